@@ -1,0 +1,54 @@
+/**
+ * A picture's original, as plain data: where its bytes are and what names them.
+ *
+ * `key` changes when the picture changes and never otherwise: a source derives it from the upstream URL without its
+ * size options, or from the bytes' digest.
+ */
+export type OriginalRef =
+  /** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable picture. */
+  | { readonly kind: 'remote'; readonly key: string; readonly urls: readonly string[] }
+  /** A file beside the operator's catalog; `fileName` has no path. */
+  | { readonly kind: 'catalog-file'; readonly key: string; readonly fileName: string };
+
+export interface ChannelLink {
+  readonly title: string;
+  /** Absolute, http or https. */
+  readonly url: string;
+}
+
+/**
+ * What a source knows of a channel. `null` means unknown or hidden, `""` and `[]` mean known to be empty.
+ * `undefined` never occurs, so that a record survives JSON.
+ */
+export interface Channel {
+  readonly channelId: string;
+  readonly title: string;
+  readonly description: string | null;
+  /** The handle with its leading `@`, in upstream's letter case. */
+  readonly customUrl: string | null;
+  /** `YYYY-MM-DDThh:mm:ssZ`. */
+  readonly publishedAt: string | null;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | null;
+  /** Decimal integers as strings: they may exceed 32 bits. */
+  readonly subscriberCount: string | null;
+  readonly viewCount: string | null;
+  readonly videoCount: string | null;
+  readonly links: readonly ChannelLink[] | null;
+  /** `null`: the channel has none. */
+  readonly banner: OriginalRef | null;
+  readonly avatar: OriginalRef | null;
+}
+
+/** A channel as a source's search shows it: often less than the record, never wrong. */
+export interface SearchHit {
+  readonly channelId: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly customUrl: string | null;
+  readonly subscriberCount: string | null;
+  readonly videoCount: string | null;
+  /** `unknown` when the source's search does not say; the answer then names the URL where the picture would be. */
+  readonly banner: 'present' | 'absent' | 'unknown';
+  readonly avatar: 'present' | 'absent' | 'unknown';
+}

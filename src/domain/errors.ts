@@ -1,0 +1,88 @@
+import type { CacheOutcome } from './cache-outcome.ts';
+
+/**
+ * The closed list of things that can go wrong, as the service's clients see them.
+ *
+ * `AppError` knows no HTTP: `http/problems.ts` maps each code to a status, a cache age and a `Retry-After`.
+ */
+export const ERROR_CODES = [
+  /** The request is not valid HTTP: no or several `Host`, broken percent-escapes, a control character in the path. */
+  'malformed_request',
+  /** A parameter or identifier cannot be right; the message names it and the allowed values. */
+  'invalid_parameter',
+  /** A source said for certain that there is no such channel (terminated ones included). */
+  'channel_not_found',
+  /** The channel exists and has no such image. */
+  'image_not_found',
+  /** No such path on this service. */
+  'route_not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'expectation_failed',
+  /** URL or header section over the limit. */
+  'request_too_large',
+  /** The client has used up its budget of requests. */
+  'rate_limited',
+  /** The operator has taken the channel down. */
+  'channel_blocked',
+  /** Upstream answered something unusable: no JSON, no channel, no picture. */
+  'upstream_invalid',
+  /** Upstream cannot be asked: refused, DNS, blocked (429, captcha, consent), breaker open, own budget spent. */
+  'upstream_unavailable',
+  /** The encoder queue is full. */
+  'overloaded',
+  /** Upstream did not answer in time. */
+  'upstream_timeout',
+  /** A bug. */
+  'internal',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface AppErrorOptions {
+  cause?: unknown;
+  /** How long the client should wait before it asks again. */
+  retryAfterMs?: number;
+  /** How long the same answer holds: a "no such channel" is true for a while. */
+  validForMs?: number;
+  /** For a negative answer that a cache keeps: how it came about. */
+  outcome?: CacheOutcome;
+}
+
+/** An expected failure. `message` is a sentence that the client may read and act on: nothing internal goes into it. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterMs: number | undefined;
+  readonly validForMs: number | undefined;
+  readonly outcome: CacheOutcome | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.retryAfterMs = options.retryAfterMs;
+    this.validForMs = options.validForMs;
+    this.outcome = options.outcome;
+  }
+}
+
+/** The code of an expected failure, `internal` for anything else. */
+export function errorCodeOf(error: unknown): ErrorCode {
+  return error instanceof AppError ? error.code : 'internal';
+}
+
+const COULD_NOT_TELL = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid'] as const;
+
+/** True when a load ended without an answer either way: nothing may be concluded from it, and nothing stored. */
+export function isCouldNotTell(error: unknown): error is AppError {
+  return error instanceof AppError && (COULD_NOT_TELL as readonly ErrorCode[]).includes(error.code);
+}
+
+/** Of several "could not tell", the one that tells the client most: unavailable before time-out before invalid. */
+export function mostTelling(errors: readonly AppError[]): AppError | undefined {
+  for (const code of COULD_NOT_TELL) {
+    const found = errors.find((error) => error.code === code);
+    if (found !== undefined) return found;
+  }
+  return errors[0];
+}

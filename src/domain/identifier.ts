@@ -1,0 +1,75 @@
+import { AppError } from './errors.ts';
+
+export type IdentifierKind = 'id' | 'handle' | 'username';
+
+/** What a request names a channel by. `value` is as upstream wants to see it; `key` is what two equal ones share. */
+export interface ChannelRef {
+  readonly kind: IdentifierKind;
+  readonly value: string;
+  readonly key: string;
+}
+
+/** `UC` and 22 characters of base64url: developers.google.com/youtube/v3/docs/channels#id (seen 2026-11). */
+const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
+/** Letters and digits of any script with `_ - . ·`: support.google.com/youtube/answer/11585688 (seen 2026-11). */
+const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]+$/u;
+const MAX_HANDLE_CODE_POINTS = 30;
+const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
+
+export function isChannelId(text: string): boolean {
+  return CHANNEL_ID.test(text);
+}
+
+export function channelIdRef(channelId: string): ChannelRef {
+  return { kind: 'id', value: channelId, key: channelId };
+}
+
+/** Reads a handle, with or without its leading `@`; `undefined` when the text cannot be one. */
+export function findHandle(text: string): ChannelRef | undefined {
+  const value = (text.startsWith('@') ? text.slice(1) : text).normalize('NFC');
+  if (!HANDLE.test(value) || [...value].length > MAX_HANDLE_CODE_POINTS) return undefined;
+  // toLowerCase, never toLocaleLowerCase: a Turkish operator's machine must not split "I" from "i".
+  return { kind: 'handle', value, key: value.toLowerCase() };
+}
+
+/** Reads a legacy user name; `undefined` when the text cannot be one. */
+export function findUsername(text: string): ChannelRef | undefined {
+  if (!USERNAME.test(text)) return undefined;
+  return { kind: 'username', value: text, key: text.toLowerCase() };
+}
+
+/**
+ * Reads an identifier as the kind that the request says it is.
+ *
+ * @throws AppError `invalid_parameter` when it cannot be of that kind; the message says so where it plainly is another.
+ */
+export function parseIdentifier(text: string, kind: IdentifierKind): ChannelRef {
+  const ref = kind === 'id' ? (isChannelId(text) ? channelIdRef(text) : undefined) : findByName(text, kind);
+  if (ref !== undefined) return ref;
+  throw new AppError('invalid_parameter', `${FORMS[kind]}${hintFor(text, kind)}`);
+}
+
+function findByName(text: string, kind: 'handle' | 'username'): ChannelRef | undefined {
+  return kind === 'handle' ? findHandle(text) : findUsername(text);
+}
+
+const FORMS: Record<IdentifierKind, string> = {
+  id: 'The identifier is not a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
+  handle:
+    'The identifier is not a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
+  username: 'The identifier is not a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+};
+
+function hintFor(text: string, kind: IdentifierKind): string {
+  if (kind !== 'id' && isChannelId(text)) return ' It looks like a channel ID: leave out "type" or use ?type=id.';
+  if (kind !== 'handle' && findHandle(text) !== undefined) return ' It looks like a handle: add ?type=handle.';
+  if (kind === 'handle' && findUsername(text) !== undefined) return ' It may be a username: use ?type=username.';
+  return '';
+}
+
+/** A name without a kind, as `/api/banner/{name}` takes it: how to read it, in order. Empty when it can be nothing. */
+export function refsOfBareIdentifier(text: string): ChannelRef[] {
+  if (text.startsWith('@')) return [findHandle(text)].filter((ref) => ref !== undefined);
+  if (isChannelId(text)) return [channelIdRef(text)];
+  return [findHandle(text), findUsername(text)].filter((ref) => ref !== undefined);
+}

@@ -1,0 +1,142 @@
+import ipaddr from 'ipaddr.js';
+
+/** A value that a setting cannot have; the message says what is expected. */
+export class SettingError extends Error {}
+
+type Parser<T> = (text: string) => T;
+
+interface Setting<T> {
+  readonly env: string;
+  readonly fallback: string;
+  readonly parse: Parser<T>;
+  readonly doc: string;
+  readonly isSecret: boolean;
+}
+
+export function setting<T>(
+  env: string,
+  fallback: string,
+  parse: Parser<T>,
+  doc: string,
+  { isSecret = false }: { isSecret?: boolean } = {},
+): Setting<T> {
+  return { env, fallback, parse, doc, isSecret };
+}
+
+export function text(value: string): string {
+  return value;
+}
+
+/** The empty text stands for "not set". */
+export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
+  return (value) => (value === '' ? undefined : parse(value));
+}
+
+export function integer(minimum: number, maximum: number): Parser<number> {
+  return (value) => {
+    const parsed = Number(value);
+    if (/^\d{1,15}$/.test(value) && parsed >= minimum && parsed <= maximum) return parsed;
+    throw new SettingError(`must be a whole number from ${minimum} to ${maximum}, is "${value}"`);
+  };
+}
+
+export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
+  return (value) => {
+    const found = names.find((name) => name === value);
+    if (found !== undefined) return found;
+    throw new SettingError(`must be one of ${names.join(', ')}, is "${value}"`);
+  };
+}
+
+export function onOff(value: string): boolean {
+  return oneOf(['on', 'off'])(value) === 'on';
+}
+
+/** Comma-separated values, blanks around them dropped. */
+export function list<T>(parse: Parser<T>, { minimum = 0 }: { minimum?: number } = {}): Parser<readonly T[]> {
+  return (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+      .map(parse);
+    if (items.length < minimum) throw new SettingError(`must name at least ${minimum}`);
+    return items;
+  };
+}
+
+export function matching(matches: (value: string) => boolean, what: string): Parser<string> {
+  return (value) => {
+    if (matches(value)) return value;
+    throw new SettingError(`must be ${what}, is "${value}"`);
+  };
+}
+
+/** An http or https origin: scheme, host and perhaps a port, nothing after it. */
+export function origin(value: string): string {
+  const url = URL.parse(value);
+  const isOrigin =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.pathname}${url.search}${url.hash}` === '/' &&
+    !url.username;
+  if (isOrigin) return url.origin;
+  throw new SettingError(`must be an origin such as https://pennant.example, without a path, is "${value}"`);
+}
+
+const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+export function bytes(value: string): number {
+  const [, amount, unit = ''] = /^(\d{1,12})\s*(KiB|MiB|GiB|TiB)?$/.exec(value) ?? [];
+  const total = Number(amount) * (BYTE_UNITS[unit] ?? 1);
+  if (Number.isSafeInteger(total)) return total;
+  throw new SettingError(`must be a number of bytes, or one with KiB, MiB, GiB or TiB, is "${value}"`);
+}
+
+export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
+
+/** Short and octal forms of IPv4 are read differently by different software: only four plain decimal parts count. */
+const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
+
+/** An address range. */
+function cidr(value: string): Cidr {
+  const hasPlainForm = value.includes(':') || IPV4_RANGE.test(value);
+  if (hasPlainForm && ipaddr.isValidCIDR(value)) return ipaddr.parseCIDR(value);
+  throw new SettingError(`must be an address range such as 10.0.0.0/8 or 127.0.0.1/32, is "${value}"`);
+}
+
+/** The IPv6 form of an IPv4 address begins with these bits; a range that is no longer than them holds all of IPv4. */
+const IPV4_MAPPED_PREFIX_BITS = 96;
+
+/** A range of proxies. One that holds every address is refused: it would let any client write its own address. */
+export function proxyCidr(value: string): Cidr {
+  const [address, prefixBits] = cidr(value);
+  const isMapped = address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress();
+  if (prefixBits > (isMapped ? IPV4_MAPPED_PREFIX_BITS : 0)) return [address, prefixBits];
+  throw new SettingError(`must not be ${value}: every client could then write its own address`);
+}
+
+export interface RateLimitSetting {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+export function rateLimit(value: string): RateLimitSetting {
+  const [, requests, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(value) ?? [];
+  if (Number(requests) >= 1 && Number(seconds) >= 1) {
+    return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
+  }
+  throw new SettingError(`must be requests/seconds such as 10/30, is "${value}"`);
+}
+
+export interface RateLimitOverride {
+  readonly range: Cidr;
+  readonly limit: RateLimitSetting | 'unlimited';
+}
+
+export function rateLimitOverride(value: string): RateLimitOverride {
+  const at = value.lastIndexOf('=');
+  if (at === -1) throw new SettingError(`must be CIDR=requests/seconds or CIDR=unlimited, is "${value}"`);
+  const limit = value.slice(at + 1);
+  return { range: cidr(value.slice(0, at)), limit: limit === 'unlimited' ? 'unlimited' : rateLimit(limit) };
+}

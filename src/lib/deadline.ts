@@ -1,0 +1,35 @@
+import { AppError } from '../domain/errors.ts';
+
+/**
+ * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles no later than that, even when the
+ * work does not heed the signal.
+ *
+ * @throws AppError `upstream_timeout` when it is given up; an `AppError` that `parent` was aborted with stays as it is
+ */
+export async function withDeadline<T>(
+  ms: number,
+  parent: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (parent.aborted) throw abortError(parent);
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new AppError('upstream_timeout', TOO_LATE)), ms);
+  const passOn = () => controller.abort(abortError(parent));
+  parent.addEventListener('abort', passOn, { once: true });
+  try {
+    const abandoned = new Promise<never>((_resolve, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
+    });
+    return await Promise.race([work(controller.signal), abandoned]);
+  } finally {
+    clearTimeout(timer);
+    parent.removeEventListener('abort', passOn);
+  }
+}
+
+const TOO_LATE = 'The upstream did not answer in time.';
+
+/** What a call that was given up rejects with: the reason where it is one of ours, `upstream_timeout` otherwise. */
+export function abortError({ reason }: AbortSignal): AppError {
+  return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
+}

@@ -1,0 +1,49 @@
+import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { AppError } from '../domain/errors.ts';
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * Reads an answer's body to its end and undoes its content encoding. On any failure the stream is destroyed, and its
+ * socket with it.
+ *
+ * @param maxBytes counted after decompression, so that a small answer cannot unfold into a large one
+ * @throws AppError `upstream_invalid` when it is longer than that or its encoding is unknown
+ */
+export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new AppError('upstream_invalid', 'The upstream answered more than is accepted.');
+      chunks.push(chunk);
+    }
+  };
+
+  const encoding = contentEncoding.trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') {
+    await pipeline(body, collect);
+  } else {
+    const createDecoder = DECODERS[encoding];
+    if (createDecoder === undefined) {
+      discardBody(body);
+      throw new AppError('upstream_invalid', 'The upstream answered in an encoding that was not asked for.');
+    }
+    await pipeline(body, createDecoder(), collect);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/** Gives up an answer that nobody will read, and its socket. */
+export function discardBody(body: Readable): void {
+  // A stream that is destroyed before its end reports that as an error, and one without a listener ends the process.
+  body.on('error', () => undefined).destroy();
+}

@@ -1,0 +1,233 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  FAULTS,
+  type FaultName,
+  type FaultyUpstream,
+  findRefusingOrigin,
+  redirectTo,
+  startFaultyUpstream,
+} from '../../test/helpers/faulty-upstream.ts';
+import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
+
+const MAX_BYTES = 1024 * 1024;
+
+let upstream: FaultyUpstream;
+let elsewhere: FaultyUpstream;
+let client: HttpClient;
+
+beforeAll(async () => {
+  elsewhere = await startFaultyUpstream(answerJson({ from: 'elsewhere' }));
+});
+afterAll(() => elsewhere.close());
+
+beforeEach(async () => {
+  upstream = await startFaultyUpstream();
+  client = createClient();
+});
+afterEach(async () => {
+  await client.close();
+  await upstream.close();
+});
+
+function createClient(followRedirects = true, allowedOrigins = [upstream.origin]): HttpClient {
+  return createHttpClient({ allowedOrigins, followRedirects, userAgent: 'pennant-test' });
+}
+
+function get(path: string, options: Partial<HttpRequest> = {}) {
+  return client.request({
+    method: 'GET',
+    url: `${upstream.origin}${path}`,
+    timeoutMs: 5_000,
+    maxBytes: MAX_BYTES,
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+async function failureOf(answer: Promise<unknown>): Promise<AppError> {
+  const error = await answer.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AppError);
+  return error as AppError;
+}
+
+describe('an answer', () => {
+  it('is a value of any status, with its headers and bytes', async () => {
+    upstream.answer(answerJson({ error: 'gone' }, 410));
+    const response = await get('/x?y=1');
+    expect(response.status).toBe(410);
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(response.body.toString())).toEqual({ error: 'gone' });
+    expect(response.url).toBe(`${upstream.origin}/x?y=1`);
+  });
+
+  it('is asked for with our name, and with the body of a POST', async () => {
+    upstream.answer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      response.end(`${request.method} ${request.headers['user-agent']} ${Buffer.concat(chunks)}`);
+    });
+    const response = await get('/', { method: 'POST', body: 'hello' });
+    expect(response.body.toString()).toBe('POST pennant-test hello');
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['GZIP', gzipSync],
+  ])('is decompressed from %s', async (encoding, compress) => {
+    upstream.answer(answerBytes(compress('plain text'), { 'content-encoding': encoding }));
+    expect((await get('/')).body.toString()).toBe('plain text');
+  });
+
+  it('may be exactly as long as allowed and not a byte longer', async () => {
+    upstream.answer(answerBytes(Buffer.alloc(100)));
+    expect((await get('/', { maxBytes: 100 })).body).toHaveLength(100);
+    expect((await failureOf(get('/', { maxBytes: 99 }))).code).toBe('upstream_invalid');
+  });
+});
+
+describe('a failing upstream', () => {
+  /** Unusable, but complete: their connections may serve the next request. */
+  const WHOLE_ANSWERS = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
+  const expected: Record<FaultName, ErrorCode> = {
+    resetBeforeAnswer: 'upstream_unavailable',
+    hangBeforeHeaders: 'upstream_timeout',
+    hangMidBody: 'upstream_timeout',
+    slowDrip: 'upstream_timeout',
+    resetMidBody: 'upstream_invalid',
+    closeMidBody: 'upstream_invalid',
+    closeMidChunk: 'upstream_invalid',
+    endlessBody: 'upstream_invalid',
+    garbage: 'upstream_invalid',
+    gzipBomb: 'upstream_invalid',
+    cutGzip: 'upstream_invalid',
+    falseGzip: 'upstream_invalid',
+    unknownEncoding: 'upstream_invalid',
+  };
+
+  it.each(Object.entries(expected))('that does %s is %s, and its socket is let go', async (fault, code) => {
+    upstream.answer(FAULTS[fault as FaultName]);
+    const timeoutMs = code === 'upstream_timeout' ? 150 : 10_000;
+    const startedAt = performance.now();
+    expect((await failureOf(get('/', { timeoutMs }))).code).toBe(code);
+    expect(performance.now() - startedAt).toBeLessThan(timeoutMs + 2_000);
+    if (!WHOLE_ANSWERS.includes(fault)) await vi.waitFor(() => expect(upstream.openSockets()).toBe(0));
+  });
+
+  it('that refuses connections is a connection error', async () => {
+    const origin = await findRefusingOrigin();
+    client = createClient(true, [origin]);
+    expect(await failureOf(get('/', { url: `${origin}/` }))).toBeInstanceOf(ConnectionError);
+  });
+
+  it('whose name does not exist is a connection error', async () => {
+    client = createClient(true, ['https://upstream.invalid']);
+    expect(await failureOf(get('/', { url: 'https://upstream.invalid/' }))).toBeInstanceOf(ConnectionError);
+  });
+
+  it('says nothing internal', async () => {
+    upstream.answer(FAULTS.resetBeforeAnswer);
+    expect((await failureOf(get('/secret-path'))).message).not.toMatch(/127\.0\.0\.1|secret-path|ECONN/);
+  });
+});
+
+describe('an aborted request', () => {
+  it('ends at once and lets its socket go', async () => {
+    upstream.answer(FAULTS.hangBeforeHeaders);
+    const controller = new AbortController();
+    const answer = failureOf(get('/', { signal: controller.signal }));
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+    controller.abort();
+    expect((await answer).code).toBe('upstream_timeout');
+    await vi.waitFor(() => expect(upstream.openSockets()).toBe(0));
+  });
+
+  it('that was aborted before it began is not sent', async () => {
+    expect((await failureOf(get('/', { signal: AbortSignal.abort() }))).code).toBe('upstream_timeout');
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('fails with the reason it was aborted for when that is one of ours', async () => {
+    const reason = new AppError('overloaded', 'Stopping.');
+    expect(await failureOf(get('/', { signal: AbortSignal.abort(reason) }))).toBe(reason);
+  });
+});
+
+describe('addresses', () => {
+  it('off the list are not asked, whatever they look like', async () => {
+    for (const url of [
+      elsewhere.origin,
+      upstream.origin.replace('127.0.0.1', 'localhost'),
+      upstream.origin.replace('http:', 'https:'),
+      'https://www.youtube.com.example/',
+      'https://www.youtube.com@example.com/',
+    ]) {
+      expect((await failureOf(get('/', { url }))).code).toBe('upstream_unavailable');
+    }
+    expect(upstream.requests).toHaveLength(0);
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it('that a listed name leads to must be public', async () => {
+    const origin = upstream.origin.replace('127.0.0.1', 'localhost');
+    client = createClient(true, [origin]);
+    const error = await failureOf(get('/', { url: `${origin}/` }));
+    expect(error.code).toBe('upstream_unavailable');
+    expect(error).not.toBeInstanceOf(ConnectionError);
+    expect(upstream.openSockets()).toBe(0);
+  });
+
+  it('may be private when the operator has named them', async () => {
+    const origin = upstream.origin.replace('127.0.0.1', 'localhost');
+    client = createHttpClient({
+      allowedOrigins: [],
+      privateOrigins: [origin],
+      followRedirects: true,
+      userAgent: 'pennant-test',
+    });
+    expect((await get('/', { url: `${origin}/` })).status).toBe(200);
+  });
+});
+
+describe('redirects', () => {
+  it('are answers like any other unless they are to be followed', async () => {
+    client = createClient(false);
+    upstream.answer(redirectTo('/next'));
+    expect((await get('/')).status).toBe(302);
+    expect(upstream.requests).toEqual(['/']);
+  });
+
+  it('are followed within the list', async () => {
+    upstream.answer((request, response) => {
+      const listener = request.url === '/next' ? answerJson({ here: true }) : redirectTo('/next');
+      listener(request, response);
+    });
+    expect((await get('/')).url).toBe(`${upstream.origin}/next`);
+  });
+
+  it('end after three', async () => {
+    upstream.answer(redirectTo('/again'));
+    expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  it('off the list are not followed: they lead to consent and "sorry" pages', async () => {
+    upstream.answer(redirectTo(elsewhere.origin));
+    expect((await failureOf(get('/'))).code).toBe('upstream_unavailable');
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it('without a target are unusable', async () => {
+    upstream.answer(answerStatus(302));
+    expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
+  });
+});

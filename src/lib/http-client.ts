@@ -1,0 +1,160 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher, errors as undiciErrors, request as undiciRequest } from 'undici';
+import { AppError } from '../domain/errors.ts';
+import { AddressRefusedError, createPublicLookup } from './address-check.ts';
+import { withDeadline } from './deadline.ts';
+import { discardBody, readBody } from './decode-body.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  /** Absolute; its origin must be one of the client's. */
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** For this attempt: connect, headers and body together. */
+  readonly timeoutMs: number;
+  /** Counted after decompression; a longer body is given up. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** After redirects within the client's origins. */
+  readonly url: string;
+}
+
+/**
+ * Outgoing HTTP. Answers of any status are values; rejects with `AppError` `upstream_timeout` (no complete answer in
+ * time), `upstream_unavailable` (refused, DNS, reset before an answer, address not allowed, a redirect off the list) or
+ * `upstream_invalid` (too long, cut short, too many redirects).
+ */
+export interface HttpClient {
+  request(request: HttpRequest): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
+
+/** No connection, or one that broke before an answer: the one failure that is worth an immediate second try. */
+export class ConnectionError extends AppError {
+  constructor(cause: unknown) {
+    super('upstream_unavailable', 'The upstream could not be reached.', { cause });
+    this.name = 'ConnectionError';
+  }
+}
+
+export interface HttpClientOptions {
+  /** `https://host`, exactly; names among them must lead to public addresses. */
+  readonly allowedOrigins: readonly string[];
+  /** Allowed too: the operator's own, where plain http and names with private addresses are in order. */
+  readonly privateOrigins?: readonly string[];
+  /** Follows redirects of a GET within the allowed origins; otherwise they are answers like any other. */
+  readonly followRedirects: boolean;
+  readonly userAgent: string;
+}
+
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** A given-up request leaves its half-open connection behind for at most this long. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const privateOrigins = options.privateOrigins ?? [];
+  // A literal address is never looked up: it is reachable only as an origin that was spelled out here.
+  const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
+  const agent = new Agent({
+    connect: {
+      lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
+      timeout: CONNECT_TIMEOUT_MS,
+    },
+    // The deadline of the whole attempt rules; and giving up must close a socket of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  });
+
+  async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    try {
+      return await undiciRequest(url, {
+        dispatcher: agent,
+        method: request.method,
+        headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip', ...request.headers },
+        body: request.body ?? null,
+        signal,
+      });
+    } catch (error) {
+      throw translateSendError(error);
+    }
+  }
+
+  async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+    let url = new URL(request.url);
+    if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await send(request, url, signal);
+      const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
+      if (target === undefined) return await read(response, url, request.maxBytes);
+      discardBody(response.body);
+      // To another host: a consent page, a captcha or a "sorry" page, which says nothing of what was asked for.
+      if (!origins.has(target.origin)) {
+        throw new AppError('upstream_unavailable', 'The upstream redirected to another host instead of answering.');
+      }
+      if (redirects === MAX_REDIRECTS) {
+        throw new AppError('upstream_invalid', 'The upstream redirected too often.');
+      }
+      url = target;
+    }
+  }
+
+  return {
+    request: (request) => withDeadline(request.timeoutMs, request.signal, (signal) => follow(request, signal)),
+    close: () => agent.destroy(),
+  };
+}
+
+function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undefined {
+  if (!REDIRECTS.has(response.statusCode)) return undefined;
+  const location = flatten(response.headers).location ?? '';
+  const target = URL.parse(location, base.href);
+  if (location === '' || target === null) {
+    throw new AppError('upstream_invalid', 'The upstream redirected without saying where to.');
+  }
+  return target;
+}
+
+async function read(response: Dispatcher.ResponseData, url: URL, maxBytes: number): Promise<HttpResponse> {
+  const headers = flatten(response.headers);
+  try {
+    const body = await readBody(response.body, headers['content-encoding'] ?? '', maxBytes);
+    return { status: response.statusCode, headers, body, url: url.href };
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('upstream_invalid', 'The upstream’s answer was cut short or damaged.', { cause: error });
+  }
+}
+
+function flatten(headers: IncomingHttpHeaders): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+function translateSendError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (error instanceof undiciErrors.InvalidArgumentError) return error;
+  if (error instanceof AddressRefusedError) {
+    return new AppError('upstream_unavailable', 'This upstream address is not allowed.', { cause: error });
+  }
+  if (error instanceof undiciErrors.ConnectTimeoutError) {
+    return new AppError('upstream_timeout', 'The upstream did not accept a connection in time.', { cause: error });
+  }
+  if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
+    return new AppError('upstream_invalid', 'The upstream did not answer in HTTP.', { cause: error });
+  }
+  return new ConnectionError(error);
+}

@@ -1,0 +1,152 @@
+import type { RedisAddress } from '../../domain/redis-url.ts';
+import { answerWithin, RedisTimeout } from './answer-within.ts';
+import { createRedisClient, type RedisClient } from './client.ts';
+
+/** Redis could not carry out a command, or is left alone at the moment. */
+export class RedisUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RedisUnavailable';
+  }
+}
+
+export interface RedisStats {
+  readonly isUsable: boolean;
+  /** Commands without an answer in time, since the start. */
+  readonly timeouts: number;
+  /** How often Redis was left alone after it had been usable, since the start. */
+  readonly outages: number;
+}
+
+export interface RedisConnection {
+  /**
+   * Runs a command, or several that belong together.
+   *
+   * @throws RedisUnavailable after the command's time-out at the latest, at once while Redis is left alone; the command
+   * may have been carried out all the same
+   */
+  run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
+  stats(): RedisStats;
+  /** Commands under way fail: their callers are to be closed before. */
+  close(): void;
+}
+
+export interface RedisTimings {
+  /** Of one command. An answer to a client takes seven in a row at most, and may take 300 ms longer because of Redis. */
+  readonly commandTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** How long Redis is left alone after a failure. */
+  readonly restMs: number;
+  /** A Redis that comes and goes is reported as working once it has worked for this long. */
+  readonly steadyMs: number;
+}
+
+export interface RedisConnectionOptions {
+  readonly address: RedisAddress;
+  /** Told why Redis is not used, again for each new reason, and `null` when it works. */
+  readonly onStateChange: (problem: string | null) => void;
+  readonly timings?: Partial<RedisTimings>;
+}
+
+const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
+const MAX_TIMEOUTS_IN_A_ROW = 3;
+const PROBE_KEY = 'pennant:probe';
+const PROBE_KEPT_MS = 1_000;
+
+/**
+ * A connection to Redis that never makes anyone wait for long. After three time-outs in a row, a lost connection or a
+ * refused command (full, read-only, not allowed) it is given up, Redis left alone for a moment, and a new one made; it
+ * is used once a small write was answered in time. Nothing is queued meanwhile, nothing is sent twice.
+ *
+ * Resolves when the first attempt has succeeded or failed.
+ */
+export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
+  const { address, onStateChange } = options;
+  const timings = { ...TIMINGS, ...options.timings };
+  let usable: RedisClient | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let reportedProblem: string | null = null;
+  let timeoutsInARow = 0;
+  let timeouts = 0;
+  let outages = 0;
+
+  function report(problem: string | null): void {
+    if (problem === reportedProblem) return;
+    reportedProblem = problem;
+    onStateChange(problem);
+  }
+
+  async function connect(): Promise<void> {
+    const client = await createRedisClient(address, timings.connectTimeoutMs);
+    // An attempt that fails says so below as well.
+    client.on('error', (error: Error) => {
+      if (client === usable) giveUp(error);
+    });
+    try {
+      await answerWithin(client.connect(), timings.connectTimeoutMs);
+      await answerWithin(client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
+    } catch (error) {
+      client.destroy();
+      if (!isClosed) rest(error as Error);
+      return;
+    }
+    if (isClosed) {
+      client.destroy();
+      return;
+    }
+    usable = client;
+    timeoutsInARow = 0;
+    timer = setTimeout(report, timings.steadyMs, null);
+  }
+
+  function rest(error: Error): void {
+    clearTimeout(timer);
+    timer = setTimeout(connect, timings.restMs);
+    report(error.message);
+  }
+
+  function giveUp(error: Error): void {
+    const client = usable;
+    usable = undefined;
+    outages += 1;
+    client?.destroy();
+    rest(error);
+  }
+
+  function handleFailure(client: RedisClient, error: unknown): void {
+    if (error instanceof RedisTimeout) {
+      timeouts += 1;
+      timeoutsInARow += 1;
+      if (timeoutsInARow < MAX_TIMEOUTS_IN_A_ROW) return;
+    }
+    if (client === usable) giveUp(error as Error);
+  }
+
+  await connect();
+
+  return {
+    async run(command) {
+      const client = usable;
+      if (client === undefined) throw new RedisUnavailable('Redis is left alone at the moment.');
+      try {
+        const answer = await answerWithin(command(client), timings.commandTimeoutMs);
+        timeoutsInARow = 0;
+        return answer;
+      } catch (error) {
+        handleFailure(client, error);
+        throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
+      }
+    },
+
+    stats: () => ({ isUsable: usable !== undefined, timeouts, outages }),
+
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      const client = usable;
+      usable = undefined;
+      client?.destroy();
+    },
+  };
+}

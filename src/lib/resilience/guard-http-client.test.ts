@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import {
+  answerJson,
+  answerStatus,
+  FAULTS,
+  type FaultyUpstream,
+  startFaultyUpstream,
+} from '../../../test/helpers/faulty-upstream.ts';
+import { errorCodeOf } from '../../domain/errors.ts';
+import { createHttpClient } from '../http-client.ts';
+import { createCallBudget } from './call-budget.ts';
+import { type GuardedHttpClient, guardHttpClient } from './guard-http-client.ts';
+
+let upstream: FaultyUpstream;
+let http: GuardedHttpClient;
+
+beforeEach(async () => {
+  upstream = await startFaultyUpstream();
+  http = createGuarded(100);
+});
+afterEach(async () => {
+  await http.close();
+  await upstream.close();
+});
+
+function createGuarded(burst: number): GuardedHttpClient {
+  const client = createHttpClient({
+    allowedOrigins: [upstream.origin],
+    followRedirects: false,
+    userAgent: 'pennant-test',
+  });
+  return guardHttpClient(client, {
+    budget: createCallBudget({ clock: createManualClock(), callsPerSecond: 0.1, burst }),
+  });
+}
+
+function get(timeoutMs = 5_000, signal = new AbortController().signal) {
+  return http.request({ method: 'GET', url: upstream.origin, timeoutMs, maxBytes: 1_000, signal });
+}
+
+describe('a guarded HTTP client', () => {
+  it('asks once when the answer is good', async () => {
+    expect((await get()).status).toBe(200);
+    expect(http.stats()).toEqual({ calls: 1, retries: 0 });
+  });
+
+  it.each([500, 502, 503])('tries once more after a %i', async (status) => {
+    upstream.answer((request, response) => {
+      const listener = upstream.requests.length === 1 ? answerStatus(status) : answerJson({});
+      listener(request, response);
+    });
+    expect((await get()).status).toBe(200);
+    expect(http.stats()).toEqual({ calls: 2, retries: 1 });
+  });
+
+  it('hands on the second 5xx', async () => {
+    upstream.answer(answerStatus(503));
+    expect((await get()).status).toBe(503);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('tries once more after a broken connection', async () => {
+    upstream.answer((request, response) => {
+      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : answerJson({});
+      listener(request, response);
+    });
+    expect((await get()).status).toBe(200);
+  });
+
+  it.each([400, 403, 404, 429])('does not try again after a %i', async (status) => {
+    upstream.answer(answerStatus(status));
+    expect((await get()).status).toBe(status);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('does not try again after a time-out', async () => {
+    upstream.answer(FAULTS.hangBeforeHeaders);
+    expect(await get(100).catch(errorCodeOf)).toBe('upstream_timeout');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('does not try again after half an answer', async () => {
+    upstream.answer(FAULTS.resetMidBody);
+    expect(await get().catch(errorCodeOf)).toBe('upstream_invalid');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('does not try again when the caller has gone', async () => {
+    const caller = new AbortController();
+    upstream.answer((_request, response) => {
+      response.writeHead(500).end(() => caller.abort());
+    });
+    await get(5_000, caller.signal).catch(errorCodeOf);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('counts each try against the budget and asks nobody when it is spent', async () => {
+    http = createGuarded(1);
+    upstream.answer(answerStatus(500));
+    expect(await get().catch(errorCodeOf)).toBe('upstream_unavailable');
+    expect(upstream.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,54 @@
+/** Runs each piece of work once, however many ask for it at the same time. */
+export interface SharedWork<T> {
+  /**
+   * Joins the work under the key or starts it. `signal` is this caller's: when it fires the caller is given up with its
+   * reason, and the work's own signal fires once every caller has gone.
+   */
+  run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  isRunning(key: string): boolean;
+}
+
+interface Task<T> {
+  readonly result: Promise<T>;
+  readonly controller: AbortController;
+  callers: number;
+}
+
+export function createSharedWork<T>(): SharedWork<T> {
+  const tasks = new Map<string, Task<T>>();
+
+  function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
+    const controller = new AbortController();
+    const result = start(controller.signal).finally(() => {
+      if (tasks.get(key) === task) tasks.delete(key);
+    });
+    const task: Task<T> = { result, controller, callers: 0 };
+    // Every caller may have gone when it fails.
+    result.catch(() => undefined);
+    tasks.set(key, task);
+    return task;
+  }
+
+  return {
+    async run(key, signal, start) {
+      signal.throwIfAborted();
+      const task = tasks.get(key) ?? startTask(key, start);
+      task.callers += 1;
+      const { promise: gone, reject } = Promise.withResolvers<never>();
+      const leave = () => reject(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        return await Promise.race([task.result, gone]);
+      } finally {
+        signal.removeEventListener('abort', leave);
+        task.callers -= 1;
+        if (task.callers === 0 && tasks.get(key) === task) {
+          // Whoever asks from now on starts anew instead of joining work that is being given up.
+          tasks.delete(key);
+          task.controller.abort();
+        }
+      }
+    },
+    isRunning: (key) => tasks.has(key),
+  };
+}

@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs';
+import { workerData } from 'node:worker_threads';
+import type { SearchHit } from '../../domain/channel.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
+import { createOpenCatalog } from './open-catalog.ts';
+import type { CatalogReader } from './reader.ts';
+import type { CatalogRecord } from './record.ts';
+import { createCatalog } from './samples.ts';
+import { CatalogUnusableError, catalogPaths } from './schema.ts';
+
+/** What the thread is started with; see `createCatalog` for `samplesDir`. */
+export interface CatalogWorkerData {
+  readonly dataDir: string;
+  readonly samplesDir: string | null;
+}
+
+export interface SearchTask {
+  readonly query: string;
+  readonly limit: number;
+}
+
+/** Errors lose their class on the way between threads, so the expected one travels as a value. */
+export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: string };
+
+const { dataDir, samplesDir } = workerData as CatalogWorkerData;
+const paths = catalogPaths(dataDir);
+const catalog = createOpenCatalog(paths.database);
+/** A catalog is made at the start only: one that goes missing later is for the operator to put back. */
+let isCreationDue = true;
+
+/** Opens the catalog, and makes it first where there is none. */
+export function open(): Promise<CatalogAnswer<undefined>> {
+  return answer(() => undefined, undefined);
+}
+
+export function find(ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> {
+  return answer((reader) => reader.findRecord(ref), undefined);
+}
+
+export function search({ query, limit }: SearchTask): Promise<CatalogAnswer<SearchHit[]>> {
+  return answer((reader) => reader.search(query, limit), []);
+}
+
+async function answer<T>(question: (reader: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
+  try {
+    await createOnce();
+    return { value: catalog.ask(question) ?? ofEmptyCatalog };
+  } catch (error) {
+    if (error instanceof CatalogUnusableError) return { unusable: error.message };
+    if (isSystemError(error)) return { unusable: `${paths.database} cannot be made or read (${error.message}).` };
+    throw error;
+  }
+}
+
+/** The folder is no folder, has no space left, or must not be read or written. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+async function createOnce(): Promise<void> {
+  if (!isCreationDue) return;
+  if (statSync(paths.database, { throwIfNoEntry: false }) === undefined) {
+    await createCatalog({ dataDir, paths, samplesDir });
+  }
+  isCreationDue = false;
+}

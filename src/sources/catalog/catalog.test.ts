@@ -1,0 +1,183 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { describeSourceContract } from '../../../test/contracts/source.ts';
+import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog.ts';
+import { catalogPaths } from './schema.ts';
+
+const SAMPLE_ID = 'UCPennantSample00000001A';
+
+describeSourceContract('catalog', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-contract-'));
+  return {
+    source: createCatalogSource({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR }),
+    known: { channelId: SAMPLE_ID, title: 'Pennant Sample', handle: 'pennantsample' },
+    knownUsername: 'pennantsample',
+    unknown: { channelId: channelIdOf(0), handle: 'nobodyhere', username: 'nobodyhere' },
+    queryWithHits: 'sample',
+    queryWithoutHits: 'zzzzzz',
+    breakUpstream: () => writeFile(catalogPaths(dataDir).database, 'damaged '.repeat(1_000)),
+    tearDown: () => rm(dataDir, { recursive: true }),
+  };
+});
+
+function createSource(dataDir: string, samplesDir: string | null = null) {
+  const clock = createManualClock();
+  const states: (string | null)[] = [];
+  const source = createCatalogSource({ dataDir, samplesDir, clock, onStateChange: (problem) => states.push(problem) });
+  onTestFinished(() => source.close());
+  const signal = AbortSignal.timeout(20_000);
+  return {
+    clock,
+    states,
+    titleOf: async (number: number) => (await source.getChannel(channelIdOf(number), { signal })).channel.title,
+    titlesFound: async (query: string) => (await source.search(query, 20, { signal })).map(({ title }) => title),
+    close: () => source.close(),
+  };
+}
+
+const NOT_FOUND = { code: 'channel_not_found' };
+const UNAVAILABLE = { code: 'upstream_unavailable', retryAfterMs: 3_000 };
+const RETRY_MS = 3_000;
+
+describe('the catalog source', () => {
+  it('makes the catalog with the samples, and does not bring them back once they are removed', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const first = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    expect(await first.titlesFound('pennant')).toContain('Pennant Sample');
+    await first.close();
+    const db = new DatabaseSync(catalogPaths(dataDir).database);
+    db.exec('DELETE FROM channel_text; DELETE FROM channels');
+    db.close();
+    expect(await createSource(dataDir, SHIPPED_SAMPLES_DIR).titlesFound('pennant')).toEqual([]);
+  });
+
+  it('makes an empty catalog without samples, and leaves no draft of it', async () => {
+    const dataDir = join(await createTemporaryDirectory(), 'new', 'folder');
+    const { titlesFound } = createSource(dataDir);
+    expect(await titlesFound('a')).toEqual([]);
+    expect((await readdir(dataDir)).filter((name) => !/^catalog\.db(?:-wal|-shm)?$/.test(name))).toEqual([]);
+  });
+
+  it('makes the catalog once when two servers start at once', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const both = [createSource(dataDir, SHIPPED_SAMPLES_DIR), createSource(dataDir, SHIPPED_SAMPLES_DIR)];
+    for (const { titlesFound, states } of both) {
+      expect(await titlesFound('pennant sample')).toEqual(['Pennant Sample']);
+      expect(states).toEqual([]);
+    }
+  });
+
+  it('sees what another process imports, replaces and removes while it runs', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const { titleOf, titlesFound } = createSource(dataDir);
+    await expect(titleOf(1)).rejects.toMatchObject(NOT_FOUND);
+    await importLines(dataDir, [catalogLine(1, { title: 'Before' })]);
+    expect(await titleOf(1)).toBe('Before');
+    await importLines(dataDir, [catalogLine(1, { title: 'After' })]);
+    expect(await titlesFound('after')).toEqual(['After']);
+    expect(await titlesFound('before')).toEqual([]);
+  });
+
+  it('takes an existing empty file for an empty catalog, and sees the first import into it', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await writeFile(catalogPaths(dataDir).database, '');
+    const { titleOf, states } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    await expect(titleOf(1)).rejects.toMatchObject(NOT_FOUND);
+    expect((await stat(catalogPaths(dataDir).database)).size).toBe(0);
+    await importLines(dataDir, [catalogLine(1)]);
+    expect(await titleOf(1)).toBe('Channel 1');
+    expect(states).toEqual([]);
+  });
+
+  it('says what is wrong with a damaged file, leaves it untouched, and recovers when it is put right', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const { database } = catalogPaths(dataDir);
+    await importLines(dataDir, [catalogLine(1)]);
+    const backup = join(dataDir, 'backup.db');
+    await copyFile(database, backup);
+    const damaged = 'no database at all\n'.repeat(500);
+    await writeFile(database, damaged);
+
+    const { titleOf, states, clock } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    await expect(titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(states).toEqual([expect.stringMatching(/catalog\.db is damaged .*put a backup in its place/)]);
+    await expect(titleOf(1)).rejects.toMatchObject({ cause: { message: states[0] } });
+
+    await rename(database, join(dataDir, 'damaged.db'));
+    expect(await readFile(join(dataDir, 'damaged.db'), 'utf8')).toBe(damaged);
+    await rename(backup, database);
+    await expect(titleOf(1), 'it is not opened again at once').rejects.toMatchObject(UNAVAILABLE);
+    clock.advance(RETRY_MS);
+    expect(await titleOf(1)).toBe('Channel 1');
+    expect(states.at(-1)).toBeNull();
+  });
+
+  it('refuses the catalog of a newer version, and a database of something else', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const db = new DatabaseSync(catalogPaths(dataDir).database);
+    db.exec('PRAGMA user_version = 99');
+    const newer = createSource(dataDir);
+    await expect(newer.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(newer.states).toEqual([expect.stringMatching(/catalog\.db was written by a newer Pennant \(schema 99,/)]);
+    db.exec('PRAGMA user_version = 0; CREATE TABLE bookmarks (url)');
+    const foreign = createSource(dataDir);
+    await expect(foreign.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(foreign.states).toEqual([expect.stringMatching(/catalog\.db is a database of something else/)]);
+    db.close();
+  });
+
+  it('does not make the catalog anew when it goes missing, and reads the one that comes back', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const { database } = catalogPaths(dataDir);
+    await importLines(dataDir, [catalogLine(1)]);
+    const { titleOf, clock } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    expect(await titleOf(1)).toBe('Channel 1');
+    await rename(database, `${database}.away`);
+    await expect(titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    clock.advance(RETRY_MS);
+    await expect(titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(existsSync(database)).toBe(false);
+    await rename(`${database}.away`, database);
+    clock.advance(RETRY_MS);
+    expect(await titleOf(1)).toBe('Channel 1');
+  });
+
+  it('reads the file that takes the catalog’s place', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const otherDir = await createTemporaryDirectory();
+    await importLines(dataDir, [catalogLine(1, { title: 'This' })]);
+    await importLines(otherDir, [catalogLine(1, { title: 'That' })]);
+    const { titleOf } = createSource(dataDir);
+    expect(await titleOf(1)).toBe('This');
+    await rename(catalogPaths(otherDir).database, catalogPaths(dataDir).database);
+    expect(await titleOf(1)).toBe('That');
+  });
+
+  it('says which folder cannot be written', async () => {
+    const dataDir = join(await createTemporaryDirectory(), 'file');
+    await writeFile(dataDir, '');
+    const { titleOf, states } = createSource(dataDir);
+    await expect(titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(states).toEqual([expect.stringContaining('catalog.db')]);
+  });
+
+  it('keeps the event loop free while it searches', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const source = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    await source.titlesFound('a');
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 0);
+    await Promise.all(Array.from({ length: 200 }, () => source.titlesFound('sample')));
+    clearInterval(counting);
+    expect(turns).toBeGreaterThan(0);
+  });
+});

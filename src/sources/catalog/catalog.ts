@@ -1,0 +1,99 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import type { SearchHit } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import type { CatalogAnswer, CatalogWorkerData, SearchTask } from './catalog-worker.ts';
+import { type CatalogRecord, channelOf } from './record.ts';
+
+export interface CatalogSourceOptions {
+  /** `catalog.db` and `catalog-images/` are in it; it is made where it is missing. */
+  readonly dataDir: string;
+  /** What a new catalog starts with; `null`: nothing. */
+  readonly samplesDir: string | null;
+  readonly clock?: Clock;
+  /** Told when the catalog cannot be used (a sentence for the operator that names the file), and `null` once it can. */
+  readonly onStateChange?: (problem: string | null) => void;
+}
+
+/** The sample catalog that ships with the project. */
+export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
+
+/** How long a catalog that could not be used is left alone before it is opened again. */
+const RETRY_AFTER_MS = 3_000;
+
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const WORKER_FILE = new URL(`./catalog-worker${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * The operator's own channels, from `catalog.db`. It is read in a thread of its own, never on the event loop, and made
+ * once where there is none; what the command line changes meanwhile is seen at once.
+ *
+ * A file that is damaged, newer or missing makes every call fail with `upstream_unavailable` until it is put right.
+ */
+export function createCatalogSource({
+  dataDir,
+  samplesDir,
+  clock = systemClock,
+  onStateChange = () => {},
+}: CatalogSourceOptions): ChannelSource {
+  const data: CatalogWorkerData = { dataDir, samplesDir };
+  const pool = new Piscina({ filename: WORKER_FILE.href, minThreads: 1, maxThreads: 1, workerData: data });
+  let failure: { readonly problem: string; readonly atMs: number } | undefined;
+
+  const opening = run('open').catch((error: unknown) => {
+    // Reported by onStateChange; the calls to come try again.
+    if (!(error instanceof AppError)) throw error;
+  });
+
+  async function ask<T>(name: 'find' | 'search', task: ChannelRef | SearchTask, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
+    // The signal stays here: the pool would end the whole thread for it, and an answer takes milliseconds.
+    return run(name, task);
+  }
+
+  async function run<T>(name: 'open' | 'find' | 'search', task?: ChannelRef | SearchTask): Promise<T> {
+    const answer: CatalogAnswer<T> = await pool.run(task, { name });
+    if ('unusable' in answer) {
+      if (failure?.problem !== answer.unusable) onStateChange(answer.unusable);
+      failure = { problem: answer.unusable, atMs: clock.monotonic() };
+      throw unavailable(answer.unusable);
+    }
+    if (failure !== undefined) onStateChange(null);
+    failure = undefined;
+    return answer.value;
+  }
+
+  async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
+    const record = await ask<CatalogRecord | undefined>('find', ref, signal);
+    if (record === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
+    return { channel: channelOf(record), isComplete: true, missing: [] };
+  }
+
+  return {
+    name: 'catalog',
+    isLive: false,
+    getChannel: (channelId: string, { signal }: LoadOptions) => load(channelIdRef(channelId), signal),
+    async resolve(ref: ChannelRef, { signal }: LoadOptions) {
+      const loaded = await load(ref, signal);
+      return { channelId: loaded.channel.channelId, loaded };
+    },
+    search: (query: string, limit: number, { signal }: LoadOptions) =>
+      ask<SearchHit[]>('search', { query, limit }, signal),
+    async close() {
+      await opening;
+      await pool.close({ force: true });
+    },
+  };
+}
+
+function unavailable(problem: string): AppError {
+  return new AppError('upstream_unavailable', 'The channel catalog cannot be read at the moment.', {
+    cause: new Error(problem),
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}

@@ -1,0 +1,171 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogLine, channelIdOf, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { channelIdRef, findHandle } from '../../domain/identifier.ts';
+import { openForReading } from './open-catalog.ts';
+import type { CatalogReader } from './reader.ts';
+import { catalogPaths } from './schema.ts';
+import { openCatalogWriter } from './writer.ts';
+
+function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
+  const catalog = openForReading(catalogPaths(dataDir).database);
+  if (catalog === undefined) throw new Error('the catalog has no tables');
+  try {
+    return question(catalog.reader);
+  } finally {
+    catalog.close();
+  }
+}
+
+const recordOf = (dataDir: string, number: number) =>
+  ask(dataDir, (reader) => reader.findRecord(channelIdRef(channelIdOf(number))));
+const titlesFound = (dataDir: string, query: string) =>
+  ask(dataDir, (reader) => reader.search(query, 20).map((hit) => hit.title));
+const picturesIn = (dataDir: string) => readdirSync(catalogPaths(dataDir).images);
+
+describe('an import', () => {
+  it('keeps every good line when others are bad, and names each bad one by number, field and reason', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const report = await importLines(dataDir, [
+      catalogLine(1),
+      catalogLine(2, { subscriberCount: 12.5 }),
+      '{"channelId":',
+      catalogLine(3, { bannerFile: 'missing.png' }),
+      catalogLine(4, { username: 'four' }),
+    ]);
+    expect(report).toMatchObject({ added: 2, replaced: 0, refused: 3 });
+    expect(report.refusals).toEqual([
+      'line 2: subscriberCount: must be a decimal integer as a string, got 12.5',
+      expect.stringMatching(/^line 3: not JSON: /),
+      expect.stringMatching(/^line 4: bannerFile: the picture cannot be read: ENOENT/),
+    ]);
+    expect(recordOf(dataDir, 4)?.username).toBe('four');
+    expect(recordOf(dataDir, 3)).toBeUndefined();
+  });
+
+  it('replaces a channel with the same ID, in every way it can be found', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await importLines(dataDir, [catalogLine(1, { title: 'Old name', customUrl: '@old', subscriberCount: '5' })]);
+    const report = await importLines(dataDir, [
+      catalogLine(1, { title: 'New name', customUrl: '@new', subscriberCount: '7' }),
+    ]);
+    expect(report).toMatchObject({ added: 0, replaced: 1 });
+    expect(titlesFound(dataDir, 'old')).toEqual([]);
+    expect(titlesFound(dataDir, 'new')).toEqual(['New name']);
+    const oldHandle = findHandle('old');
+    expect(oldHandle && ask(dataDir, (reader) => reader.findRecord(oldHandle))).toBeUndefined();
+  });
+
+  it('takes the last of several lines with the same ID', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const titles = ['First', 'Second', 'Third'];
+    const report = await importLines(
+      dataDir,
+      titles.map((title, index) => catalogLine(1, { title, subscriberCount: String(index % 2) })),
+    );
+    expect(report).toMatchObject({ added: 1, replaced: 2 });
+    expect(titles.flatMap((title) => titlesFound(dataDir, title))).toEqual(['Third']);
+  });
+
+  it('can be run again and changes nothing', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const lines = [catalogLine(1, { bannerFile: 'a.png' }), catalogLine(2)];
+    await importLines(dataDir, lines, imagesFrom);
+    const before = ask(dataDir, (reader) => [...reader.records()]);
+    expect(await importLines(dataDir, lines, imagesFrom)).toMatchObject({ added: 0, replaced: 2, refused: 0 });
+    expect(ask(dataDir, (reader) => [...reader.records()])).toEqual(before);
+  });
+
+  it('refuses a handle or user name of another channel, whatever its letter case', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const report = await importLines(dataDir, [
+      catalogLine(1, { customUrl: '@Höhe', username: 'Hoehe' }),
+      catalogLine(2, { customUrl: '@HÖHE' }),
+      catalogLine(3, { username: 'HOEHE' }),
+      catalogLine(1, { customUrl: '@höhe', username: 'hoehe' }),
+    ]);
+    expect(report.refusals).toEqual([
+      `line 2: customUrl: @HÖHE belongs to the channel ${channelIdOf(1)}`,
+      `line 3: username: HOEHE belongs to the channel ${channelIdOf(1)}`,
+    ]);
+    expect(report).toMatchObject({ added: 1, replaced: 1 });
+  });
+
+  it('leaves a channel as it was when its new record or one of its new pictures is refused', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, {
+      'old.png': pngOf('old'),
+      'new.png': pngOf('new'),
+      'bad.png': Buffer.from('<svg></svg>....'),
+    });
+    await importLines(dataDir, [catalogLine(1, { title: 'Old', bannerFile: 'old.png' })], imagesFrom);
+    const before = recordOf(dataDir, 1);
+    const report = await importLines(
+      dataDir,
+      [catalogLine(1, { title: 'New', bannerFile: 'new.png', avatarFile: 'bad.png' })],
+      imagesFrom,
+    );
+    expect(report.refusals).toEqual(['line 1: avatarFile: bad.png is not a JPEG, PNG, WebP, AVIF or GIF picture']);
+    expect(recordOf(dataDir, 1)).toEqual(before);
+    expect(picturesIn(dataDir)).toEqual([before?.bannerFile]);
+  });
+
+  it('refuses a picture over 16 MiB', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, {
+      'big.png': Buffer.concat([pngOf(''), Buffer.alloc(16 * 1024 * 1024)]),
+    });
+    const report = await importLines(dataDir, [catalogLine(1, { avatarFile: 'big.png' })], imagesFrom);
+    expect(report.refusals).toEqual([expect.stringMatching(/^line 1: avatarFile: .*at most 16777216 are allowed$/)]);
+  });
+
+  it('copies pictures under the names of their bytes, each once', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('same'), 'b.png': pngOf('same') });
+    await importLines(dataDir, [catalogLine(1, { bannerFile: 'a.png', avatarFile: 'b.png' })], imagesFrom);
+    const record = recordOf(dataDir, 1);
+    expect(record?.bannerFile).toMatch(/^[0-9a-f]{32}\.png$/);
+    expect(record?.avatarFile).toBe(record?.bannerFile);
+    expect(await readFile(join(catalogPaths(dataDir).images, String(record?.bannerFile)))).toEqual(pngOf('same'));
+  });
+
+  it('removes pictures that no channel has any more, and no other files', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a'), 'b.png': pngOf('b') });
+    await importLines(
+      dataDir,
+      [catalogLine(1, { bannerFile: 'a.png' }), catalogLine(2, { bannerFile: 'a.png', avatarFile: 'b.png' })],
+      imagesFrom,
+    );
+    await writeFile(join(catalogPaths(dataDir).images, 'README'), 'of the operator');
+    await writeFile(join(catalogPaths(dataDir).images, `${'0'.repeat(32)}.png.01234567.tmp`), 'of a killed import');
+    await importLines(dataDir, [catalogLine(2)]);
+    expect(picturesIn(dataDir)).toEqual(['README', recordOf(dataDir, 1)?.bannerFile].sort());
+    const writer = openCatalogWriter(catalogPaths(dataDir));
+    expect(writer.remove(channelIdOf(1))).toBe(true);
+    expect(writer.remove(channelIdOf(1))).toBe(false);
+    writer.removeLeftovers();
+    writer.close();
+    expect(picturesIn(dataDir)).toEqual(['README']);
+    expect(titlesFound(dataDir, 'channel')).toEqual(['Channel 2']);
+  });
+
+  it('makes the tables in a database that is still empty', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await writeFile(catalogPaths(dataDir).database, '');
+    expect(await importLines(dataDir, [catalogLine(1)])).toMatchObject({ added: 1 });
+    expect(existsSync(catalogPaths(dataDir).images)).toBe(false);
+  });
+
+  it('leaves a file that is no database untouched', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const { database } = catalogPaths(dataDir);
+    await writeFile(database, 'a diary\n'.repeat(200));
+    await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*put a backup/);
+    expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { parseRecord, RecordRefusedError } from './parse-record.ts';
+
+const FULL = {
+  channelId: 'UCPennantSample00000001A',
+  title: 'Pennant Sample',
+  description: 'Two\nlines',
+  customUrl: '@PennantSample',
+  publishedAt: '2014-05-17T09:30:00Z',
+  country: 'NL',
+  subscriberCount: '1284000',
+  viewCount: '96340127',
+  videoCount: '0',
+  links: [{ title: 'Website', url: 'https://pennant.example/' }],
+  username: 'pennantsample',
+  bannerFile: 'banner.png',
+  avatarFile: null,
+};
+
+const parse = (fields: Record<string, unknown>) => parseRecord(JSON.stringify({ ...FULL, ...fields }));
+
+describe('parseRecord', () => {
+  it('reads a full record, in the order of the fields', () => {
+    const record = parseRecord(JSON.stringify(FULL));
+    expect(record).toEqual(FULL);
+    expect(Object.keys(record)).toEqual(Object.keys(FULL));
+  });
+
+  it('takes absent fields for unknown ones', () => {
+    const record = parseRecord('{"channelId":"UCPennantSample00000001A","title":"T"}');
+    expect(record).toMatchObject({
+      title: 'T',
+      description: null,
+      links: null,
+      subscriberCount: null,
+      bannerFile: null,
+    });
+  });
+
+  it('does not read the URLs of an answer of the API', () => {
+    const record = parse({ bannerUrl: 'x', avatarUrl: 7, bannerUrls: {} });
+    expect(record).toEqual(FULL);
+  });
+
+  it.each([
+    ['[]', 'must be a JSON object, got []'],
+    ['7', 'must be a JSON object, got 7'],
+  ])('refuses %s', (line, message) => {
+    expect(() => parseRecord(line)).toThrow(new RecordRefusedError('', message));
+  });
+
+  it('refuses what is not JSON', () => {
+    expect(() => parseRecord('{"title":')).toThrow(/^not JSON: /);
+  });
+
+  it.each([
+    [{ channelId: 'UCshort' }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got "UCshort"'],
+    [{ channelId: undefined }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got nothing'],
+    [{ title: ' ' }, 'title: must be a text that is not empty, got " "'],
+    [{ title: 'a\nb' }, 'title: must be a text without line breaks and other control characters, got "a\\nb"'],
+    [{ title: 'x'.repeat(201) }, 'title: must have at most 200 characters, has 201'],
+    [{ description: 5 }, 'description: must be a text, got 5'],
+    [{ description: '\ud800' }, /^description: must be a text without halves of surrogate pairs/],
+    [{ customUrl: 'pennant' }, /^customUrl: must be "@" and a handle .*, got "pennant"$/],
+    [{ customUrl: '@a b' }, /^customUrl: must be "@" and a handle/],
+    [
+      { publishedAt: '2014-02-30T00:00:00Z' },
+      /^publishedAt: must be a time that exists.*, got "2014-02-30T00:00:00Z"$/,
+    ],
+    [{ publishedAt: '2014-05-17' }, /^publishedAt: /],
+    [{ country: 'nl' }, 'country: must be a country code of two capital letters, got "nl"'],
+    [{ subscriberCount: 12.5 }, 'subscriberCount: must be a decimal integer as a string, got 12.5'],
+    [{ viewCount: '007' }, 'viewCount: must be a decimal integer as a string, got "007"'],
+    [{ videoCount: '-1' }, 'videoCount: must be a decimal integer as a string, got "-1"'],
+    [{ links: {} }, 'links: must be an array of links, got {}'],
+    [{ links: [{ title: 'a', url: 'javascript:1' }] }, /^links\[0\]\.url: must be an absolute URL with http or https/],
+    [{ links: [{ title: 'a', url: 'https://a.example', icon: 1 }] }, 'links[0].icon: no such field'],
+    [{ links: [null] }, 'links[0]: must be a JSON object, got null'],
+    [{ username: 'a b' }, /^username: must be 1 to 60/],
+    [{ bannerFile: '../secret.png' }, 'bannerFile: must be a file name without a path, got "../secret.png"'],
+    [{ avatarFile: '..' }, /^avatarFile: must be a file name without a path/],
+    [{ avatarFile: 'a\\b' }, /^avatarFile: must be a file name without a path/],
+    [{ subscribers: '1' }, 'subscribers: no such field'],
+  ])('refuses %j', (fields, message) => {
+    expect(() => parse(fields)).toThrow(message);
+  });
+
+  it('keeps control characters and endless values out of the message', () => {
+    expect(() => parse({ country: '\u009b31m'.repeat(100) })).toThrow(/^[^\p{Cc}]{1,160}$/u);
+  });
+});

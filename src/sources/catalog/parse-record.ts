@@ -1,0 +1,168 @@
+import type { ChannelLink } from '../../domain/channel.ts';
+import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
+import type { CatalogRecord } from './record.ts';
+
+/** Why a record is refused; `field` names the place in it, `""` the record as a whole. */
+export class RecordRefusedError extends Error {
+  constructor(field: string, reason: string) {
+    super(field === '' ? reason : `${field}: ${reason}`);
+    this.name = 'RecordRefusedError';
+  }
+}
+
+const MAX_TITLE_CHARACTERS = 200;
+const MAX_DESCRIPTION_CHARACTERS = 20_000;
+const MAX_LINKS = 100;
+const MAX_LINK_TITLE_CHARACTERS = 200;
+const MAX_LINK_URL_CHARACTERS = 2_048;
+const MAX_FILE_NAME_BYTES = 255;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads one field's value. Throws `RecordRefusedError` naming `field`. */
+type FieldReader<T> = (value: unknown, field: string) => T;
+
+/** Every field of a line but the ignored ones, in the order of an exported line. */
+const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[K]> } = {
+  channelId: readChannelId,
+  title: readTitle,
+  description: optional((value, field) => readText(value, field, MAX_DESCRIPTION_CHARACTERS)),
+  customUrl: optional(readCustomUrl),
+  publishedAt: optional(readTimestamp),
+  country: optional(readCountry),
+  subscriberCount: optional(readCount),
+  viewCount: optional(readCount),
+  videoCount: optional(readCount),
+  links: optional(readLinks),
+  username: optional(readUsername),
+  bannerFile: optional(readFileName),
+  avatarFile: optional(readFileName),
+};
+
+/** Parts of the API's record that follow from the others: accepted, so that an answer can be imported, and not read. */
+const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
+
+/**
+ * Reads one NDJSON line. Optional fields may be absent: that is `null`.
+ *
+ * @throws RecordRefusedError with the first thing that is wrong.
+ */
+export function parseRecord(line: string): CatalogRecord {
+  const fields = readObject(parseJson(line), '');
+  refuseUnknownFields(fields, '', (name) => name in READERS || IGNORED_FIELDS.has(name));
+  const entries = Object.entries(READERS).map(([name, read]) => [name, read(fields[name], name)]);
+  return Object.fromEntries(entries) as CatalogRecord;
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RecordRefusedError('', `not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function readObject(value: unknown, field: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw refusal(field, 'a JSON object', value);
+}
+
+function refuseUnknownFields(fields: Fields, parent: string, isKnown: (name: string) => boolean): void {
+  const unknownName = Object.keys(fields).find((name) => !isKnown(name));
+  if (unknownName !== undefined) throw new RecordRefusedError(parent + printable(unknownName), 'no such field');
+}
+
+function optional<T>(read: FieldReader<T>): FieldReader<T | null> {
+  return (value, field) => (value === undefined || value === null ? null : read(value, field));
+}
+
+function readChannelId(value: unknown, field: string): string {
+  if (typeof value === 'string' && isChannelId(value)) return value;
+  throw refusal(field, '"UC" followed by 22 letters, digits, "_" or "-"', value);
+}
+
+function readTitle(value: unknown, field: string): string {
+  const title = readText(value, field, MAX_TITLE_CHARACTERS);
+  if (title.trim() === '') throw refusal(field, 'a text that is not empty', value);
+  if (/\p{Cc}/u.test(title)) throw refusal(field, 'a text without line breaks and other control characters', value);
+  return title;
+}
+
+function readText(value: unknown, field: string, maxCharacters: number): string {
+  if (typeof value !== 'string') throw refusal(field, 'a text', value);
+  if (!value.isWellFormed()) throw refusal(field, 'a text without halves of surrogate pairs', value);
+  if (value.length > maxCharacters) {
+    throw new RecordRefusedError(field, `must have at most ${maxCharacters} characters, has ${value.length}`);
+  }
+  return value;
+}
+
+function readCustomUrl(value: unknown, field: string): string {
+  if (typeof value === 'string' && value.startsWith('@') && findHandle(value) !== undefined) return value;
+  throw refusal(field, '"@" and a handle of 1 to 30 letters, digits, "_", "-", "." or "·"', value);
+}
+
+function readUsername(value: unknown, field: string): string {
+  if (typeof value === 'string' && findUsername(value) !== undefined) return value;
+  throw refusal(field, '1 to 60 of the characters A-Z a-z 0-9 "_" "-" "."', value);
+}
+
+function readTimestamp(value: unknown, field: string): string {
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) {
+    const date = new Date(value);
+    if (!Number.isNaN(date.getTime()) && date.toISOString() === value.replace('Z', '.000Z')) return value;
+  }
+  throw refusal(field, 'a time that exists, as YYYY-MM-DDThh:mm:ssZ', value);
+}
+
+function readCountry(value: unknown, field: string): string {
+  if (typeof value === 'string' && /^[A-Z]{2}$/.test(value)) return value;
+  throw refusal(field, 'a country code of two capital letters', value);
+}
+
+function readCount(value: unknown, field: string): string {
+  if (typeof value === 'string' && /^(0|[1-9]\d{0,18})$/.test(value)) return value;
+  throw refusal(field, 'a decimal integer as a string', value);
+}
+
+function readLinks(value: unknown, field: string): ChannelLink[] {
+  if (!Array.isArray(value)) throw refusal(field, 'an array of links', value);
+  if (value.length > MAX_LINKS) throw refusal(field, `an array of at most ${MAX_LINKS} links`, value);
+  return value.map((link, index) => readLink(link, `${field}[${index}]`));
+}
+
+function readLink(value: unknown, field: string): ChannelLink {
+  const fields = readObject(value, field);
+  refuseUnknownFields(fields, `${field}.`, (name) => name === 'title' || name === 'url');
+  return {
+    title: readText(fields.title, `${field}.title`, MAX_LINK_TITLE_CHARACTERS),
+    url: readHttpUrl(fields.url, `${field}.url`),
+  };
+}
+
+function readHttpUrl(value: unknown, field: string): string {
+  const url = readText(value, field, MAX_LINK_URL_CHARACTERS);
+  if (/^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url)) return url;
+  throw refusal(field, 'an absolute URL with http or https', value);
+}
+
+/** Bare names only: a record must not reach outside the folder that the operator named. */
+function readFileName(value: unknown, field: string): string {
+  const isBare = typeof value === 'string' && value.isWellFormed() && /^(?!\.{1,2}$)[^/\\\p{Cc}]+$/u.test(value);
+  if (isBare && Buffer.byteLength(value) <= MAX_FILE_NAME_BYTES) return value;
+  throw refusal(field, 'a file name without a path', value);
+}
+
+function refusal(field: string, expected: string, value: unknown): RecordRefusedError {
+  const got = value === undefined ? 'got nothing' : `got ${printable(JSON.stringify(value))}`;
+  return new RecordRefusedError(field, `must be ${expected}, ${got}`);
+}
+
+const MAX_SHOWN_CHARACTERS = 60;
+
+/** A value from the file, fit for one line of a terminal. */
+function printable(text: string): string {
+  const plain = text.replace(/\p{C}/gu, '\u{fffd}');
+  return plain.length <= MAX_SHOWN_CHARACTERS ? plain : `${plain.slice(0, MAX_SHOWN_CHARACTERS)}…`;
+}

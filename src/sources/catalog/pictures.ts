@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXTENSIONS, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { RecordRefusedError } from './parse-record.ts';
+
+const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
+/** 128 bits of SHA-256: nobody finds two pictures with the same. */
+const DIGEST_HEX_CHARACTERS = 32;
+/** What `placePicture` writes: nothing else in the folder is ours to remove. */
+const OUR_FILE_NAME = /^[0-9a-f]{32}\.(?:avif|webp|jpg|png|gif)(?:\.[0-9a-f]{8}\.tmp)?$/;
+
+/**
+ * Copies a picture into the catalog's folder, named by its bytes' digest, and answers that name. A picture that is
+ * already there is not written again.
+ *
+ * @throws RecordRefusedError naming `field` when there is no such file, or it is too large or no picture.
+ */
+export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string): string {
+  const bytes = readPicture(field, fileName, fromDir);
+  const name = `${digestOf(bytes)}.${extensionOf(field, fileName, bytes)}`;
+  const target = join(imagesDir, name);
+  if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
+    mkdirSync(imagesDir, { recursive: true });
+    // Written aside and renamed: a reader, or a crash, never meets half a picture.
+    const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
+    writeFileSync(temporary, bytes, { flush: true });
+    renameSync(temporary, target);
+  }
+  return name;
+}
+
+function readPicture(field: string, fileName: string, fromDir: string): Buffer {
+  const path = join(fromDir, fileName);
+  try {
+    const { size } = statSync(path);
+    if (size <= MAX_PICTURE_BYTES) return readFileSync(path);
+    throw new RecordRefusedError(field, `${path} has ${size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
+  } catch (error) {
+    if (error instanceof RecordRefusedError || !(error instanceof Error && 'syscall' in error)) throw error;
+    throw new RecordRefusedError(field, `the picture cannot be read: ${error.message}`);
+  }
+}
+
+function extensionOf(field: string, fileName: string, bytes: Buffer): string {
+  const format: SourceFormat | undefined = sniffFormat(bytes);
+  if (format === undefined) {
+    throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
+  }
+  return format === 'gif' ? 'gif' : EXTENSIONS[format];
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
+}
+
+/**
+ * Removes the pictures that no record names. The caller holds the catalog's write lock, under which all pictures are
+ * placed: another import's pictures, whose records are not there yet, are never met here.
+ */
+export function removeUnreferencedPictures(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
+  if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;
+  for (const name of readdirSync(imagesDir)) {
+    if (OUR_FILE_NAME.test(name) && !isReferenced(name)) unlinkSync(join(imagesDir, name));
+  }
+}

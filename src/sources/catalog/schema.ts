@@ -1,0 +1,148 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Kept in `PRAGMA user_version`. */
+const SCHEMA_VERSION = 1;
+
+export interface CatalogPaths {
+  readonly database: string;
+  /** The folder of the pictures; `OriginalRef.fileName` is a name in it. */
+  readonly images: string;
+}
+
+export function catalogPaths(dataDir: string): CatalogPaths {
+  return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
+}
+
+/** The catalog cannot be used as it is. The message names the file and says what to do: it is for the operator. */
+export class CatalogUnusableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'CatalogUnusableError';
+  }
+}
+
+const SCHEMA = `
+  CREATE TABLE channels (
+    row INTEGER PRIMARY KEY, -- in order of subscribers: popularity.ts
+    channel_id TEXT NOT NULL UNIQUE,
+    title_key TEXT NOT NULL,
+    handle_key TEXT UNIQUE,
+    handle_search_key TEXT,
+    username_key TEXT UNIQUE,
+    banner_file TEXT,
+    avatar_file TEXT,
+    title TEXT NOT NULL,
+    custom_url TEXT,
+    username TEXT,
+    published_at TEXT,
+    country TEXT,
+    subscriber_count TEXT,
+    view_count TEXT,
+    video_count TEXT,
+    description TEXT,
+    links TEXT -- JSON
+  ) STRICT;
+  CREATE INDEX channels_by_title ON channels (title_key);
+  CREATE INDEX channels_by_handle ON channels (handle_search_key);
+  CREATE VIRTUAL TABLE channel_text USING fts5 (
+    handle, title, description,
+    content = '', contentless_delete = 1,
+    tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
+    prefix = '1 2 3 4 5 6 7 8'
+  );
+  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** Makes the tables in an empty database. The caller holds a write transaction. */
+export function createSchema(db: DatabaseSync): void {
+  db.exec(SCHEMA);
+}
+
+/**
+ * Tells a database with our tables from one that is still empty.
+ *
+ * @throws CatalogUnusableError when it is neither.
+ */
+export function readSchemaState(db: DatabaseSync, path: string): 'ready' | 'empty' {
+  const version = readNumber(db, 'PRAGMA user_version');
+  if (version === SCHEMA_VERSION) return 'ready';
+  if (version > SCHEMA_VERSION) {
+    throw new CatalogUnusableError(
+      `${path} was written by a newer Pennant (schema ${version}, this one knows ${SCHEMA_VERSION}): ` +
+        'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.',
+    );
+  }
+  if (version === 0 && readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
+  throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
+}
+
+function readNumber(db: DatabaseSync, sql: string): number {
+  return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+}
+
+export interface OpenOptions {
+  readonly readOnly: boolean;
+  /** How long to wait for another process's lock. */
+  readonly busyTimeoutMs: number;
+}
+
+/**
+ * Opens a catalog database that exists.
+ *
+ * @throws CatalogUnusableError when there is no such file or it is no database.
+ */
+export function openExisting(path: string, { readOnly, busyTimeoutMs }: OpenOptions): DatabaseSync {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    throw new CatalogUnusableError(`There is no catalog at ${path}: start the server once, or import channels.`);
+  }
+  return explainingFailure(path, () => new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }));
+}
+
+/** Runs database work; what it throws is explained (`explainFailure`). */
+export function explainingFailure<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explainFailure(path, error);
+  }
+}
+
+/**
+ * What SQLite reports of a broken, locked or unreachable file, as a `CatalogUnusableError`. Anything else, a wrong
+ * statement above all, stays what it is: a bug.
+ */
+export function explainFailure(path: string, error: unknown): unknown {
+  if (!isSqliteError(error)) return error;
+  const code = error.errcode & PRIMARY_CODE_MASK;
+  if (BUG_CODES.has(code)) return error;
+  return new CatalogUnusableError(DAMAGE_CODES.has(code) ? damaged(path, error) : unusable(path, error), error);
+}
+
+function damaged(path: string, error: Error): string {
+  return (
+    `${path} is damaged (${error.message}): stop the server and put a backup in its place, or move the file away ` +
+    'and import your channels again. It is left as it is.'
+  );
+}
+
+function unusable(path: string, error: Error): string {
+  return `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number;
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error;
+}
+
+/** sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
+const PRIMARY_CODE_MASK = 0xff;
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGE_CODES = new Set([11, 26]);
+/** SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_MISUSE, SQLITE_RANGE. */
+const BUG_CODES = new Set([1, 19, 20, 21, 25]);

@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { RecordRefusedError } from './parse-record.ts';
+import { placePicture, removeUnreferencedPictures } from './pictures.ts';
+import type { CatalogRecord } from './record.ts';
+import { createRecordStatements } from './record-statements.ts';
+import { type CatalogPaths, createSchema, explainingFailure, readSchemaState } from './schema.ts';
+
+/** What became of one record of a batch. */
+export type Outcome = 'added' | 'replaced' | RecordRefusedError;
+
+/** The one place that changes a catalog. Readers in other processes are never kept waiting (WAL). */
+export interface CatalogWriter {
+  /**
+   * Puts records in, each with its pictures or not at all, replacing those with the same ID; the outcomes are in the
+   * order of the records. All of it becomes visible at once.
+   */
+  putBatch(records: readonly CatalogRecord[], imagesFrom: string): Outcome[];
+  /** Takes a channel out; false when there is none with this ID. */
+  remove(channelId: string): boolean;
+  /** Removes the pictures that no record names any more. */
+  removeLeftovers(): void;
+  close(): void;
+}
+
+/** Another import may hold the lock for one batch. */
+const BUSY_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens the catalog for writing; makes the database where there is none.
+ *
+ * @throws CatalogUnusableError when the file is damaged, newer or something else's. It is left as it is.
+ */
+export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWriter {
+  mkdirSync(dirname(database), { recursive: true });
+  const db = explainingFailure(database, () => openForWriting(database));
+  const statements = createRecordStatements(db);
+  const isPictureReferenced = db.prepare('SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name');
+
+  function put(record: CatalogRecord, imagesFrom: string): Outcome {
+    try {
+      statements.refuseConflicts(record);
+      return statements.put({
+        ...record,
+        bannerFile: place('bannerFile', record.bannerFile, imagesFrom),
+        avatarFile: place('avatarFile', record.avatarFile, imagesFrom),
+      });
+    } catch (error) {
+      if (error instanceof RecordRefusedError) return error;
+      throw error;
+    }
+  }
+
+  function place(field: string, fileName: string | null, imagesFrom: string): string | null {
+    return fileName === null ? null : placePicture(field, fileName, imagesFrom, images);
+  }
+
+  function inTransaction<T>(work: () => T): T {
+    return explainingFailure(database, () => runInTransaction(db, work));
+  }
+
+  return {
+    putBatch: (records, imagesFrom) =>
+      inTransaction(() => {
+        const outcomes = records.map((record) => put(record, imagesFrom));
+        statements.flushTexts();
+        return outcomes;
+      }),
+    remove: (channelId) =>
+      inTransaction(() => {
+        const isRemoved = statements.remove(channelId);
+        statements.flushTexts();
+        return isRemoved;
+      }),
+    removeLeftovers: () =>
+      inTransaction(() =>
+        removeUnreferencedPictures(images, (name) => isPictureReferenced.get({ name }) !== undefined),
+      ),
+    close: () => db.close(),
+  };
+}
+
+function openForWriting(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // First of all whose file it is: the journal mode is written into it.
+    if (readSchemaState(db, path) === 'empty') {
+      db.exec('PRAGMA journal_mode = WAL');
+      runInTransaction(db, () => {
+        // Asked again under the lock: another import may have made the tables meanwhile.
+        if (readSchemaState(db, path) === 'empty') createSchema(db);
+      });
+    }
+    db.exec('PRAGMA synchronous = NORMAL');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+import { AppError, type ErrorCode, errorCodeOf, isCouldNotTell, mostTelling } from '../domain/errors.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import type { Clock } from '../lib/clock.ts';
+import { withDeadline } from '../lib/deadline.ts';
+import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { completeFrom } from './completion.ts';
+import { type SearchResult, searchAll } from './search-all.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
+
+export type SourceOperation = 'resolve' | 'getChannel' | 'search';
+
+/** One call of one source, for metrics and logs. */
+export interface SourceOutcome {
+  readonly source: string;
+  readonly operation: SourceOperation;
+  readonly outcome: 'found' | ErrorCode;
+  readonly durationMs: number;
+  readonly error?: unknown;
+}
+
+export interface FailoverOptions {
+  /** In the operator's order of preference. */
+  readonly sources: readonly ChannelSource[];
+  /** By the source's name; a source without one is always asked. */
+  readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
+  readonly clock: Clock;
+  readonly onOutcome?: (outcome: SourceOutcome) => void;
+  /** For all sources together. */
+  readonly requestMs?: number;
+  /** For one call of one source. */
+  readonly attemptMs?: number;
+  /** How long a search waits for slow sources when others have answered. */
+  readonly searchWaitMs?: number;
+  /** How long a record that lacks fields waits for another source to fill them in. */
+  readonly completionMs?: number;
+}
+
+/**
+ * All sources as one. The first that finds a channel wins; a live source's "no such channel" is final, the catalog's
+ * counts only where it is the only source. When no source could tell, the failure that says most is thrown, with the
+ * time after which to ask again.
+ */
+export interface Failover {
+  resolve(ref: ChannelRef, options?: LoadOptions): Promise<Resolution>;
+  getChannel(channelId: string, options?: LoadOptions): Promise<LoadedChannel>;
+  search(query: string, limit: number, options?: LoadOptions): Promise<SearchResult>;
+  /** The exact second a channel was created, from the first source that says it; `null` when none does now. */
+  findPublishedAt(channelId: string, options?: LoadOptions): Promise<string | null>;
+}
+
+const RETRY_AFTER_MS = 10_000;
+
+export function createFailover(options: FailoverOptions): Failover {
+  const { sources, breakers, clock, onOutcome } = options;
+  const { requestMs = 12_000, attemptMs = 5_000, searchWaitMs = 3_000, completionMs = 1_500 } = options;
+
+  async function ask<T>(
+    source: ChannelSource,
+    operation: SourceOperation,
+    signal: AbortSignal,
+    work: (options: LoadOptions) => Promise<T>,
+  ): Promise<T> {
+    const startedAt = clock.monotonic();
+    const report = (outcome: SourceOutcome['outcome'], error?: unknown) => {
+      const durationMs = clock.monotonic() - startedAt;
+      onOutcome?.({ source: source.name, operation, outcome, durationMs, ...(error === undefined ? {} : { error }) });
+    };
+    const attempt = () => withDeadline(attemptMs, signal, (attemptSignal) => work({ signal: attemptSignal }));
+    try {
+      const breaker = breakers?.get(source.name);
+      const value = await (breaker === undefined ? attempt() : breaker.execute(attempt, signal));
+      report('found');
+      return value;
+    } catch (error) {
+      report(errorCodeOf(error), error);
+      throw error;
+    }
+  }
+
+  /** Asks the sources in order until one knows; also tells which it was. */
+  async function askInOrder<T>(
+    operation: SourceOperation,
+    signal: AbortSignal,
+    work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
+  ): Promise<{ value: T; source: ChannelSource }> {
+    const couldNotTell: AppError[] = [];
+    let notFound: AppError | undefined;
+    for (const source of sources) {
+      try {
+        return { value: await ask(source, operation, signal, (attempt) => work(source, attempt)), source };
+      } catch (error) {
+        if (isCouldNotTell(error)) couldNotTell.push(error);
+        else if (isNotFound(error) && !source.isLive) notFound = error;
+        else throw error;
+      }
+    }
+    throw withRetryAfter(mostTelling(couldNotTell)) ?? notFound ?? new AppError('channel_not_found', NOBODY_TO_ASK);
+  }
+
+  async function complete(loaded: LoadedChannel, winner: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
+    const next = sources.slice(sources.indexOf(winner) + 1).find((source) => source.isLive);
+    if (next === undefined || !winner.isLive) return loaded;
+    return completeFrom(loaded, (channelId) =>
+      withDeadline(completionMs, signal, (patience) =>
+        ask(next, 'getChannel', patience, (attempt) => next.getChannel(channelId, attempt)),
+      ),
+    );
+  }
+
+  /** Past the breaker: feeds fail for days while everything else works, and must not take their source with them. */
+  async function askBestEffort(source: ChannelSource, channelId: string, signal: AbortSignal): Promise<string | null> {
+    const find = source.findPublishedAt?.bind(source);
+    if (find === undefined) return null;
+    try {
+      return await withDeadline(attemptMs, signal, (attemptSignal) => find(channelId, { signal: attemptSignal }));
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
+  function withinRequest<T>(caller: LoadOptions | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(requestMs, caller?.signal ?? new AbortController().signal, work);
+  }
+
+  return {
+    resolve(ref, caller) {
+      return withinRequest(caller, async (signal) => {
+        const { value, source } = await askInOrder('resolve', signal, (each, attempt) => each.resolve(ref, attempt));
+        if (value.loaded === undefined) return value;
+        return { ...value, loaded: await complete(value.loaded, source, signal) };
+      });
+    },
+
+    getChannel(channelId, caller) {
+      return withinRequest(caller, async (signal) => {
+        const { value, source } = await askInOrder('getChannel', signal, (each, attempt) =>
+          each.getChannel(channelId, attempt),
+        );
+        return complete(value, source, signal);
+      });
+    },
+
+    search(query, limit, caller) {
+      return withinRequest(caller, async (signal) => {
+        const asked = sources.map((source) =>
+          ask(source, 'search', signal, (attempt) => source.search(query, limit, attempt)),
+        );
+        const { result, failures } = await searchAll(asked, { limit, waitMs: searchWaitMs });
+        if (result !== undefined) return result;
+        throw withRetryAfter(mostTelling(failures)) ?? new AppError('upstream_unavailable', NOBODY_TO_ASK);
+      });
+    },
+
+    findPublishedAt(channelId, caller) {
+      return withinRequest(caller, async (signal) => {
+        for (const source of sources) {
+          const publishedAt = await askBestEffort(source, channelId, signal);
+          if (publishedAt !== null) return publishedAt;
+        }
+        return null;
+      });
+    },
+  };
+}
+
+const NOBODY_TO_ASK = 'There is no source of channels to ask.';
+
+function isNotFound(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'channel_not_found';
+}
+
+function withRetryAfter(error: AppError | undefined): AppError | undefined {
+  if (error === undefined || error.retryAfterMs !== undefined) return error;
+  return new AppError(error.code, error.message, { cause: error, retryAfterMs: RETRY_AFTER_MS });
+}

@@ -1,0 +1,78 @@
+import { type Config, SETTINGS } from '../config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
+import { createCallBudget } from '../lib/resilience/call-budget.ts';
+import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
+import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
+import type { ChannelSource } from './source.ts';
+import { createYoutubeSource } from './youtube/youtube.ts';
+import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
+
+export interface SourceDeps {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Told when a source cannot be used at all (why), and when it can again (`null`). */
+  readonly onStateChange: (source: string, problem: string | null) => void;
+  /** Told which path of an upstream answer carried a field; `undefined`: none did. */
+  readonly onField: (source: string, field: string, path: string | undefined) => void;
+}
+
+type SourceName = Config['sources'][number];
+
+/** The sources that `SOURCES` names, in its order. */
+export function createSources(config: Config, deps: SourceDeps): ChannelSource[] {
+  return config.sources.map((name) => FACTORIES[name](config, deps));
+}
+
+const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
+  catalog: (config, { clock, onStateChange }) =>
+    createCatalogSource({
+      dataDir: config.dataDir,
+      samplesDir: config.sampleCatalog ? SHIPPED_SAMPLES_DIR : null,
+      clock,
+      onStateChange: (problem) => onStateChange('catalog', problem),
+    }),
+
+  youtube: (config, deps) =>
+    createYoutubeSource({
+      http: createUpstreamClient(config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, deps),
+      origin: config.youtubeOrigin,
+      clientVersion: config.youtubeClientVersion,
+      useFieldMask: config.youtubeFieldMask,
+      aboutToken: config.youtubeAboutToken,
+      onField: (field, path) => deps.onField('youtube', field, path),
+    }),
+
+  'youtube-data-api': (config, deps) =>
+    createYoutubeDataApiSource({
+      http: createUpstreamClient(config.youtubeApiOrigin, SETTINGS.youtubeApiOrigin.fallback, config, deps),
+      origin: config.youtubeApiOrigin,
+      // parseConfig refuses this source without a key.
+      apiKey: config.youtubeApiKey ?? '',
+      clock: deps.clock,
+      unitsPerDay: config.youtubeApiDailyQuota,
+    }),
+};
+
+/** One upstream's own client: its calls are counted against its own budget. */
+function createUpstreamClient(
+  origin: string,
+  publicOrigin: string,
+  config: Config,
+  { clock, userAgent }: SourceDeps,
+): HttpClient {
+  const isPublic = origin === publicOrigin;
+  const http = createHttpClient({
+    allowedOrigins: isPublic ? [origin] : [],
+    // Another origin is the operator's own and may well have a private address.
+    privateOrigins: isPublic ? [] : [origin],
+    followRedirects: false,
+    userAgent,
+  });
+  const budget = createCallBudget({
+    clock,
+    callsPerSecond: config.upstreamCallsPerSecond,
+    burst: config.upstreamCallBurst,
+  });
+  return guardHttpClient(http, { budget });
+}

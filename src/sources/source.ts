@@ -1,0 +1,48 @@
+import type { Channel, SearchHit } from '../domain/channel.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+
+export interface LoadOptions {
+  /** Aborted when the answer can no longer be used; the source then gives up its sockets. */
+  readonly signal: AbortSignal;
+}
+
+export interface Resolution {
+  /** The canonical channel ID; may differ from an ID that was asked for when upstream redirects. */
+  readonly channelId: string;
+  /** Where the look-up brings the whole record along, it is not asked for again. */
+  readonly loaded?: LoadedChannel;
+}
+
+export interface LoadedChannel {
+  readonly channel: Channel;
+  /**
+   * False when a part of the answer failed: the fields named in `missing` are null for want of an answer, not because
+   * upstream left them out; a count among them may be a rounded stopgap. Such a record lives 60 s and never replaces a fuller one.
+   */
+  readonly isComplete: boolean;
+  readonly missing: readonly (keyof Channel)[];
+}
+
+/**
+ * Where channels come from. Every source passes `test/contracts/source.ts`.
+ *
+ * Three outcomes are kept apart: a value (found), `AppError` `channel_not_found` (certainly none), and `AppError`
+ * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (could not tell).
+ */
+export interface ChannelSource {
+  readonly name: string;
+  /** A live source's "no such channel" is final; the catalog's only counts where it is the only source. */
+  readonly isLive: boolean;
+  /** Finds the channel that a handle or user name stands for. */
+  resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
+  /** Loads a channel by ID. */
+  getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
+  /** At most `limit` hits, best first; an empty list when nothing matches. */
+  search(query: string, limit: number, options: LoadOptions): Promise<SearchHit[]>;
+  /**
+   * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), where `getChannel` may know the day only; best
+   * effort. `null` means that the source does not say now: it says nothing about the channel, not even that there is one.
+   */
+  findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
+  close(): Promise<void>;
+}

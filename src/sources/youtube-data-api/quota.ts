@@ -1,0 +1,67 @@
+import type { Clock } from '../../lib/clock.ts';
+import { OwnLimitError } from '../../lib/resilience/own-limit.ts';
+
+/** Units spent today. The day is Pacific time's: developers.google.com/youtube/v3/getting-started#quota (seen 2026-11). */
+export interface DailyQuota {
+  /** @throws OwnLimitError when the day's units, or those that searches may have, are spent */
+  spend(call: 'channel' | 'search'): void;
+  stats(): { readonly spentUnits: number; readonly unitsPerDay: number };
+}
+
+const COSTS = { channel: 1, search: 100 } as const;
+/** A few dozen searches must not leave a day without records. */
+const SEARCH_SHARE = 0.5;
+const DAY_MS = 86_400_000;
+
+export function createDailyQuota(clock: Clock, unitsPerDay: number): DailyQuota {
+  let day = pacificDay(clock.now());
+  let spent = 0;
+  let spentOnSearches = 0;
+
+  function startNewDay(): void {
+    const today = pacificDay(clock.now());
+    if (today === day) return;
+    day = today;
+    spent = 0;
+    spentOnSearches = 0;
+  }
+
+  function refuse(whose: string): never {
+    throw new OwnLimitError(`The daily quota of the YouTube Data API${whose} is spent.`, msUntilReset(clock.now()));
+  }
+
+  return {
+    spend(call) {
+      startNewDay();
+      const cost = COSTS[call];
+      if (spent + cost > unitsPerDay) refuse('');
+      if (call === 'search') {
+        if (spentOnSearches + cost > unitsPerDay * SEARCH_SHARE) refuse(' for searches');
+        spentOnSearches += cost;
+      }
+      spent += cost;
+    },
+    stats() {
+      startNewDay();
+      return { spentUnits: spent, unitsPerDay };
+    },
+  };
+}
+
+const PACIFIC = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Los_Angeles',
+  dateStyle: 'short',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+
+/** "1/2/26, 15:04:05" */
+function pacificDay(nowMs: number): string {
+  return PACIFIC.format(nowMs).split(', ', 1)[0] ?? '';
+}
+
+/** An hour off on the two days a year when the clocks change. */
+function msUntilReset(nowMs: number): number {
+  const [hours = 0, minutes = 0, seconds = 0] = (PACIFIC.format(nowMs).split(', ')[1] ?? '').split(':').map(Number);
+  return DAY_MS - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+}

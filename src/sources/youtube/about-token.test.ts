@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { buildAboutToken, findAboutToken } from './about-token.ts';
+
+describe('buildAboutToken', () => {
+  it('builds a token of a channel page byte for byte', () => {
+    expect(buildAboutToken('UCYJ61XIK64sp6ZFFS8sctxw', '6c02aeb7-0000-2b83-9ea3-14c14ef43080')).toBe(
+      '4qmFsgJgEhhVQ1lKNjFYSUs2NHNwNlpGRlM4c2N0eHcaRDhnWXJHaW1hQVNZS0pEWmpNREpoWldJM0xUQXdNREF0TW1JNE15MDVaV0V6TFRFMFl6RTBaV1kwTXpBNE1BJTNEJTNE',
+    );
+  });
+});
+
+describe('findAboutToken', () => {
+  const panel = (token: unknown) => ({
+    showEngagementPanelEndpoint: {
+      engagementPanel: {
+        engagementPanelSectionListRenderer: {
+          content: {
+            sectionListRenderer: {
+              contents: [
+                {
+                  itemSectionRenderer: {
+                    contents: [
+                      { continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token } } } },
+                    ],
+                  },
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  });
+
+  it('finds the token wherever it stands in the header', () => {
+    expect(findAboutToken({ header: { some: [{ deep: panel('from the header') }] } })).toBe('from the header');
+  });
+
+  it('never takes the panel of a shelf', () => {
+    expect(findAboutToken({ contents: [panel('of a shelf')], header: {} })).toBeUndefined();
+  });
+
+  it('finds none where the panel is of another shape', () => {
+    expect(findAboutToken({ header: panel(7) })).toBeUndefined();
+    expect(findAboutToken({ header: { showEngagementPanelEndpoint: {} } })).toBeUndefined();
+    expect(findAboutToken({})).toBeUndefined();
+  });
+});

@@ -1,0 +1,117 @@
+import { isChannelId } from '../../domain/identifier.ts';
+import type { LoadedChannel } from '../source.ts';
+import { type About, findPanelChannelId, loadAboutOfPage, loadAboutPanel } from './about.ts';
+import { findAlertError } from './alerts.ts';
+import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
+import type { Innertube } from './innertube.ts';
+import { type JsonObject, valuesAt } from './json.ts';
+import { type FieldObserver, parseChannel, readPageField } from './record.ts';
+
+export interface ChannelLoaderOptions {
+  readonly innertube: Innertube;
+  readonly useFieldMask: boolean;
+  readonly aboutToken: 'computed' | 'page';
+  readonly onField?: FieldObserver;
+}
+
+const MAX_REDIRECTS = 3;
+
+/**
+ * Loads records, in one round trip each: the page and, beside it, the About panel. Without the page there is no record;
+ * without the panel there is one that is not complete.
+ */
+export function createChannelLoader({ innertube, useFieldMask, aboutToken, onField }: ChannelLoaderOptions) {
+  async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
+    const panelAbort = new AbortController();
+    const panel =
+      aboutToken === 'computed'
+        ? loadAboutPanel(innertube, channelId, AbortSignal.any([signal, panelAbort.signal]))
+        : undefined;
+    // Its rejection is met below, or of no interest any more where the page has already decided.
+    panel?.catch(() => undefined);
+    try {
+      const page = await loadPage(channelId, signal);
+      const target = findRedirect(page, channelId);
+      if (target === undefined) {
+        assertShowsChannel(page);
+        return await readRecord(channelId, page, await panel, signal);
+      }
+      if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
+      panelAbort.abort();
+      return await loadChannel(target, signal, redirects + 1);
+    } finally {
+      panelAbort.abort();
+    }
+  }
+
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<JsonObject> {
+    if (useFieldMask) {
+      const answer = await innertube.browseChannel(channelId, { useFieldMask, signal });
+      if (answer.kind === 'object' && hasMaskedPart(answer.body)) return answer.body;
+    }
+    // Age gates have all their data outside the mask; and a refusal may mean the mask, not the channel.
+    return readPage(await innertube.browseChannel(channelId, { useFieldMask: false, signal }));
+  }
+
+  async function readRecord(
+    requestedId: string,
+    page: JsonObject,
+    panel: About | undefined,
+    signal: AbortSignal,
+  ): Promise<LoadedChannel> {
+    const channelId = readPageField('channelId', page) ?? requestedId;
+    const about = await completeAbout(channelId, page, panel, signal);
+    const loaded = parseChannel(
+      {
+        page: about.kind === 'tab' ? { ...page, contents: about.contents } : page,
+        about: about.kind === 'panel' ? about.reply : {},
+        isAboutLost: about.kind === 'lost',
+        requestedId,
+      },
+      onField,
+    );
+    if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
+    return loaded;
+  }
+
+  async function completeAbout(
+    channelId: string,
+    page: JsonObject,
+    panel: About | undefined,
+    signal: AbortSignal,
+  ): Promise<About> {
+    const panelChannelId = panel && findPanelChannelId(panel);
+    // Where the page turns out to be another channel's, its panel is not this one.
+    const isOfAnother = panelChannelId !== undefined && panelChannelId !== channelId;
+    const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
+    if (about !== undefined && about.kind !== 'none') return about;
+    return loadAboutOfPage(innertube, page, channelId, signal);
+  }
+
+  return (channelId: string, signal: AbortSignal) => loadChannel(channelId, signal);
+}
+
+function readPage(answer: ApiAnswer): JsonObject {
+  if (answer.kind === 'object') return answer.body;
+  if (answer.status === 400 && answer.reason === 'INVALID_ARGUMENT') throw channelNotFound('browse: INVALID_ARGUMENT');
+  if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound('browse: NOT_FOUND');
+  throw invalid('The video site did not understand the question for this channel.', new Error(answer.reason));
+}
+
+/** Only pages name a title: without one there is no channel to see, and at most an alert that says why. */
+function assertShowsChannel(page: JsonObject): void {
+  if (readPageField('title', page) !== undefined) return;
+  throw findAlertError(page) ?? invalid('The video site sent an answer without a channel.');
+}
+
+function hasMaskedPart(page: JsonObject): boolean {
+  return ['header', 'metadata', 'alerts', 'onResponseReceivedActions'].some((part) => part in page);
+}
+
+/** The channel that upstream sends us to instead of answering. */
+function findRedirect(page: JsonObject, channelId: string): string | undefined {
+  const targets = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint.browseEndpoint.browseId');
+  return targets
+    .filter((target) => typeof target === 'string')
+    .find((target) => isChannelId(target) && target !== channelId);
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { COUNTRY_CODES, findCountryCode } from './countries.ts';
+
+describe('findCountryCode', () => {
+  it.each([
+    ['United Kingdom', 'GB'],
+    ['Australia', 'AU'],
+    ['Japan', 'JP'],
+    ['Turkey', 'TR'],
+    ['Türkiye', 'TR'],
+    ['Hong Kong', 'HK'],
+    ['Macau', 'MO'],
+    ['Czech Republic', 'CZ'],
+    ['Ivory Coast', 'CI'],
+    ['Côte d’Ivoire', 'CI'],
+    ["Cote d'Ivoire", 'CI'],
+    ['Bosnia and Herzegovina', 'BA'],
+    ['Trinidad & Tobago', 'TT'],
+    ['St. Lucia', 'LC'],
+    ['Saint Lucia', 'LC'],
+    ['Congo - Kinshasa', 'CD'],
+    ['U.S. Virgin Islands', 'VI'],
+    ['united states', 'US'],
+  ])('knows %s', (name, code) => {
+    expect(findCountryCode(name)).toBe(code);
+  });
+
+  it.each(['Deutschland', 'Atlantis', '', 'US,GB'])('does not guess at "%s"', (name) => {
+    expect(findCountryCode(name)).toBeUndefined();
+  });
+
+  it('gives every code back for its own English name, none of them shared', () => {
+    const names = new Intl.DisplayNames(['en'], { type: 'region' });
+    expect(COUNTRY_CODES).toHaveLength(249);
+    for (const code of COUNTRY_CODES) expect(findCountryCode(names.of(code) ?? '')).toBe(code);
+  });
+});

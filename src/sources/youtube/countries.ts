@@ -1,0 +1,92 @@
+/** ISO 3166-1 alpha-2 (iso.org, 249 codes in 2026-11). */
+export const COUNTRY_CODES: readonly string[] = (
+  'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA ' +
+  'CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA ' +
+  'GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP ' +
+  'KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS ' +
+  'MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS ' +
+  'RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW ' +
+  'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+).split(' ');
+
+/** English names that upstream uses or has used and the Unicode names (CLDR) lack. */
+const ALIASES: readonly (readonly [name: string, code: string])[] = [
+  ['Bolivia, Plurinational State of', 'BO'],
+  ['Brunei Darussalam', 'BN'],
+  ['Burma', 'MM'],
+  ['Cabo Verde', 'CV'],
+  ['Cape Verde', 'CV'],
+  ['Congo', 'CG'],
+  ['Congo - Brazzaville', 'CG'],
+  ['Congo - Kinshasa', 'CD'],
+  ['Congo, Democratic Republic of the', 'CD'],
+  ['Cote d’Ivoire', 'CI'],
+  ['Czech Republic', 'CZ'],
+  ['Democratic Republic of the Congo', 'CD'],
+  ['East Timor', 'TL'],
+  ['Falkland Islands (Islas Malvinas)', 'FK'],
+  ['Hong Kong', 'HK'],
+  ['Iran, Islamic Republic of', 'IR'],
+  ['Ivory Coast', 'CI'],
+  ['Korea, Republic of', 'KR'],
+  ['Lao People’s Democratic Republic', 'LA'],
+  ['Macao', 'MO'],
+  ['Macau', 'MO'],
+  ['Macedonia', 'MK'],
+  ['Macedonia (FYROM)', 'MK'],
+  ['Moldova, Republic of', 'MD'],
+  ['Myanmar', 'MM'],
+  ['Palestine', 'PS'],
+  ['Palestinian Territories', 'PS'],
+  ['Republic of the Congo', 'CG'],
+  ['Russian Federation', 'RU'],
+  ['South Georgia and the South Sandwich Islands', 'GS'],
+  ['Swaziland', 'SZ'],
+  ['Syrian Arab Republic', 'SY'],
+  ['Taiwan, Province of China', 'TW'],
+  ['Tanzania, United Republic of', 'TZ'],
+  ['The Bahamas', 'BS'],
+  ['The Gambia', 'GM'],
+  ['The Netherlands', 'NL'],
+  ['Turkey', 'TR'],
+  ['Türkiye', 'TR'],
+  ['U.S. Virgin Islands', 'VI'],
+  ['US', 'US'],
+  ['USA', 'US'],
+  ['United States of America', 'US'],
+  ['Vatican City', 'VA'],
+  ['Venezuela, Bolivarian Republic of', 'VE'],
+  ['Viet Nam', 'VN'],
+  ['Virgin Islands, British', 'VG'],
+  ['Virgin Islands, U.S.', 'VI'],
+];
+
+/** The two-letter code for a country's English name; `undefined` for a name nobody has told us. */
+export function findCountryCode(englishName: string): string | undefined {
+  return CODES_BY_NAME.get(comparable(englishName));
+}
+
+const CODES_BY_NAME = buildCodesByName();
+
+function buildCodesByName(): ReadonlyMap<string, string> {
+  const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  const codes = new Map<string, string>();
+  for (const code of COUNTRY_CODES) {
+    const name = names.of(code);
+    if (name !== undefined) codes.set(comparable(name), code);
+  }
+  for (const [name, code] of ALIASES) codes.set(comparable(name), code);
+  return codes;
+}
+
+function comparable(name: string): string {
+  return name
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll('&', 'and')
+    .replace(/\bst\.? /g, 'saint ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

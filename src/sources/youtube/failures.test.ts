@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { answerHtml, type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import { findHandle } from '../../domain/identifier.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const GAME = 'UCreplayGameTopic0000006';
+
+let replay: ReplayServer;
+let source: ReturnType<typeof createTestYoutubeSource>;
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  source = createTestYoutubeSource(replay.origin);
+});
+afterEach(async () => {
+  await source.close();
+  await replay.close();
+});
+
+const load = (channelId: string) => source.getChannel(channelId, { signal });
+const resolveHandle = (name: string) => {
+  const ref = findHandle(name);
+  if (ref === undefined) throw new Error(`${name} is no handle`);
+  return source.resolve(ref, { signal });
+};
+
+describe('a page that could not be had', () => {
+  const failures = {
+    '429': [answerStatus(429, { 'retry-after': '120' }), 'upstream_unavailable'],
+    'a "sorry" redirect': [redirectTo('https://www.google.com/sorry/index'), 'upstream_unavailable'],
+    'a consent redirect': [redirectTo('https://consent.youtube.com/m?continue=x'), 'upstream_unavailable'],
+    'HTML with 200': [answerHtml(), 'upstream_unavailable'],
+    'HTML with 404': [answerHtml(404), 'upstream_unavailable'],
+    '403': [answerStatus(403), 'upstream_unavailable'],
+    '500': [answerJson({ error: { code: 500 } }, 500), 'upstream_unavailable'],
+    'a reset': [FAULTS.resetBeforeAnswer, 'upstream_unavailable'],
+    'half an answer': [FAULTS.closeMidBody, 'upstream_invalid'],
+    'an endless answer': [FAULTS.endlessBody, 'upstream_invalid'],
+    'no HTTP': [FAULTS.garbage, 'upstream_invalid'],
+    '{}': [answerJson({}), 'upstream_invalid'],
+    '[]': [answerJson([]), 'upstream_invalid'],
+    null: [answerJson(null), 'upstream_invalid'],
+    'a header without a title': [
+      answerJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME } } }),
+      'upstream_invalid',
+    ],
+    'a title without an ID': [
+      answerJson({ metadata: { channelMetadataRenderer: { title: 'T' } } }),
+      'upstream_invalid',
+    ],
+    'another refusal': [answerJson({ error: { code: 400, status: 'FAILED_PRECONDITION' } }, 400), 'upstream_invalid'],
+  } as const;
+
+  it.each(Object.entries(failures))('is no record and no "not found": %s', async (_what, [listener, code]) => {
+    replay.misbehave('browse', listener);
+    replay.misbehave('about', answerJson({}));
+    await expect(load(GAME)).rejects.toMatchObject({ code });
+  });
+
+  it.each(Object.entries(failures))(
+    'is no resolution and no list of hits either: %s',
+    async (_what, [listener, code]) => {
+      replay.misbehave('all', listener);
+      await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code });
+      await expect(source.search('light', 3, { signal })).rejects.toMatchObject({ code });
+    },
+  );
+
+  it('passes on how long upstream wants to be left alone', async () => {
+    replay.misbehave('all', answerStatus(429, { 'retry-after': '120' }));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs: 120_000 });
+  });
+
+  it('lets a good panel go with it', async () => {
+    replay.misbehave('browse', answerStatus(500));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+describe('no such channel', () => {
+  it.each([
+    [400, 'INVALID_ARGUMENT'],
+    [404, 'NOT_FOUND'],
+  ])('is what a refusal with %i %s says', async (status, reason) => {
+    replay.misbehave('browse', answerJson({ error: { code: status, status: reason } }, status));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
+  it('is not concluded from a refusal of the mask', async () => {
+    replay.misbehave('browse', answerJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400), 1);
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+  });
+
+  it.each([
+    'This channel does not exist.',
+    'This account has been terminated due to multiple third-party claims of copyright infringement.',
+    'This channel was removed because it violated our Community Guidelines.',
+  ])('is what the alert "%s" says', async (text) => {
+    replay.misbehave(
+      'browse',
+      answerJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
+    );
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
+  it('is known without waiting for the panel, and without a further call', async () => {
+    replay.misbehave('about', FAULTS.hangBeforeHeaders);
+    await expect(load('UCreplayTerminated000010')).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('browse')).toHaveLength(1);
+  });
+
+  it('is not what a notice on a healthy page says', async () => {
+    const notice = { alertRenderer: { type: 'INFO', text: { simpleText: 'Unavailable videos are removed.' } } };
+    replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', LIGHTHOUSE), alerts: [notice] }));
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+  });
+});

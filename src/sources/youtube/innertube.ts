@@ -1,0 +1,98 @@
+import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { type ApiAnswer, readApiAnswer } from './answers.ts';
+
+/** Where requests pretend to come from, whatever origin they are sent to. */
+export const YOUTUBE_WEB = 'https://www.youtube.com';
+
+/** Per attempt; retries and the request's own deadline belong to whoever wraps the client. */
+const TIMEOUT_MS = 5_000;
+/** A whole channel page was 2.1 MB at most (2026-03). */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
+const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
+/** Search filter "type: channel". */
+const CHANNELS_ONLY = 'EgIQAg%3D%3D';
+/** The About tab that ordinary channels had until 2023-11. */
+const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
+
+export interface InnertubeOptions {
+  readonly http: HttpClient;
+  /** Replaces https://www.youtube.com in what is called. */
+  readonly origin: string;
+  readonly clientVersion: string;
+}
+
+/** The five calls of YouTube's own web client, without a key, a session or an account. */
+export interface Innertube {
+  browseChannel(channelId: string, options: { useFieldMask: boolean; signal: AbortSignal }): Promise<ApiAnswer>;
+  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiAnswer>;
+  browseContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer>;
+  /** `url` is a page of www.youtube.com. */
+  resolveUrl(url: string, signal: AbortSignal): Promise<ApiAnswer>;
+  search(query: string, signal: AbortSignal): Promise<ApiAnswer>;
+  searchContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer>;
+  /** The channel's feed; the answer is not looked at. */
+  getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
+}
+
+export function createInnertube({ http, origin, clientVersion }: InnertubeOptions): Innertube {
+  const headers = {
+    'content-type': 'application/json',
+    origin: YOUTUBE_WEB,
+    referer: YOUTUBE_WEB,
+    'x-youtube-client-name': '1',
+    'x-youtube-client-version': clientVersion,
+    // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
+    cookie: 'SOCS=CAE=',
+    'accept-language': 'en-US,en;q=0.9',
+  };
+  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+
+  async function call(endpoint: string, parameters: object, signal: AbortSignal, mask = ''): Promise<ApiAnswer> {
+    const response = await http.request({
+      method: 'POST',
+      url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
+      headers,
+      body: JSON.stringify({ context: requestContext(clientVersion), ...parameters }),
+      signal,
+      ...limits,
+    });
+    return readApiAnswer(response);
+  }
+
+  return {
+    browseChannel: (channelId, { useFieldMask, signal }) =>
+      call('browse', { browseId: channelId }, signal, useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : ''),
+    browseAboutTab: (channelId, signal) => call('browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+    browseContinuation: (token, signal) => call('browse', { continuation: token }, signal),
+    resolveUrl: (url, signal) => call('navigation/resolve_url', { url }, signal),
+    search: (query, signal) => call('search', { query, params: CHANNELS_ONLY }, signal),
+    searchContinuation: (token, signal) => call('search', { continuation: token }, signal),
+    getFeed: (channelId, signal) =>
+      http.request({
+        method: 'GET',
+        url: `${origin}/feeds/videos.xml?channel_id=${channelId}`,
+        headers: { 'accept-language': headers['accept-language'], cookie: headers.cookie },
+        signal,
+        ...limits,
+      }),
+  };
+}
+
+/** Counts, dates and country names are read in English of the United States only: `hl` and `gl` are no settings. */
+function requestContext(clientVersion: string) {
+  return {
+    client: {
+      hl: 'en',
+      gl: 'US',
+      clientName: 'WEB',
+      clientVersion,
+      originalUrl: YOUTUBE_WEB,
+      platform: 'DESKTOP',
+      utcOffsetMinutes: 0,
+    },
+    request: { internalExperimentFlags: [], useSsl: true },
+    user: { lockedSafetyMode: false },
+  };
+}

@@ -1,0 +1,117 @@
+import type { FieldFinding } from '../field-finding.ts';
+import { firstAt, isJsonObject, valuesAt } from './json.ts';
+import {
+  ABOUT_PANEL,
+  AGE_GATE,
+  CAROUSEL_DETAILS,
+  CHANNEL_FIELDS,
+  CHANNEL_LAYOUTS,
+  type ChannelField,
+  INTERACTIVE_HEADER,
+  METADATA,
+  PAGE_HEADER,
+} from './layouts.ts';
+import { isDefaultAvatar } from './pictures.ts';
+import { type ChannelAnswers, isRoundedVideoCount, readFieldValue } from './record.ts';
+
+export interface ChannelInspection {
+  readonly fields: readonly FieldFinding[];
+  /** About the answers as a whole. */
+  readonly remarks: readonly string[];
+}
+
+/** The parts of today's answers: a field's first path leads into one of them. */
+const PARTS = { metadata: METADATA, 'page header': PAGE_HEADER, 'About panel': ABOUT_PANEL } as const;
+
+/** Channels that are shown in layouts of their own: less of them is known, and nothing follows from that. */
+const SPECIAL_CHANNELS = {
+  'an age-gated channel': AGE_GATE,
+  'a system channel (Music, Sports, events)': CAROUSEL_DETAILS,
+  'a game’s topic channel': INTERACTIVE_HEADER,
+} as const;
+
+/** What a channel may do without: hidden, never set, or never uploaded. */
+const OPTIONAL_FIELDS: readonly ChannelField[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
+
+/** Compares answers about one channel with the layouts that are known, field by field. */
+export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
+  const special = Object.entries(SPECIAL_CHANNELS).find(([, path]) => isJsonObject(firstAt(answers, path)))?.[0];
+  const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers));
+  const header = findUnknownHeader(answers.page.header);
+  const remarks = [
+    ...(special === undefined
+      ? []
+      : [`This is ${special}: most of its fields cannot be had. Ask for an ordinary one.`]),
+    ...(header === undefined ? [] : [`The page’s header is of an unknown kind: ${header}.`]),
+  ];
+  return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };
+}
+
+function inspectField(field: ChannelField, answers: ChannelAnswers): FieldFinding {
+  const newest = CHANNEL_LAYOUTS[field][0] ?? '';
+  const unread = valuesAt(answers, newest).find((found) => !isKnownAbsence(field, found));
+  for (const path of CHANNEL_LAYOUTS[field]) {
+    const value = valuesAt(answers, path)
+      .map((found) => readFieldValue(field, found))
+      .find((read) => read !== undefined);
+    if (value === undefined) continue;
+    if (path === newest) return { field, state: 'fine', value, path, note: null };
+    const isRounded = field === 'videoCount' && isRoundedVideoCount(value);
+    return {
+      field,
+      state: isRounded ? 'rounded' : 'older',
+      value,
+      path,
+      note: describeNewest(newest, answers, unread),
+    };
+  }
+  const nothing = { field, value: null, path: null };
+  if (unread !== undefined) {
+    return { ...nothing, state: 'unreadable', path: newest, note: describeNewest(newest, answers, unread) };
+  }
+  const isExpected = !OPTIONAL_FIELDS.includes(field) || findMissingPart(newest, answers) !== undefined;
+  if (isExpected) return { ...nothing, state: 'missing', note: describeNewest(newest, answers, unread) };
+  return { ...nothing, state: 'absent', note: null };
+}
+
+function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown): string {
+  const part = findMissingPart(newest, answers);
+  if (part !== undefined) return `the ${part} is not in the answer`;
+  return unread === undefined ? `nothing at ${newest}` : `cannot be read: ${abbreviate(JSON.stringify(unread))}`;
+}
+
+function findMissingPart(path: string, answers: ChannelAnswers): string | undefined {
+  const part = Object.entries(PARTS).find(([, root]) => path.startsWith(root));
+  return part === undefined || isJsonObject(firstAt(answers, part[1])) ? undefined : part[0];
+}
+
+/** Forms that say that there is none: the default picture, and page addresses that are no handle. */
+function isKnownAbsence(field: ChannelField, found: unknown): boolean {
+  if (typeof found !== 'string') return false;
+  return field === 'avatar' ? isDefaultAvatar(found) : field === 'customUrl' && !found.includes('@');
+}
+
+/** In a layout of its own nothing is missing, and any path is as good as another. */
+function withoutExpectations(finding: FieldFinding): FieldFinding {
+  if (finding.state === 'missing') return { ...finding, state: 'absent', note: null };
+  return finding.state === 'unreadable' || finding.value === null ? finding : { ...finding, state: 'fine', note: null };
+}
+
+function findUnknownHeader(header: unknown): string | undefined {
+  if (!isJsonObject(header)) return undefined;
+  return Object.keys(header).some((name) => KNOWN_HEADERS.has(name)) ? undefined : Object.keys(header).join(', ');
+}
+
+const HEADER_ROOT = 'page.header.';
+const KNOWN_HEADERS: ReadonlySet<string> = new Set(
+  Object.values(CHANNEL_LAYOUTS)
+    .flat()
+    .filter((path) => path.startsWith(HEADER_ROOT))
+    .map((path) => path.slice(HEADER_ROOT.length).split('.', 1)[0] ?? ''),
+);
+
+const SAMPLE_CHARACTERS = 80;
+
+function abbreviate(text: string): string {
+  return text.length > SAMPLE_CHARACTERS ? `${text.slice(0, SAMPLE_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,30 @@
+export type JsonObject = { readonly [key: string]: unknown };
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * All values at a dotted path, in document order; `*` stands for every element of a list. A step that is missing or of
+ * another type gives nothing: upstream renames and drops parts at any time.
+ */
+export function valuesAt(root: unknown, path: string): unknown[] {
+  let values = [root];
+  for (const step of path.split('.')) {
+    values = values.flatMap((value) => (step === '*' ? elementsOf(value) : memberOf(value, step)));
+  }
+  return values;
+}
+
+/** The first of `valuesAt`. */
+export function firstAt(root: unknown, path: string): unknown {
+  return valuesAt(root, path)[0];
+}
+
+function elementsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function memberOf(value: unknown, key: string): readonly unknown[] {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? [value[key]] : [];
+}

@@ -1,0 +1,105 @@
+/** The parts of a record that upstream's answers carry. */
+export const CHANNEL_FIELDS = [
+  'channelId',
+  'title',
+  'description',
+  'customUrl',
+  'publishedAt',
+  'country',
+  'subscriberCount',
+  'viewCount',
+  'videoCount',
+  'links',
+  'banner',
+  'avatar',
+] as const;
+
+export type ChannelField = (typeof CHANNEL_FIELDS)[number];
+
+/** Per field the paths that may carry it, the best first (`valuesAt` reads them). */
+export type ChannelLayouts = Readonly<Record<ChannelField, readonly string[]>>;
+
+export const METADATA = 'page.metadata.channelMetadataRenderer';
+/** Since 2024-04. */
+export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
+/** Handle, pronouns and counts move between the rows: parts are told apart by their text, never by their place. */
+const HEADER_PARTS = `${PAGE_HEADER}.metadata.contentMetadataViewModel.metadataRows.*.metadataParts.*`;
+/** Until mid-2024; still on error pages. */
+const C4_HEADER = 'page.header.c4TabbedHeaderRenderer';
+/** Games' "Topic" channels. */
+export const INTERACTIVE_HEADER = 'page.header.interactiveTabbedHeaderRenderer';
+/** System channels (Music, Sports, events). */
+export const CAROUSEL_DETAILS = 'page.header.carouselHeaderRenderer.contents.*.topicChannelDetailsRenderer';
+const SELECTED_SECTIONS =
+  'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
+export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
+/** Its title, description and picture are altered copies: only its URL and numbers are read. */
+const MICROFORMAT = 'page.microformat.microformatDataRenderer';
+const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity`;
+/** The panel that the About continuation answers, since 2023-11. */
+export const ABOUT_PANEL =
+  'about.onResponseReceivedEndpoints.*.appendContinuationItemsAction.continuationItems.*' +
+  '.aboutChannelRenderer.metadata.aboutChannelViewModel';
+/** The tab before the panel. */
+export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.channelAboutFullMetadataRenderer`;
+
+/** As of 2026-11; `docs/youtube.md` says how exact each one is. */
+export const CHANNEL_LAYOUTS: ChannelLayouts = {
+  channelId: [
+    `${METADATA}.externalId`,
+    `${C4_HEADER}.channelId`,
+    `${ABOUT_TAB}.channelId`,
+    `${MICROFORMAT}.urlCanonical`,
+    `${ABOUT_PANEL}.channelId`,
+  ],
+  title: [
+    `${METADATA}.title`,
+    `${PAGE_HEADER}.title.dynamicTextViewModel.text`,
+    `${C4_HEADER}.title`,
+    `${INTERACTIVE_HEADER}.title`,
+    `${CAROUSEL_DETAILS}.title`,
+    `${ABOUT_TAB}.title`,
+    `${AGE_GATE}.channelTitle`,
+  ],
+  description: [
+    `${METADATA}.description`,
+    `${ABOUT_PANEL}.description`,
+    `${ABOUT_TAB}.description`,
+    `${INTERACTIVE_HEADER}.description`,
+  ],
+  customUrl: [
+    `${METADATA}.vanityChannelUrl`,
+    `${ABOUT_PANEL}.canonicalChannelUrl`,
+    `${HEADER_PARTS}.text`,
+    `${PROFILE}.alternateName`,
+    `${C4_HEADER}.channelHandleText`,
+  ],
+  publishedAt: [`${ABOUT_PANEL}.joinedDateText`, `${ABOUT_TAB}.joinedDateText`],
+  country: [`${ABOUT_PANEL}.country`, `${ABOUT_TAB}.country`],
+  subscriberCount: [
+    `${ABOUT_PANEL}.subscriberCountText`,
+    `${HEADER_PARTS}.text`,
+    `${HEADER_PARTS}.accessibilityLabel`,
+    `${PROFILE}.interactionStatistic.*`,
+    `${C4_HEADER}.subscriberCountText`,
+    `${CAROUSEL_DETAILS}.subtitle`,
+  ],
+  viewCount: [`${ABOUT_PANEL}.viewCountText`, `${ABOUT_TAB}.viewCountText`],
+  videoCount: [`${ABOUT_PANEL}.videoCountText`, `${HEADER_PARTS}.text`, `${C4_HEADER}.videosCountText`],
+  links: [ABOUT_PANEL, ABOUT_TAB],
+  banner: [
+    `${PAGE_HEADER}.banner.imageBannerViewModel.image.sources.*.url`,
+    `${C4_HEADER}.banner.thumbnails.*.url`,
+    `${C4_HEADER}.tvBanner.thumbnails.*.url`,
+    `${C4_HEADER}.mobileBanner.thumbnails.*.url`,
+    `${INTERACTIVE_HEADER}.banner.thumbnails.*.url`,
+  ],
+  avatar: [
+    `${METADATA}.avatar.thumbnails.*.url`,
+    `${PAGE_HEADER}.image.decoratedAvatarViewModel.avatar.avatarViewModel.image.sources.*.url`,
+    `${C4_HEADER}.avatar.thumbnails.*.url`,
+    `${INTERACTIVE_HEADER}.boxArt.thumbnails.*.url`,
+    `${CAROUSEL_DETAILS}.avatar.thumbnails.*.url`,
+    `${AGE_GATE}.avatar.thumbnails.*.url`,
+  ],
+};

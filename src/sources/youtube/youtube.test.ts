@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerJson, answerStatus, FAULTS } from '../../../test/helpers/faulty-upstream.ts';
+import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { answerHtml, type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import { findHandle } from '../../domain/identifier.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const QUARRY = 'UCreplayQuarry0000000003';
+const AGE_GATED = 'UCreplayDistillery000004';
+const GAME = 'UCreplayGameTopic0000006';
+const MOVED = 'UCreplayMovedAway0000009';
+const HEADER_TOKEN = 'UCreplayHeaderToken00012';
+
+const FOGHORN_PANEL = { aboutChannelViewModel: { viewCountText: '99 views' } };
+const ANSWERS = [
+  ...readAnswers(OWN_ANSWERS),
+  jsonAnswer('browse', { continuation: 'token-from-the-header' }, panelReply(FOGHORN_PANEL)),
+];
+
+function panelReply(metadata: object) {
+  const continuationItems = [{ aboutChannelRenderer: { metadata } }];
+  return { onResponseReceivedEndpoints: [{ appendContinuationItemsAction: { continuationItems } }] };
+}
+
+let replay: ReplayServer;
+let source: ReturnType<typeof createTestYoutubeSource>;
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  replay = await startReplayServer({ answers: ANSWERS });
+  source = createTestYoutubeSource(replay.origin);
+});
+afterEach(async () => {
+  await source.close();
+  await replay.close();
+});
+
+const load = (channelId: string) => source.getChannel(channelId, { signal });
+const resolveHandle = (name: string) => {
+  const ref = findHandle(name);
+  if (ref === undefined) throw new Error(`${name} is no handle`);
+  return source.resolve(ref, { signal });
+};
+describe('requests', () => {
+  it('ask for the page and the panel at the same time, in English of the United States', async () => {
+    await load(LIGHTHOUSE);
+    expect(replay.calls.map(({ route }) => route).sort()).toEqual(['about', 'browse']);
+    for (const { body, headers } of replay.calls) {
+      expect(body?.context).toMatchObject({ client: { hl: 'en', gl: 'US', clientName: 'WEB' } });
+      expect(headers).toMatchObject({ cookie: 'SOCS=CAE=', 'accept-language': 'en-US,en;q=0.9' });
+    }
+  });
+
+  it('do not let the panel wait for the page', async () => {
+    replay.misbehave('browse', FAULTS.hangBeforeHeaders);
+    const controller = new AbortController();
+    const answer = source.getChannel(LIGHTHOUSE, { signal: controller.signal });
+    answer.catch(() => undefined);
+    await expect.poll(() => replay.callsTo('about')).toHaveLength(1);
+    controller.abort();
+    await expect(answer).rejects.toThrow();
+  });
+
+  it('name the masked parts only when told to', async () => {
+    await load(LIGHTHOUSE);
+    expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
+    replay.forgetCalls();
+    const unmasked = createTestYoutubeSource(replay.origin, { useFieldMask: false });
+    await unmasked.getChannel(LIGHTHOUSE, { signal });
+    await unmasked.close();
+    expect(replay.callsTo('browse')[0]?.path).toBe('/youtubei/v1/browse?prettyPrint=false');
+  });
+
+  it('keep the real host in the address that is resolved', async () => {
+    await resolveHandle('BELLROCKLIGHT');
+    expect(replay.calls[0]?.body?.url).toBe('https://www.youtube.com/@BELLROCKLIGHT');
+  });
+});
+
+describe('a record', () => {
+  it('of an age-gated channel is asked for once more, without the mask', async () => {
+    expect((await load(AGE_GATED)).channel.title).toBe('Distillery');
+    expect(replay.callsTo('browse')).toHaveLength(2);
+  });
+
+  it('of a channel that moved is that of its new address, with the panel of that one', async () => {
+    const { channel, isComplete } = await load(MOVED);
+    expect(channel).toMatchObject({ channelId: LIGHTHOUSE, viewCount: '312530935570' });
+    expect(isComplete).toBe(true);
+  });
+
+  it('of a channel that moves in a circle is none', async () => {
+    const navigate = (browseId: string) => ({
+      onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],
+    });
+    replay.misbehave('browse', answerJson(navigate(GAME)), 1);
+    replay.misbehave('browse', answerJson(navigate(MOVED)), 1);
+    replay.misbehave('browse', answerJson(navigate(GAME)), 1);
+    replay.misbehave('browse', answerJson(navigate(MOVED)), 1);
+    await expect(load(MOVED)).rejects.toMatchObject({ code: 'upstream_invalid' });
+    expect(replay.callsTo('browse')).toHaveLength(4);
+  });
+
+  it('never mixes a page with the panel of another channel', async () => {
+    replay.misbehave('browse', answerJson(ownAnswer('browseId', 'UCreplayQuiet00000000007')));
+    const { channel } = await load(LIGHTHOUSE);
+    expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
+  });
+
+  it('comes from the panel behind the header’s token where our own is refused', async () => {
+    const { channel, isComplete } = await load(HEADER_TOKEN);
+    expect(channel).toMatchObject({ title: 'Foghorn', viewCount: '99' });
+    expect(isComplete).toBe(true);
+    expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
+  });
+
+  it('comes from the header’s token alone where ours is switched off', async () => {
+    const paged = createTestYoutubeSource(replay.origin, { aboutToken: 'page' });
+    const { channel } = await paged.getChannel(HEADER_TOKEN, { signal });
+    await paged.close();
+    expect(channel.viewCount).toBe('99');
+    expect(replay.callsTo('about')).toHaveLength(1);
+  });
+
+  it('of an older layout comes from its About tab', async () => {
+    const { channel, isComplete } = await load(QUARRY);
+    expect(channel).toMatchObject({ viewCount: '186854342', country: 'CI' });
+    expect(isComplete).toBe(true);
+    expect(replay.callsTo('browse')[1]?.body?.params).toBe('EgVhYm91dA%3D%3D');
+  });
+
+  it('without a panel anywhere is complete: nothing is missing that there is', async () => {
+    const { channel, isComplete } = await load(GAME);
+    expect(channel).toMatchObject({ viewCount: null, links: null });
+    expect(isComplete).toBe(true);
+  });
+
+  it('tells which path carried each field', async () => {
+    const paths = new Map<string, string | undefined>();
+    const observed = createTestYoutubeSource(replay.origin, { onField: (field, path) => paths.set(field, path) });
+    await observed.getChannel('UCreplayQuiet00000000007', { signal });
+    await observed.close();
+    expect(paths.get('title')).toBe('page.metadata.channelMetadataRenderer.title');
+    expect(paths.get('viewCount')).toMatch(/^about\..*\.viewCountText$/);
+    expect(paths.get('subscriberCount')).toBeUndefined();
+    expect(paths.size).toBe(12);
+  });
+});
+
+describe('a lost panel', () => {
+  const lostPanels = {
+    'an error': answerStatus(503),
+    HTML: answerHtml(),
+    'a connection reset': FAULTS.resetBeforeAnswer,
+    'half an answer': FAULTS.closeMidBody,
+    'a block': answerStatus(429),
+  };
+
+  it.each(Object.entries(lostPanels))('by %s leaves a record that says what is missing', async (_what, listener) => {
+    replay.misbehave('about', listener);
+    const { channel, isComplete, missing } = await load(LIGHTHOUSE);
+    expect(channel).toMatchObject({
+      title: 'Bell Rock Light',
+      subscriberCount: '1130000',
+      viewCount: null,
+      links: null,
+    });
+    expect(isComplete).toBe(false);
+    expect([...missing].sort()).toEqual(['country', 'links', 'publishedAt', 'videoCount', 'viewCount']);
+  });
+
+  it('leaves the header’s number of videos as a stopgap, named as missing only where it is rounded', async () => {
+    replay.misbehave('about', answerStatus(503));
+    expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');
+    const exact = await load(HEADER_TOKEN);
+    expect(exact.channel.videoCount).toBe('12');
+    expect(exact.missing).not.toContain('videoCount');
+  });
+
+  it('is one that the page promises and no token leads to', async () => {
+    replay.misbehave('about', answerJson({}));
+    expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
+  });
+});
+
+describe('a search', () => {
+  it('goes on to further pages for more, and names no channel twice', async () => {
+    const hits = await source.search('light', 50, { signal });
+    expect(hits.map(({ title }) => title)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ', 'Quiet']);
+    expect(replay.callsTo('search')).toHaveLength(2);
+  });
+
+  it('that fails half-way fails', async () => {
+    replay.misbehave('search', answerJson(ownAnswer('query', 'light')), 1);
+    replay.misbehave('search', answerStatus(500));
+    await expect(source.search('light', 50, { signal })).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+
+  it('ends after three pages, whatever upstream promises', async () => {
+    const token = { continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token: 'more' } } } };
+    const sectionListRenderer = { contents: [token] };
+    replay.misbehave(
+      'search',
+      answerJson({
+        contents: { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer } } },
+        onResponseReceivedCommands: [],
+      }),
+    );
+    expect(await source.search('light', 50, { signal })).toEqual([]);
+    expect(replay.callsTo('search')).toHaveLength(3);
+  });
+});
+
+describe('the feed', () => {
+  it('says nothing with 404, with HTML, or about another channel', async () => {
+    expect(await source.findPublishedAt(GAME, { signal })).toBeNull();
+    replay.misbehave('feed', answerHtml());
+    expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBeNull();
+  });
+
+  it('could not tell when upstream fails', async () => {
+    replay.misbehave('feed', answerStatus(500));
+    await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import type { HttpClient } from '../../lib/http-client.ts';
+import type { ChannelSource, LoadOptions } from '../source.ts';
+import { throwIfUnavailable } from './answers.ts';
+import { createChannelLoader } from './channel.ts';
+import { parseFeedPublished } from './feed.ts';
+import { createInnertube } from './innertube.ts';
+import type { FieldObserver } from './record.ts';
+import { resolveChannelId } from './resolve.ts';
+import { searchChannels } from './search.ts';
+
+export interface YoutubeSourceOptions {
+  /** Must not follow redirects: one is a block, and shows as such. Closed with the source. */
+  readonly http: HttpClient;
+  /** Replaces https://www.youtube.com in what is called; without a trailing slash. */
+  readonly origin: string;
+  readonly clientVersion: string;
+  /** Asks for the needed parts of a channel page only. */
+  readonly useFieldMask: boolean;
+  /** `computed`: the About panel is asked for at once, by a token of our own; `page`: by the one in the page. */
+  readonly aboutToken: 'computed' | 'page';
+  /** For counting which paths carry the fields: a layout change shows there first. */
+  readonly onField?: FieldObserver;
+}
+
+/** YouTube without a key: what its own web client asks. `docs/youtube.md` says what comes from where. */
+export function createYoutubeSource(options: YoutubeSourceOptions): Required<ChannelSource> {
+  const innertube = createInnertube(options);
+  const loadChannel = createChannelLoader({ ...options, innertube });
+
+  return {
+    name: 'youtube',
+    isLive: true,
+    resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
+    getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
+    search: (query, limit, { signal }) => searchChannels(innertube, query, limit, signal),
+
+    async findPublishedAt(channelId: string, { signal }: LoadOptions) {
+      const response = await innertube.getFeed(channelId, signal);
+      throwIfUnavailable(response, 'xml');
+      // Healthy channels' feeds answer 404 for days at a time (2024-01 to 2026-09): it means nothing.
+      if (response.status !== 200) return null;
+      return parseFeedPublished(response.body.toString('utf8'), channelId) ?? null;
+    },
+
+    close: () => options.http.close(),
+  };
+}

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { VARIANT_PRESETS, VARIANTS } from '../domain/variants.ts';
+import { cropOf, type Rectangle, resolveOutput } from './crop.ts';
+
+const side = fc.integer({ min: 1, max: 9000 });
+const sizes = fc.record({ width: side, height: side });
+const crops = fc.record({ left: fc.nat(500), top: fc.nat(500), width: side, height: side });
+const wantedSide = fc.integer({ min: 1, max: 4096 });
+
+describe('the crop of a variant', () => {
+  it.each([
+    ['tv', 2560, 1440, { left: 0, top: 0, width: 2560, height: 1440 }],
+    ['desktop', 2560, 1440, { left: 0, top: 508, width: 2560, height: 423 }],
+    ['default', 2560, 1440, { left: 0, top: 508, width: 2560, height: 423 }],
+    ['tablet', 2560, 1440, { left: 352, top: 508, width: 1855, height: 423 }],
+    ['mobile', 2560, 1440, { left: 507, top: 508, width: 1546, height: 423 }],
+    ['desktop', 2048, 1152, { left: 0, top: 407, width: 2048, height: 338 }],
+    ['mobile', 2048, 1152, { left: 405, top: 407, width: 1237, height: 338 }],
+    ['tv', 2120, 1192, { left: 0, top: 0, width: 2120, height: 1192 }],
+    ['tablet', 2120, 1192, { left: 292, top: 421, width: 1536, height: 350 }],
+  ] as const)('%s of a 16:9 original of %i×%i is a centred fraction of it', (variant, width, height, expected) => {
+    expect(cropOf(variant, { width, height })).toEqual(expected);
+  });
+
+  it.each([
+    ['tv', 1000, 1000, { left: 0, top: 218, width: 1000, height: 563 }],
+    ['desktop', 1000, 1000, { left: 0, top: 417, width: 1000, height: 165 }],
+    ['tv', 3000, 500, { left: 1055, top: 0, width: 889, height: 500 }],
+    ['mobile', 3000, 500, { left: 586, top: 0, width: 1827, height: 500 }],
+    ['avatar', 800, 800, { left: 0, top: 0, width: 800, height: 800 }],
+    ['avatar', 900, 600, { left: 150, top: 0, width: 600, height: 600 }],
+  ] as const)('%s of another original of %i×%i has the aspect ratio, centred', (variant, width, height, expected) => {
+    expect(cropOf(variant, { width, height })).toEqual(expected);
+  });
+
+  it('takes an original within 2 % of 16:9 as a banner, and one beyond as any other picture', () => {
+    expect(cropOf('tv', { width: 1813, height: 1000 })).toMatchObject({ width: 1813, height: 1000 });
+    expect(cropOf('tv', { width: 1815, height: 1000 })).toMatchObject({ width: 1778, height: 1000 });
+  });
+
+  it('lies inside every original, has an area, and margins equal within one pixel', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...VARIANTS), sizes, (variant, source) => {
+        const crop = cropOf(variant, source);
+        expectInside(crop, { left: 0, top: 0, ...source });
+        expect(Math.abs(source.width - crop.width - 2 * crop.left)).toBeLessThanOrEqual(1);
+        expect(Math.abs(source.height - crop.height - 2 * crop.top)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it('has the aspect ratio of its variant within rounding and the 2 % that a banner may differ', () => {
+    // A crop of a few pixels can have no ratio like 2560:423.
+    const largeSide = fc.integer({ min: 100, max: 9000 });
+    fc.assert(
+      fc.property(fc.constantFrom(...VARIANTS), largeSide, largeSide, (variant, width, height) => {
+        const source = { width, height };
+        const crop = cropOf(variant, source);
+        const { visible } = VARIANT_PRESETS[variant];
+        const expectedWidth = (crop.height * visible.width) / visible.height;
+        const roundingPx = 1 + visible.width / visible.height / 2;
+        expect(Math.abs(crop.width - expectedWidth)).toBeLessThanOrEqual(roundingPx + 0.021 * expectedWidth);
+      }),
+    );
+  });
+});
+
+describe('the output of a wanted size', () => {
+  const avatar: Rectangle = { left: 0, top: 0, width: 900, height: 900 };
+
+  it('is the crop itself when nothing is wanted', () => {
+    expect(resolveOutput({ ...avatar, left: 7 }, {})).toEqual({
+      crop: { ...avatar, left: 7 },
+      output: { width: 900, height: 900 },
+    });
+  });
+
+  it('is one and the same for every width from 901 to 4096 on a 900 pixel avatar', () => {
+    const asItIs = resolveOutput(avatar, {});
+    for (let width = 900; width <= 4096; width += 1) expect(resolveOutput(avatar, { width })).toEqual(asItIs);
+  });
+
+  it.each([
+    ['the other side follows', { width: 450 }, { left: 0, top: 0, width: 900, height: 900 }, [450, 450]],
+    [
+      'a wider ratio cuts top and bottom',
+      { width: 400, height: 200 },
+      { left: 0, top: 225, width: 900, height: 450 },
+      [400, 200],
+    ],
+    [
+      'a taller ratio cuts the sides',
+      { width: 200, height: 400 },
+      { left: 225, top: 0, width: 450, height: 900 },
+      [200, 400],
+    ],
+    [
+      'too large stays as it is',
+      { width: 2000, height: 1000 },
+      { left: 0, top: 225, width: 900, height: 450 },
+      [900, 450],
+    ],
+    ['no side vanishes', { width: 4096, height: 1 }, { left: 0, top: 449, width: 900, height: 1 }, [900, 1]],
+  ] as const)('%s', (_, wanted, crop, [width, height]) => {
+    expect(resolveOutput(avatar, wanted)).toEqual({ crop, output: { width, height } });
+  });
+
+  it('never leaves the crop, never enlarges it, never exceeds what is wanted by more than rounding', () => {
+    const wantedSizes = fc.record({ width: fc.option(wantedSide), height: fc.option(wantedSide) });
+    fc.assert(
+      fc.property(crops, wantedSizes, (crop, { width, height }) => {
+        const wanted = { ...(width === null ? {} : { width }), ...(height === null ? {} : { height }) };
+        const resolved = resolveOutput(crop, wanted);
+        expectInside(resolved.crop, crop);
+        expect(resolved.output.width).toBeGreaterThanOrEqual(1);
+        expect(resolved.output.height).toBeGreaterThanOrEqual(1);
+        expect(resolved.output.width).toBeLessThanOrEqual(resolved.crop.width);
+        expect(resolved.output.height).toBeLessThanOrEqual(resolved.crop.height);
+        if (width !== null) expect(resolved.output.width).toBeLessThanOrEqual(width);
+        if (height !== null) expect(resolved.output.height).toBeLessThanOrEqual(height);
+      }),
+    );
+  });
+
+  it('is the wanted size exactly where the crop is large enough for it', () => {
+    fc.assert(
+      fc.property(crops, wantedSide, wantedSide, (crop, width, height) => {
+        fc.pre(width <= crop.width && height <= crop.height);
+        expect(resolveOutput(crop, { width, height }).output).toEqual({ width, height });
+      }),
+    );
+  });
+});
+
+function expectInside(inner: Rectangle, outer: Rectangle): void {
+  for (const value of Object.values(inner)) expect(Number.isInteger(value)).toBe(true);
+  expect(inner.width).toBeGreaterThanOrEqual(1);
+  expect(inner.height).toBeGreaterThanOrEqual(1);
+  expect(inner.left).toBeGreaterThanOrEqual(outer.left);
+  expect(inner.top).toBeGreaterThanOrEqual(outer.top);
+  expect(inner.left + inner.width).toBeLessThanOrEqual(outer.left + outer.width);
+  expect(inner.top + inner.height).toBeLessThanOrEqual(outer.top + outer.height);
+}

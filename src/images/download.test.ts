@@ -1,0 +1,210 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import {
+  answerBytes,
+  answerStatus,
+  FAULTS,
+  type FaultName,
+  type FaultyUpstream,
+  findRefusingOrigin,
+  redirectTo,
+  startFaultyUpstream,
+} from '../../test/helpers/faulty-upstream.ts';
+import type { OriginalRef } from '../domain/channel.ts';
+import { type AppError, type ErrorCode, errorCodeOf } from '../domain/errors.ts';
+import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
+import { createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { createDownloader, type Downloader, IMAGE_HOSTS } from './download.ts';
+
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
+const SECOND = 'https://yt3.ggpht.com/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1';
+
+let upstream: FaultyUpstream;
+let http: HttpClient;
+let downloader: Downloader;
+
+beforeEach(async () => {
+  upstream = await startFaultyUpstream(answerBytes(GIF));
+  point(upstream.origin);
+});
+afterEach(async () => {
+  await http.close();
+  await upstream.close();
+});
+
+function point(origin: string, timeoutMs = 5_000): void {
+  http = createHttpClient({ allowedOrigins: [origin], followRedirects: true, userAgent: 'pennant-test' });
+  const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, origin] as const));
+  downloader = createDownloader({ http, originOverrides, timeoutMs });
+}
+
+function download(...urls: string[]): Promise<Buffer> {
+  return downloadRef({ kind: 'remote', key: 'abc', urls });
+}
+
+function downloadRef(ref: OriginalRef): Promise<Buffer> {
+  return downloader.download(ref, { signal: new AbortController().signal });
+}
+
+async function codeOf(answer: Promise<unknown>): Promise<ErrorCode | 'found'> {
+  return answer.then(() => 'found' as const, errorCodeOf);
+}
+
+/** Answers the first request with the first status or body, the second with the second. */
+function answerInTurn(...statuses: (number | Buffer)[]): void {
+  upstream.answer((request, response) => {
+    const next = statuses[upstream.requests.length - 1] ?? 500;
+    const listener = typeof next === 'number' ? answerStatus(next) : answerBytes(next);
+    listener(request, response);
+  });
+}
+
+describe('a picture on an image host', () => {
+  it('is asked for under its own path and options at the configured origin', async () => {
+    expect(await download(SECOND)).toEqual(GIF);
+    expect(upstream.requests).toEqual(['/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1']);
+  });
+
+  it('is taken from the first URL that has it', async () => {
+    expect(await download(FIRST, SECOND)).toEqual(GIF);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it.each([400, 403, 404, 410])('is asked for under the next URL after a %i', async (status) => {
+    answerInTurn(status, GIF);
+    expect(await download(FIRST, SECOND)).toEqual(GIF);
+  });
+
+  it('is asked for under the next URL after something that is no picture', async () => {
+    answerInTurn(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), GIF);
+    expect(await download(FIRST, SECOND)).toEqual(GIF);
+  });
+
+  it.each([429, 500, 503])('is not asked for again after a %i', async (status) => {
+    answerInTurn(status, GIF);
+    expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('is gone when every URL says so', async () => {
+    answerInTurn(404, 410);
+    expect(await codeOf(download(FIRST, SECOND))).toBe('image_not_found');
+  });
+
+  it('is not taken for gone when one URL was refused otherwise', async () => {
+    answerInTurn(403, 404);
+    expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
+  });
+
+  it('is given up when it is over 16 MiB', async () => {
+    upstream.answer(answerBytes(Buffer.concat([GIF, Buffer.alloc(16 * 1024 * 1024)])));
+    expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
+  });
+
+  it.each([
+    'http://yt3.ggpht.com/abc=s0',
+    'https://yt3.ggpht.com:8443/abc=s0',
+    'https://yt3.ggpht.com.example/abc',
+    'https://i.ytimg.com/abc',
+    'https://127.0.0.1/abc',
+    'file:///etc/passwd',
+    'not a url',
+  ])('is never asked for at %s', async (url) => {
+    expect(await codeOf(download(url))).toBe('upstream_invalid');
+    expect(upstream.requests).toHaveLength(0);
+  });
+});
+
+describe('an image host', () => {
+  const expected: Record<FaultName, ErrorCode> = {
+    resetBeforeAnswer: 'upstream_unavailable',
+    hangBeforeHeaders: 'upstream_timeout',
+    hangMidBody: 'upstream_timeout',
+    slowDrip: 'upstream_timeout',
+    resetMidBody: 'upstream_invalid',
+    closeMidBody: 'upstream_invalid',
+    closeMidChunk: 'upstream_invalid',
+    endlessBody: 'upstream_invalid',
+    garbage: 'upstream_invalid',
+    gzipBomb: 'upstream_invalid',
+    cutGzip: 'upstream_invalid',
+    falseGzip: 'upstream_invalid',
+    unknownEncoding: 'upstream_invalid',
+  };
+
+  it.each(Object.entries(expected))('that does %s is %s', async (fault, code) => {
+    if (code === 'upstream_timeout') point(upstream.origin, 150);
+    upstream.answer(FAULTS[fault as FaultName]);
+    expect(await codeOf(download(FIRST, SECOND))).toBe(code);
+  });
+
+  it('that refuses connections is unavailable', async () => {
+    point(await findRefusingOrigin());
+    expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
+  });
+
+  it('that redirects elsewhere or in a circle is not followed', async () => {
+    upstream.answer(redirectTo('https://evil.example/'));
+    expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
+    upstream.answer(redirectTo('/abc=s0'));
+    expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
+  });
+
+  it('that keeps failing is left alone for a while, but not for saying that a picture is gone', async () => {
+    const breaker = createCircuitBreaker({ clock: createManualClock(), minimumCalls: 2 });
+    const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, upstream.origin] as const));
+    downloader = createDownloader({ http, originOverrides, breaker });
+    upstream.answer(answerStatus(404));
+    for (let call = 0; call < 3; call += 1) expect(await codeOf(download(FIRST))).toBe('image_not_found');
+    upstream.answer(answerStatus(500));
+    for (let call = 0; call < 4; call += 1) expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  it('that is slow under each URL gets one deadline for all of them', async () => {
+    point(upstream.origin, 300);
+    upstream.answer((_request, response) => {
+      setTimeout(() => response.writeHead(404).end(), 200);
+    });
+    expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_timeout');
+  });
+});
+
+describe('a picture in the catalog', () => {
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pennant-images-'));
+    await mkdir(join(directory, 'images'));
+    await mkdir(join(directory, 'images', 'folder'));
+    await writeFile(join(directory, 'images', 'banner.gif'), GIF);
+    await writeFile(join(directory, 'images', 'notes.txt'), 'these are no pixels');
+    await writeFile(join(directory, 'outside.gif'), GIF);
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  function read(fileName: string): Promise<Buffer> {
+    downloader = createDownloader({ http, catalogImagesDir: join(directory, 'images') });
+    return downloadRef({ kind: 'catalog-file', key: fileName, fileName });
+  }
+
+  it('is read from its file', async () => {
+    expect(await read('banner.gif')).toEqual(GIF);
+  });
+
+  it.each(['missing.gif', 'folder', '../outside.gif', '/etc/passwd', '..', '.', '', 'a\\b.gif', 'banner.gif\0'])(
+    'named %j does not exist',
+    async (fileName) => {
+      expect(await codeOf(read(fileName))).toBe('image_not_found');
+    },
+  );
+
+  it('must be a picture', async () => {
+    const error = await read('notes.txt').catch((reason: AppError) => reason);
+    expect(errorCodeOf(error)).toBe('upstream_invalid');
+  });
+});

@@ -1,0 +1,139 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { OriginalRef } from '../domain/channel.ts';
+import { AppError, mostTelling } from '../domain/errors.ts';
+import { sniffFormat } from '../domain/formats.ts';
+import { withDeadline } from '../lib/deadline.ts';
+import type { HttpClient, HttpResponse } from '../lib/http-client.ts';
+import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+
+/** The hosts that YouTube serves channel pictures from, and no others (seen 2026-11). */
+export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;
+
+/** An upload holds 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
+const MAX_BYTES = 16 * 1024 * 1024;
+const DOWNLOAD_MS = 10_000;
+
+export interface DownloaderOptions {
+  readonly http: HttpClient;
+  /** Image host → the origin to ask instead; path and options of the URL are kept. */
+  readonly originOverrides?: ReadonlyMap<string, string>;
+  /** Where the catalog's pictures are; without it there are none. */
+  readonly catalogImagesDir?: string;
+  /** The image hosts' own; without it they are always asked. */
+  readonly breaker?: CircuitBreaker;
+  /** For all URLs of one picture together. */
+  readonly timeoutMs?: number;
+}
+
+export interface Downloader {
+  /**
+   * The bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
+   *
+   * @throws AppError `image_not_found` when it is certain that the picture is gone, `upstream_unavailable`,
+   *   `upstream_timeout` or `upstream_invalid` when it could not be had
+   */
+  download(ref: OriginalRef, options: { readonly signal: AbortSignal }): Promise<Buffer>;
+}
+
+export function createDownloader(options: DownloaderOptions): Downloader {
+  const { http, originOverrides, catalogImagesDir, breaker, timeoutMs = DOWNLOAD_MS } = options;
+
+  async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
+    const target = locate(url, originOverrides);
+    const response = await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal });
+    return pictureOf(response);
+  }
+
+  /** Tries the URLs in order for as long as the one before gave a definite answer that is not a picture. */
+  async function fetchFirst(urls: readonly string[], signal: AbortSignal): Promise<Buffer> {
+    const unusable: AppError[] = [];
+    for (const url of urls) {
+      try {
+        return await fetchOne(url, signal);
+      } catch (error) {
+        if (!(error instanceof RefusedUrlError) && !isGoneOrUnusable(error)) throw error;
+        unusable.push(error);
+      }
+    }
+    const couldNotTell = unusable.filter((error) => error.code !== 'image_not_found');
+    throw mostTelling(couldNotTell) ?? new AppError('image_not_found', GONE);
+  }
+
+  return {
+    download(ref, { signal }) {
+      if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
+      const fetchInTime = () => withDeadline(timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
+      return breaker === undefined ? fetchInTime() : breaker.execute(fetchInTime, signal);
+    },
+  };
+}
+
+const GONE = 'The picture is no longer where the channel says it is.';
+
+/** A 4xx that concerns this URL only: the same picture may be given out under another. */
+class RefusedUrlError extends AppError {
+  constructor(status: number) {
+    super('upstream_unavailable', `The image host refused the picture with status ${status}.`);
+    this.name = 'RefusedUrlError';
+  }
+}
+
+function isGoneOrUnusable(error: unknown): error is AppError {
+  return error instanceof AppError && (error.code === 'image_not_found' || error.code === 'upstream_invalid');
+}
+
+function locate(url: string, originOverrides: ReadonlyMap<string, string> | undefined): string {
+  const parsed = URL.parse(url);
+  const host = IMAGE_HOSTS.find((known) => parsed?.origin === `https://${known}`);
+  if (parsed === null || host === undefined) {
+    throw new AppError('upstream_invalid', 'The channel’s picture is not on an image host that is allowed.');
+  }
+  return `${originOverrides?.get(host) ?? parsed.origin}${parsed.pathname}${parsed.search}`;
+}
+
+function pictureOf(response: HttpResponse): Buffer {
+  const { status, body } = response;
+  if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
+  if (status === 429) throw new AppError('upstream_unavailable', 'The image host is refusing requests for now.');
+  if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
+  if (status >= 400) throw new RefusedUrlError(status);
+  // People are shown a captcha or a consent page; no picture is ever HTML.
+  if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
+    throw new AppError('upstream_unavailable', 'The image host answered with a page instead of a picture.');
+  }
+  if (status !== 200 || sniffFormat(body) === undefined) {
+    throw new AppError(
+      'upstream_invalid',
+      'The image host did not answer with a JPEG, PNG, WebP, AVIF or GIF picture.',
+    );
+  }
+  return body;
+}
+
+async function readCatalogFile(directory: string | undefined, fileName: string): Promise<Buffer> {
+  if (directory === undefined || !isBareName(fileName)) throw new AppError('image_not_found', NOT_IN_CATALOG);
+  const path = join(directory, fileName);
+  try {
+    if ((await stat(path)).size > MAX_BYTES) {
+      throw new AppError('upstream_invalid', 'The catalog’s picture is larger than 16 MiB.');
+    }
+    const bytes = await readFile(path);
+    if (sniffFormat(bytes) !== undefined) return bytes;
+  } catch (error) {
+    if (isMissingFile(error)) throw new AppError('image_not_found', NOT_IN_CATALOG, { cause: error });
+    throw error;
+  }
+  throw new AppError('upstream_invalid', 'The catalog’s picture is not a JPEG, PNG, WebP, AVIF or GIF.');
+}
+
+const NOT_IN_CATALOG = 'The catalog names a picture that it does not have.';
+
+/** Defence in depth: the import refuses such names, but the database is a file that anything may have written. */
+function isBareName(fileName: string): boolean {
+  return fileName !== '' && fileName === basename(fileName) && !fileName.startsWith('.') && !/[\\\0]/.test(fileName);
+}
+
+function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR');
+}

@@ -1,0 +1,177 @@
+/**
+ * An encoder process: takes one task at a time from its parent, answers, and ends when the parent is gone.
+ * The only file that imports the picture library, so that its decoders never see the server's memory.
+ */
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
+import { type SourceFormat, sniffFormat } from '../domain/formats.ts';
+import { isBarePicture } from './bare-picture.ts';
+import type { EncodeJob, OriginalBytes, PictureInfo } from './encoder.ts';
+import type { EncoderTask, TaskFailure, TaskReply } from './encoder-messages.ts';
+import { encoderOptions } from './settings.ts';
+import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
+
+/** A cut file is refused; what decoders only warn of (a wrong checksum in a comment, say) is every browser's daily fare. */
+const INPUT_OPTIONS: SharpOptions = { limitInputPixels: 50_000_000, failOn: 'error' };
+const ALLOWED_LOADERS = [
+  'VipsForeignLoadJpegBuffer',
+  'VipsForeignLoadPngBuffer',
+  'VipsForeignLoadWebpBuffer',
+  'VipsForeignLoadHeifBuffer',
+  'VipsForeignLoadNsgifBuffer',
+];
+
+const TASKS_PER_FULL_COLLECTION = 20;
+
+class Undecodable extends Error {}
+
+function prepareLibrary(): void {
+  // Every other loader (SVG, PDF, TIFF …) is attack surface: it stays shut even if the magic-byte check were fooled.
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: ALLOWED_LOADERS });
+  // The pool's processes are the parallelism; a cache of operations would only hold pictures that never come again.
+  sharp.concurrency(1);
+  sharp.cache(false);
+}
+
+function obeyOnlyTheServer(): void {
+  // Ctrl-C and a service manager signal the whole group: the server still needs its encoders to finish requests.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => undefined);
+  // Not process.exit(): that waits for the thread which may be in the middle of a long encode.
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  if (!process.connected) process.kill(process.pid, 'SIGKILL');
+}
+
+/** Requests come before pictures. A thread inherits this from the one that makes it, so those there are must have it. */
+function giveWayToTheServer(): void {
+  for (const thread of threadIds()) setPriority(thread, constants.priority.PRIORITY_LOW);
+}
+
+/** This process's threads; where the system does not list them, 0 stands for all of it. */
+function threadIds(): number[] {
+  try {
+    return readdirSync('/proc/self/task').map(Number);
+  } catch {
+    return [0];
+  }
+}
+
+function volunteerForTheOomKiller(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // Not Linux, or not allowed: then the kernel chooses by size.
+  }
+}
+
+async function perform(task: EncoderTask): Promise<TaskReply> {
+  try {
+    const result = await resultOf(task);
+    return { ok: true, result, rssBytes: process.memoryUsage.rss() };
+  } catch (error) {
+    return { ok: false, failure: failureOf(error), detail: describe(error), rssBytes: process.memoryUsage.rss() };
+  }
+}
+
+function resultOf(task: EncoderTask): Promise<PictureInfo | Buffer | undefined> {
+  switch (task.kind) {
+    case 'inspect':
+      return inspect(task.original);
+    case 'encode':
+      return encode(task.job);
+    case 'refine':
+      return refine(task.job, task.quick);
+  }
+}
+
+function failureOf(error: unknown): TaskFailure {
+  if (error instanceof Undecodable) return 'undecodable';
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
+  return 'bug';
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
+}
+
+async function inspect(original: OriginalBytes): Promise<PictureInfo> {
+  const { format, bytes } = await read(original);
+  const metadata = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
+  const { width, height, hasAlpha, autoOrient } = metadata;
+  // A header says nothing of a cut or damaged rest. Decoders run from the top, so the last row needs everything.
+  const lastRow = { left: 0, top: height - 1, width, height: 1 };
+  await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
+  const isReady = isWebReady(metadata) && isBarePicture(format, bytes);
+  return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha, isWebReady: isReady };
+}
+
+function isWebReady({ space, depth, orientation, pages, ...rest }: Metadata): boolean {
+  const carried = [rest.exif, rest.icc, rest.xmp, rest.iptc, rest.comments];
+  const isPlain = space === 'srgb' && depth === 'uchar' && (orientation ?? 1) === 1 && (pages ?? 1) === 1;
+  return isPlain && carried.every((part) => part === undefined);
+}
+
+async function encode(job: EncodeJob): Promise<Buffer> {
+  const shown = await show(job);
+  return decoding(
+    shown.toFormat(job.format, encoderOptions(job.format, job.effort ?? 'quick', job.quality)).toBuffer(),
+  );
+}
+
+/** Encodes with the job's effort and keeps the result only if it is smaller and at least as like the original. */
+async function refine(job: EncodeJob, quick: Buffer): Promise<Buffer | undefined> {
+  const refined = await encode(job);
+  const isMeasurable = Math.min(job.output.width, job.output.height) >= SSIM_WINDOW;
+  if (!isMeasurable || refined.length >= quick.length) return undefined;
+  const reference = await luma(await show(job));
+  const likeness = async (encoded: Buffer) => structuralSimilarity(reference, await luma(sharp(encoded)));
+  return (await likeness(refined)) >= (await likeness(quick)) ? refined : undefined;
+}
+
+/** The job's picture before it is encoded. */
+async function show({ original, crop, output, format }: EncodeJob): Promise<Sharp> {
+  const { bytes } = await read(original);
+  let shown = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
+  if (output.width !== crop.width || output.height !== crop.height) shown = shown.resize({ ...output, fit: 'fill' });
+  return format === 'jpeg' ? shown.flatten({ background: 'white' }) : shown;
+}
+
+async function luma(picture: Sharp): Promise<Plane> {
+  const flat = picture.flatten({ background: 'white' }).greyscale().raw();
+  const { data, info } = await decoding(flat.toBuffer({ resolveWithObject: true }));
+  return { width: info.width, height: info.height, values: Float32Array.from(data) };
+}
+
+/** The library's pipelines fail as a whole: with parameters that it has accepted, what is wrong is the original. */
+async function decoding<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    throw new Undecodable('The original cannot be decoded', { cause: error });
+  }
+}
+
+async function read(original: OriginalBytes): Promise<{ format: SourceFormat; bytes: Buffer }> {
+  const bytes = 'path' in original ? await readFile(original.path) : original.bytes;
+  const format = sniffFormat(bytes);
+  if (format === undefined) throw new Undecodable('The original is none of the formats that are decoded');
+  return { format, bytes };
+}
+
+prepareLibrary();
+obeyOnlyTheServer();
+volunteerForTheOomKiller();
+giveWayToTheServer();
+let performed = 0;
+process.on('message', async (task: EncoderTask) => {
+  process.send?.(await perform(task));
+  performed += 1;
+  // V8 sees small handles, not the megabytes behind them: left alone, some 30 MB of dead buffers pile up. A reply that
+  // is still being written outlives the minor collections; the full one costs some 20 ms.
+  globalThis.gc?.({ type: performed % TASKS_PER_FULL_COLLECTION === 0 ? 'major' : 'minor', execution: 'sync' });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import type { Priority } from './encoder.ts';
+import type { EncoderTask, TaskReply } from './encoder-messages.ts';
+import { type EncoderPool, type EndReason, TaskInterrupted } from './encoder-pool.ts';
+import { createScheduler } from './encoder-scheduler.ts';
+
+const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
+
+interface FakeTask {
+  readonly name: string;
+  succeed(): void;
+  interrupt(reason: EndReason): void;
+}
+
+/** A pool whose tasks end when the test says so. */
+function createFakePool(places: number) {
+  const running: FakeTask[] = [];
+  const pool: EncoderPool = {
+    get busy() {
+      return running.length;
+    },
+    processes: places,
+    hasFreePlace: () => running.length < places,
+    run(task) {
+      const reply = Promise.withResolvers<TaskReply>();
+      const leave = () => running.splice(running.indexOf(fake), 1);
+      const fake: FakeTask = {
+        name: nameOf(task),
+        succeed() {
+          leave();
+          reply.resolve(REPLY);
+        },
+        interrupt(reason) {
+          leave();
+          reply.reject(new TaskInterrupted(reason));
+        },
+      };
+      running.push(fake);
+      return { reply: reply.promise, preempt: () => fake.interrupt('preempted') };
+    },
+    close: async () => undefined,
+  };
+  const task = (name: string) => {
+    const found = running.find((candidate) => candidate.name === name);
+    if (found === undefined) throw new Error(`${name} does not run`);
+    return found;
+  };
+  return { pool, task, running: () => running.map(({ name }) => name) };
+}
+
+function nameOf(task: EncoderTask): string {
+  return task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
+}
+
+function setUp({ places = 1, queueLength = 64 } = {}) {
+  const fake = createFakePool(places);
+  const scheduler = createScheduler({
+    pool: fake.pool,
+    queueLength,
+    deadlinesMs: { interactive: 1_000, background: 1_000 },
+  });
+  function submit(
+    name: string,
+    client = '',
+    priority: Priority = 'interactive',
+    signal = new AbortController().signal,
+  ) {
+    const result = scheduler.submit({ kind: 'inspect', original: { path: name } }, { signal, client, priority });
+    // Whether a test looks at the outcome or not, a rejection is no accident here.
+    result.catch(() => undefined);
+    return result;
+  }
+  async function finish(name: string) {
+    fake.task(name).succeed();
+    await settled();
+  }
+  return { ...fake, scheduler, submit, finish };
+}
+
+/** Until all that follows from what just happened has followed. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the scheduler', () => {
+  it('runs as much at a time as there are places, and answers each with its reply', async () => {
+    const { submit, running, finish } = setUp({ places: 2 });
+    const first = submit('1');
+    submit('2');
+    const third = submit('3');
+    expect(running()).toEqual(['1', '2']);
+    await finish('1');
+    expect(await first).toBe(REPLY);
+    expect(running()).toEqual(['2', '3']);
+    await finish('3');
+    expect(await third).toBe(REPLY);
+  });
+
+  it('lets clients take turns', async () => {
+    const { submit, running, finish } = setUp();
+    for (const name of ['a1', 'a2', 'a3', 'b1']) submit(name, name.charAt(0));
+    const order: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const [name = ''] = running();
+      order.push(name);
+      await finish(name);
+    }
+    expect(order).toEqual(['a1', 'a2', 'b1', 'a3']);
+  });
+
+  it('refuses at once what comes to a full queue, and says when to come again', async () => {
+    const { submit, scheduler } = setUp({ queueLength: 2 });
+    for (const name of ['1', '2', '3']) submit(name);
+    await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
+  });
+
+  it('keeps room for interactive work however much background work waits', async () => {
+    const { submit, running, finish } = setUp({ queueLength: 1 });
+    submit('1');
+    submit('background', '', 'background');
+    await expect(submit('more background', '', 'background')).rejects.toMatchObject({ code: 'overloaded' });
+    submit('2');
+    await finish('1');
+    expect(running()).toEqual(['2']);
+  });
+
+  it('drops a job that nobody waits for before it starts', async () => {
+    const { submit, running, finish, scheduler } = setUp();
+    submit('1');
+    const leaving = new AbortController();
+    const dropped = submit('2', '', 'interactive', leaving.signal);
+    submit('3');
+    leaving.abort(new Error('gone'));
+    await expect(dropped).rejects.toThrow('gone');
+    expect(scheduler.stats().queued).toBe(1);
+    await finish('1');
+    expect(running()).toEqual(['3']);
+  });
+
+  it('does not take a job whose client has already left', async () => {
+    const { submit, running } = setUp();
+    await expect(submit('1', '', 'interactive', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    expect(running()).toEqual([]);
+  });
+
+  it('finishes a job that has started though its client leaves', async () => {
+    const { submit, finish } = setUp();
+    const leaving = new AbortController();
+    const result = submit('1', '', 'interactive', leaving.signal);
+    leaving.abort();
+    await finish('1');
+    expect(await result).toBe(REPLY);
+  });
+
+  it('runs background work after all interactive work, and one at a time', async () => {
+    const { submit, running, finish } = setUp({ places: 2 });
+    submit('1');
+    submit('2');
+    submit('background 1', '', 'background');
+    submit('background 2', '', 'background');
+    submit('3');
+    await finish('1');
+    expect(running()).toEqual(['2', '3']);
+    await finish('2');
+    await finish('3');
+    expect(running()).toEqual(['background 1']);
+    await finish('background 1');
+    expect(running()).toEqual(['background 2']);
+  });
+
+  it('ends background work when interactive work waits and no place is free', async () => {
+    const { submit, running } = setUp({ places: 2 });
+    const background = submit('background', '', 'background');
+    submit('1');
+    expect(running()).toEqual(['background', '1']);
+    submit('2');
+    expect(running()).toEqual(['1', '2']);
+    await expect(background).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('tries a job again whose process crashed, before all others', async () => {
+    const { submit, task, running, finish } = setUp();
+    const result = submit('1');
+    submit('2');
+    task('1').interrupt('crash');
+    await settled();
+    expect(running()).toEqual(['1']);
+    await finish('1');
+    expect(await result).toBe(REPLY);
+  });
+
+  it('gives a job up that crashed two processes', async () => {
+    const { submit, task, running } = setUp();
+    const result = submit('1');
+    submit('2');
+    task('1').interrupt('crash');
+    await settled();
+    task('1').interrupt('crash');
+    await expect(result).rejects.toMatchObject({ code: 'overloaded' });
+    expect(running()).toEqual(['2']);
+  });
+
+  it('does not try a job again that took too long', async () => {
+    const { submit, task, running } = setUp();
+    const result = submit('1');
+    task('1').interrupt('deadline');
+    await expect(result).rejects.toMatchObject({ code: 'overloaded' });
+    expect(running()).toEqual([]);
+  });
+
+  it('refuses what waits and what still comes once it is closed', async () => {
+    const { submit, scheduler } = setUp();
+    submit('1');
+    const waiting = submit('2');
+    scheduler.close();
+    await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(submit('3')).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});

@@ -1,0 +1,135 @@
+import { AppError } from '../domain/errors.ts';
+import type { JobOptions, Priority } from './encoder.ts';
+import type { EncoderTask, TaskReply } from './encoder-messages.ts';
+import { type EncoderPool, type RunningTask, TaskInterrupted } from './encoder-pool.ts';
+import { createFairQueue } from './encoder-queue.ts';
+
+/** A full queue of quick encodes is worked off in about this time on two cores. */
+const RETRY_AFTER_MS = 5_000;
+
+export interface SchedulerStats {
+  /** Jobs that wait, of either priority. */
+  readonly queued: number;
+  readonly running: number;
+  /** Jobs refused because the queue was full. */
+  readonly refused: number;
+}
+
+/** Decides which job runs next, and what becomes of one whose process ended. */
+export interface Scheduler {
+  /** Resolves with the process's answer; rejects with `AppError` `overloaded`, or the signal's reason. */
+  submit(task: EncoderTask, options: JobOptions): Promise<TaskReply>;
+  stats(): SchedulerStats;
+  /** Refuses what waits and what still comes. */
+  close(): void;
+}
+
+interface Entry {
+  readonly task: EncoderTask;
+  readonly priority: Priority;
+  readonly result: PromiseWithResolvers<TaskReply>;
+  /** No longer drops the job when its signal fires: it has started. */
+  readonly stopListening: () => void;
+  readonly submittedAtMs: number;
+  hasCrashed: boolean;
+}
+
+/** One task that an encoder process answered, its first attempt's wait included. */
+export interface FinishedTask {
+  readonly task: EncoderTask['kind'];
+  readonly waitedMs: number;
+  readonly tookMs: number;
+}
+
+export interface SchedulerOptions {
+  readonly pool: EncoderPool;
+  /** Of each priority. */
+  readonly queueLength: number;
+  /** For one task, a process's start included. */
+  readonly deadlinesMs: Readonly<Record<Priority, number>>;
+  /** For metrics. */
+  readonly onFinished?: (finished: FinishedTask) => void;
+}
+
+export function createScheduler({ pool, queueLength, deadlinesMs, onFinished }: SchedulerOptions): Scheduler {
+  const interactive = createFairQueue<Entry>(queueLength);
+  const background = createFairQueue<Entry>(queueLength);
+  let runningBackground: RunningTask | undefined;
+  let refused = 0;
+  let isClosed = false;
+
+  async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
+    const { signal, client, priority = 'interactive' } = options;
+    signal.throwIfAborted();
+    if (isClosed) throw overloaded('The service is stopping.');
+    const queue = priority === 'interactive' ? interactive : background;
+    const result = Promise.withResolvers<TaskReply>();
+    const stopListening = () => signal.removeEventListener('abort', drop);
+    const submittedAtMs = performance.now();
+    const entry: Entry = { task, priority, result, stopListening, submittedAtMs, hasCrashed: false };
+    function drop(): void {
+      queue.remove(client, entry);
+      result.reject(signal.reason);
+    }
+    if (!queue.add(client, entry)) {
+      refused += 1;
+      throw overloaded('Too many pictures are being made at the moment.');
+    }
+    signal.addEventListener('abort', drop, { once: true });
+    startWaiting();
+    return result.promise;
+  }
+
+  function startWaiting(): void {
+    if (interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
+    while (pool.hasFreePlace()) {
+      const entry = interactive.next() ?? (runningBackground === undefined ? background.next() : undefined);
+      if (entry === undefined) return;
+      void perform(entry);
+    }
+  }
+
+  async function perform(entry: Entry): Promise<void> {
+    entry.stopListening();
+    const startedAtMs = performance.now();
+    const running = pool.run(entry.task, deadlinesMs[entry.priority]);
+    if (entry.priority === 'background') runningBackground = running;
+    try {
+      entry.result.resolve(await running.reply);
+      const waitedMs = startedAtMs - entry.submittedAtMs;
+      onFinished?.({ task: entry.task.kind, waitedMs, tookMs: performance.now() - startedAtMs });
+    } catch (error) {
+      onInterrupted(entry, error);
+    }
+    if (runningBackground === running) runningBackground = undefined;
+    startWaiting();
+  }
+
+  function onInterrupted(entry: Entry, error: unknown): void {
+    if (!(error instanceof TaskInterrupted)) {
+      entry.result.reject(error);
+    } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
+      entry.hasCrashed = true;
+      (entry.priority === 'interactive' ? interactive : background).putBack(entry);
+    } else {
+      // Not tried again after its deadline: it would take as long once more.
+      entry.result.reject(overloaded('The picture could not be made at the moment.', error));
+    }
+  }
+
+  return {
+    submit,
+    stats: () => ({ queued: interactive.size + background.size, running: pool.busy, refused }),
+    close() {
+      isClosed = true;
+      for (const entry of [...interactive.drain(), ...background.drain()]) {
+        entry.stopListening();
+        entry.result.reject(overloaded('The service is stopping.'));
+      }
+    },
+  };
+}
+
+function overloaded(message: string, cause?: unknown): AppError {
+  return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}

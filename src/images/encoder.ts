@@ -1,0 +1,139 @@
+import { AppError } from '../domain/errors.ts';
+import type { Format, SourceFormat } from '../domain/formats.ts';
+import type { Size } from '../domain/variants.ts';
+import { readResourceLimits } from '../lib/cgroup.ts';
+import type { Rectangle } from './crop.ts';
+import { poolSizeFor } from './encoder-limits.ts';
+import type { EncoderTask, TaskError } from './encoder-messages.ts';
+import { createEncoderPool, type PoolEvent } from './encoder-pool.ts';
+import { createScheduler, type FinishedTask, type SchedulerStats } from './encoder-scheduler.ts';
+import type { Effort } from './settings.ts';
+
+/** An original's bytes: the stored file where there is one, so that they need not cross the process boundary. */
+export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };
+
+/** What a picture is, orientation already applied to width and height. */
+export interface PictureInfo extends Size {
+  readonly format: SourceFormat;
+  readonly hasAlpha: boolean;
+  /** Nothing to undo before a browser sees it: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
+  readonly isWebReady: boolean;
+}
+
+/** One encode as plain data. */
+export interface EncodeJob {
+  readonly original: OriginalBytes;
+  readonly crop: Rectangle;
+  readonly output: Size;
+  readonly format: Format;
+  /** 1–100; `undefined` takes the format's default. */
+  readonly quality: number | undefined;
+  /** Default `quick`. */
+  readonly effort?: Effort;
+}
+
+/** `background` work runs one at a time while nothing interactive waits, and is killed when something does. */
+export type Priority = 'interactive' | 'background';
+
+export interface JobOptions {
+  /** Aborted when nobody waits any more: a queued job is dropped and rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Whose work it is, for a fair queue; the empty string for the service's own. */
+  readonly client: string;
+  /** Default `interactive`. */
+  readonly priority?: Priority;
+}
+
+export interface EncoderStats extends SchedulerStats {
+  readonly processes: number;
+  /** Processes that ended for any reason but the encoder's own end. */
+  readonly restarts: number;
+}
+
+/**
+ * Pictures are decoded and encoded in processes of their own.
+ *
+ * Rejects with `AppError` `overloaded` when the queue is full, a job takes longer than its deadline, a process crashes
+ * over it twice, or background work has to make way; `upstream_invalid` when the original cannot be decoded. An
+ * original's file that is gone rejects with the `ENOENT` of the file system. Anything else is a bug.
+ */
+export interface Encoder {
+  inspect(original: OriginalBytes, options: JobOptions): Promise<PictureInfo>;
+  encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
+  /** A smaller encoding of `quick`'s job that looks no worse; `undefined` when this effort finds none. */
+  refine(job: EncodeJob, quick: Buffer, options: JobOptions): Promise<Buffer | undefined>;
+  stats(): EncoderStats;
+  /** Ends the processes at once; what has not finished rejects with `overloaded`. */
+  close(): Promise<void>;
+}
+
+export interface EncoderOptions {
+  /** How many encode at a time; default by the cgroup's CPU and memory limits. */
+  readonly processes?: number;
+  /** Jobs that may wait, of either priority; default 64. */
+  readonly queueLength?: number;
+  /** For one interactive job, from its start; default 10 s. */
+  readonly deadlineMs?: number;
+  /** An encoder process that holds more after a job is replaced; default by the cgroup's memory limit. */
+  readonly maxRssBytes?: number;
+  /** For logs and metrics. */
+  readonly onEvent?: (event: PoolEvent) => void;
+  /** For metrics. */
+  readonly onFinished?: (finished: FinishedTask) => void;
+}
+
+const DEFAULT_QUEUE_LENGTH = 64;
+const DEFAULT_DEADLINE_MS = 10_000;
+/** Nobody waits for it, and it makes way for whoever does. */
+const BACKGROUND_DEADLINE_MS = 60_000;
+
+/** Starts the encoder processes. The caller closes it. */
+export function createEncoder(options: EncoderOptions = {}): Encoder {
+  const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
+  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS, onEvent = () => undefined } = options;
+  let restarts = 0;
+  const pool = createEncoderPool({
+    processes,
+    maxRssBytes,
+    onEvent(event) {
+      if (event.kind === 'ended' && event.reason !== 'closed') restarts += 1;
+      onEvent(event);
+    },
+  });
+  const scheduler = createScheduler({
+    pool,
+    queueLength,
+    deadlinesMs: { interactive: deadlineMs, background: BACKGROUND_DEADLINE_MS },
+    ...(options.onFinished && { onFinished: options.onFinished }),
+  });
+
+  async function perform(task: EncoderTask, jobOptions: JobOptions): Promise<PictureInfo | Buffer | undefined> {
+    const reply = await scheduler.submit(task, jobOptions);
+    if (reply.ok) return reply.result;
+    throw errorOf(reply);
+  }
+
+  return {
+    inspect: (original, jobOptions) => perform({ kind: 'inspect', original }, jobOptions) as Promise<PictureInfo>,
+    encode: (job, jobOptions) => perform({ kind: 'encode', job }, jobOptions) as Promise<Buffer>,
+    refine: (job, quick, jobOptions) =>
+      perform({ kind: 'refine', job, quick }, jobOptions) as Promise<Buffer | undefined>,
+    stats: () => ({ ...scheduler.stats(), processes: pool.processes, restarts }),
+    async close() {
+      scheduler.close();
+      await pool.close();
+    },
+  };
+}
+
+function errorOf({ failure, detail }: TaskError): Error {
+  const cause = new Error(detail);
+  switch (failure) {
+    case 'undecodable':
+      return new AppError('upstream_invalid', 'The original picture cannot be decoded.', { cause });
+    case 'missing':
+      return Object.assign(cause, { code: 'ENOENT' });
+    case 'bug':
+      return cause;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Structural similarity of two greyscale pictures, 1 for equal ones: mean over every position of an 11×11 Gaussian
+ * window of σ = 1.5, as in Wang, Bovik, Sheikh, Simoncelli: "Image quality assessment" (IEEE TIP 13-4, 2004).
+ */
+export function structuralSimilarity(a: Plane, b: Plane): number {
+  if (a.width !== b.width || a.height !== b.height) throw new RangeError('Pictures of different sizes');
+  const meanA = blur(a);
+  const meanB = blur(b);
+  const squareA = blur(product(a, a));
+  const squareB = blur(product(b, b));
+  const productAB = blur(product(a, b));
+  let sum = 0;
+  for (let at = 0; at < meanA.values.length; at += 1) {
+    const muA = meanA.values[at] ?? 0;
+    const muB = meanB.values[at] ?? 0;
+    const varianceA = (squareA.values[at] ?? 0) - muA * muA;
+    const varianceB = (squareB.values[at] ?? 0) - muB * muB;
+    const covariance = (productAB.values[at] ?? 0) - muA * muB;
+    const luminance = (2 * muA * muB + C1) / (muA * muA + muB * muB + C1);
+    sum += (luminance * (2 * covariance + C2)) / (varianceA + varianceB + C2);
+  }
+  return sum / meanA.values.length;
+}
+
+/** One value per pixel, row by row, 0 to 255. */
+export interface Plane {
+  readonly width: number;
+  readonly height: number;
+  readonly values: Float32Array;
+}
+
+const C1 = (0.01 * 255) ** 2;
+const C2 = (0.03 * 255) ** 2;
+/** Pixels each way; a smaller picture cannot be measured. */
+export const SSIM_WINDOW = 11;
+const WINDOW = gaussianWindow(SSIM_WINDOW, 1.5);
+
+function gaussianWindow(length: number, sigma: number): number[] {
+  const weights = Array.from({ length }, (_, at) => Math.exp(-((at - (length - 1) / 2) ** 2) / (2 * sigma ** 2)));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+function product(a: Plane, b: Plane): Plane {
+  return { ...a, values: a.values.map((value, at) => value * (b.values[at] ?? 0)) };
+}
+
+/** The window lies wholly inside the picture: the result is ten pixels smaller each way. */
+function blur(plane: Plane): Plane {
+  const width = plane.width - WINDOW.length + 1;
+  const height = plane.height - WINDOW.length + 1;
+  if (width < 1 || height < 1) throw new RangeError('A picture smaller than the window');
+  const rows = convolve(plane.values, { width, height: plane.height, rowStride: plane.width, step: 1 });
+  return { width, height, values: convolve(rows, { width, height, rowStride: width, step: width }) };
+}
+
+interface Convolution {
+  readonly width: number;
+  readonly height: number;
+  readonly rowStride: number;
+  /** From one value under the window to the next. */
+  readonly step: number;
+}
+
+function convolve(source: Float32Array, { width, height, rowStride, step }: Convolution): Float32Array {
+  const result = new Float32Array(width * height);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      let sum = 0;
+      let at = y * rowStride + x;
+      for (const weight of WINDOW) {
+        sum += weight * (source[at] ?? 0);
+        at += step;
+      }
+      result[y * width + x] = sum;
+    }
+  }
+  return result;
+}

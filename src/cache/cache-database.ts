@@ -1,0 +1,161 @@
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type CacheTables, openCacheTables, prepareSchema } from './cache-tables.ts';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
+
+export interface CacheDatabaseOptions {
+  readonly path: string;
+  readonly maxBytes: number;
+  /** Told when the file had to be thrown away and begun anew. */
+  readonly onRebuilt: (reason: string) => void;
+}
+
+/** A `cache.db` that heals itself. Synchronous: it belongs into a worker thread. */
+export interface CacheDatabase {
+  /**
+   * Runs one operation; a damaged file is thrown away, and the operation runs once more on the new one.
+   *
+   * @throws Error when the file cannot be opened; it is tried again no sooner than two seconds later.
+   */
+  use<T>(operation: (tables: CacheTables) => T, monotonicMs: number): T;
+  close(): void;
+}
+
+interface OpenFile {
+  readonly db: DatabaseSync;
+  readonly tables: CacheTables;
+  readonly identity: FileIdentity;
+}
+
+interface FileIdentity {
+  readonly inode: number;
+  readonly bytes: number;
+}
+
+const RETRY_OPEN_MS = 2_000;
+const CHECK_FILE_MS = 1_000;
+/** Both processes write for microseconds; this long only when one of them checkpoints. */
+const BUSY_TIMEOUT_MS = 500;
+/** Checked at a few hundred megabytes a second: larger files would delay the first answers. */
+const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
+const MAX_WAL_BYTES = 16 * 1024 * 1024;
+
+export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabaseOptions): CacheDatabase {
+  let file: OpenFile | undefined;
+  let openError: Error | undefined;
+  let retryOpenAtMs = Number.NEGATIVE_INFINITY;
+  let checkFileAtMs = Number.NEGATIVE_INFINITY;
+
+  function openFile(): OpenFile {
+    mkdirSync(dirname(path), { recursive: true });
+    const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
+      prepareSchema(db);
+      const { ino: inode, size: bytes } = statSync(path);
+      if (bytes <= MAX_CHECKED_BYTES) check(db);
+      return { db, tables: openCacheTables(db, maxBytes), identity: { inode, bytes } };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  function openOrRebuild(): OpenFile {
+    const inode = findIdentity(path)?.inode;
+    try {
+      return openFile();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      throwAway(inode, messageOf(error));
+      return openFile();
+    }
+  }
+
+  /** Deletes the file unless another process has put a new one in its place. */
+  function throwAway(inode: number | undefined, reason: string): void {
+    if (findIdentity(path)?.inode !== inode) return;
+    for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
+    onRebuilt(reason);
+  }
+
+  function current(monotonicMs: number): OpenFile {
+    if (file !== undefined && monotonicMs >= checkFileAtMs) {
+      checkFileAtMs = monotonicMs + CHECK_FILE_MS;
+      closeIfReplaced(file);
+    }
+    if (file !== undefined) return file;
+    if (monotonicMs < retryOpenAtMs) throw openError;
+    try {
+      file = openOrRebuild();
+      return file;
+    } catch (error) {
+      throw refuseUntilRetry(error, monotonicMs);
+    }
+  }
+
+  function refuseUntilRetry(cause: unknown, monotonicMs: number): Error {
+    retryOpenAtMs = monotonicMs + RETRY_OPEN_MS;
+    openError = new Error(`The cache ${path} cannot be used: ${messageOf(cause)}.`, { cause });
+    return openError;
+  }
+
+  /** SQLite keeps working on a file that was deleted or cut, as long as its own memory holds the pages. */
+  function closeIfReplaced(opened: OpenFile): void {
+    const found = findIdentity(path);
+    const isSameFile = found?.inode === opened.identity.inode;
+    if (isSameFile && found.bytes >= opened.identity.bytes) {
+      file = { ...opened, identity: found };
+      return;
+    }
+    closeQuietly();
+    if (isSameFile) throwAway(found.inode, 'it was cut short');
+    else onRebuilt('it was deleted or replaced');
+  }
+
+  /** A damaged file may refuse even the checkpoint that comes with closing: there is nothing in it to save. */
+  function closeQuietly(): void {
+    try {
+      file?.db.close();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    } finally {
+      file = undefined;
+    }
+  }
+
+  return {
+    use(operation, monotonicMs) {
+      const { tables, identity } = current(monotonicMs);
+      try {
+        return operation(tables);
+      } catch (error) {
+        if (isDamage(error)) {
+          closeQuietly();
+          throwAway(identity.inode, messageOf(error));
+          return operation(current(monotonicMs).tables);
+        }
+        // A file that was opened read-only stays so until it is opened again.
+        if (isLossOfAccess(error)) {
+          closeQuietly();
+          refuseUntilRetry(error, monotonicMs);
+        }
+        throw error;
+      }
+    },
+    close: closeQuietly,
+  };
+}
+
+function check(db: DatabaseSync): void {
+  const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  if (found !== 'ok') throw new DamagedFileError(String(found));
+}
+
+// By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
+// (sqlite.org/howtocorrupt.html, section 2.2).
+function findIdentity(path: string): FileIdentity | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : { inode: found.ino, bytes: found.size };
+}

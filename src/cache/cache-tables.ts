@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { DamagedFileError } from './sqlite-errors.ts';
+import type { StoredEntry } from './store.ts';
+
+/** Goes up with every change of the tables; a file with another number is thrown away. */
+const SCHEMA_VERSION = 1;
+
+const SCHEMA = `
+  CREATE TABLE entries (
+    row INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    value TEXT NOT NULL,
+    stored_at_ms REAL NOT NULL,
+    expires_at_ms REAL NOT NULL,
+    checksum INTEGER NOT NULL
+  );
+  CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
+`;
+
+/** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */
+export interface CacheTables {
+  get(key: string, nowMs: number): StoredEntry | undefined;
+  set(key: string, entry: StoredEntry, expiresAtMs: number): void;
+  delete(key: string): void;
+  /** Removes some expired entries, and while the file is too large, those that would expire next. */
+  shrink(nowMs: number): void;
+}
+
+const ROWS_PER_STEP = 64;
+const MAX_EVICTION_STEPS = 10;
+
+/**
+ * Creates the tables in an empty file.
+ *
+ * @throws DamagedFileError when the file has tables of another version.
+ */
+export function prepareSchema(db: DatabaseSync): void {
+  // Within the write lock, for another process may be about to do the same.
+  db.exec('BEGIN IMMEDIATE');
+  const version = db.prepare('PRAGMA user_version').get()?.user_version;
+  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  db.exec('COMMIT');
+  if (version !== 0 && version !== SCHEMA_VERSION) {
+    throw new DamagedFileError(`its layout has the number ${version} instead of ${SCHEMA_VERSION}`);
+  }
+}
+
+/** @param maxBytes pages in use are kept below this; a single change may exceed it for a moment. */
+export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables {
+  const select = db.prepare(
+    'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
+  );
+  const upsert = db.prepare(`
+    INSERT INTO entries (key, value, stored_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, stored_at_ms = excluded.stored_at_ms,
+      expires_at_ms = excluded.expires_at_ms, checksum = excluded.checksum`);
+  const remove = db.prepare('DELETE FROM entries WHERE key = ?');
+  const removeExpired = db.prepare(
+    'DELETE FROM entries WHERE row IN (SELECT row FROM entries WHERE expires_at_ms <= ? LIMIT ?)',
+  );
+  const removeNextToExpire = db.prepare(
+    'DELETE FROM entries WHERE row IN (SELECT row FROM entries ORDER BY expires_at_ms LIMIT ?)',
+  );
+  const pages = db.prepare(`
+    SELECT page_count - freelist_count AS used, page_size AS bytes
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
+
+  function usedBytes(): number {
+    const row = pages.get() as { used: number; bytes: number };
+    return row.used * row.bytes;
+  }
+
+  return {
+    get(key, nowMs) {
+      const row = select.get(key, nowMs) as (StoredEntry & { checksum: number }) | undefined;
+      if (row === undefined) return undefined;
+      // SQLite keeps no checksum of its pages and would hand a damaged value out.
+      if (checksumOf(key, row.value) !== row.checksum) throw new DamagedFileError('an entry has a wrong checksum');
+      return { value: row.value, storedAtMs: row.storedAtMs };
+    },
+    set(key, { value, storedAtMs }, expiresAtMs) {
+      upsert.run(key, value, storedAtMs, expiresAtMs, checksumOf(key, value));
+    },
+    delete(key) {
+      remove.run(key);
+    },
+    shrink(nowMs) {
+      removeExpired.run(nowMs, ROWS_PER_STEP);
+      for (let step = 0; step < MAX_EVICTION_STEPS && usedBytes() > maxBytes; step += 1) {
+        removeNextToExpire.run(ROWS_PER_STEP);
+      }
+    },
+  };
+}
+
+function checksumOf(key: string, value: string): number {
+  return crc32(value, crc32(key));
+}

@@ -1,0 +1,377 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createDiskFileStore, type DiskFileStoreEvent } from './disk-files.ts';
+
+const HOUR_MS = 3_600_000;
+
+async function setUp(options: { maxBytes?: number; directory?: string } = {}) {
+  const directory = options.directory ?? (await createTemporaryDirectory());
+  const clock = createManualClock();
+  const events: DiskFileStoreEvent[] = [];
+
+  function open(maxBytes = options.maxBytes ?? 1_000_000) {
+    const files = createDiskFileStore({ directory, maxBytes, clock, onEvent: (event) => events.push(event) });
+    onTestFinished(() => files.close());
+    return files;
+  }
+
+  async function openScanned(maxBytes?: number) {
+    const scans = countOf('scanned');
+    const files = open(maxBytes);
+    await expect.poll(() => countOf('scanned')).toBe(scans + 1);
+    return files;
+  }
+
+  function countOf(kind: DiskFileStoreEvent['kind']) {
+    return events.filter((event) => event.kind === kind).length;
+  }
+
+  return { directory, clock, events, open, openScanned, countOf };
+}
+
+function bytesOf(text: string, length = 1_000): Buffer {
+  return Buffer.alloc(length, text);
+}
+
+async function bytesOnDisk(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+async function pathOf(files: { findPath(key: string): Promise<string | undefined> }, key: string): Promise<string> {
+  const path = await files.findPath(key);
+  if (path === undefined) throw new Error(`${key} is not stored`);
+  return path;
+}
+
+describe('the file store', () => {
+  it('gives back what was stored, and its path leads to the very bytes', async () => {
+    const { open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('picture'));
+    expect(await readFile(await pathOf(files, 'key'))).toEqual(bytesOf('picture'));
+    expect(await files.get('other')).toBeUndefined();
+    expect(await files.findPath('other')).toBeUndefined();
+  });
+
+  it('replaces a file, of another class too, and leaves nothing of the earlier one', async () => {
+    const { directory, open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('first', 500), 'custom');
+    await files.set('key', bytesOf('second', 700), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('second', 700));
+    expect(files.stats()).toEqual({ plainBytes: 700, customBytes: 0, files: 1 });
+    expect(await bytesOnDisk(directory)).toBe(700);
+  });
+
+  it('forgets a deleted file, and deleting nothing is no error', async () => {
+    const { directory, open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await files.delete('key');
+    await files.delete('key');
+    expect(await files.get('key')).toBeUndefined();
+    expect(await bytesOnDisk(directory)).toBe(0);
+  });
+
+  it('stores no empty picture and forgets the one that it should have replaced', async () => {
+    const { open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await files.set('key', Buffer.alloc(0), 'plain');
+    expect(await files.get('key')).toBeUndefined();
+    expect(files.stats().files).toBe(0);
+  });
+
+  it('keeps pictures whole that take several steps to check', async () => {
+    const { open } = await setUp({ maxBytes: 20_000_000 });
+    const files = open();
+    const large = bytesOf('large picture', 9_000_001);
+    await files.set('key', large, 'plain');
+    expect((await files.get('key'))?.equals(large)).toBe(true);
+  });
+
+  it('finds the files of an earlier run before it has counted them', async () => {
+    const { open, countOf } = await setUp();
+    const before = open();
+    await before.set('key', bytesOf('picture'), 'plain');
+    await before.close();
+    const scans = countOf('scanned');
+    const after = open();
+    expect(await after.get('key')).toEqual(bytesOf('picture'));
+    await expect.poll(() => countOf('scanned')).toBe(scans + 1);
+    expect(after.stats()).toEqual({ plainBytes: 1_000, customBytes: 0, files: 1 });
+  });
+});
+
+describe('a file that is not what was stored', () => {
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['cut', (path) => truncate(path, 999)],
+    ['empty', (path) => truncate(path, 0)],
+    ['longer', (path) => appendFile(path, 'x')],
+    ['changed', (path) => writeFile(path, bytesOf('another'))],
+    ['gone', (path) => rm(path)],
+  ])('is never returned when it is %s, by this run or the next', async (_case, harm) => {
+    const { open, directory } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await harm(await pathOf(files, 'key'));
+    expect(await files.get('key')).toBeUndefined();
+    expect(await files.findPath('key')).toBeUndefined();
+    expect(files.stats().files).toBe(0);
+    expect(await bytesOnDisk(directory)).toBe(0);
+
+    await files.set('key', bytesOf('picture'), 'plain');
+    await harm(await pathOf(files, 'key'));
+    await files.close();
+    expect(await open().get('key')).toBeUndefined();
+  });
+
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['cut', (path) => truncate(path, 999)],
+    ['empty', (path) => truncate(path, 0)],
+  ])('has no path when it is %s', async (_case, harm) => {
+    const { open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await harm(await pathOf(files, 'key'));
+    expect(await files.findPath('key')).toBeUndefined();
+  });
+
+  it('is never returned when two files of one length were mixed up', async () => {
+    const { open } = await setUp();
+    const files = open();
+    await files.set('mine', bytesOf('mine'), 'plain');
+    await files.set('yours', bytesOf('yours'), 'plain');
+    await copyFile(await pathOf(files, 'yours'), await pathOf(files, 'mine'));
+    expect(await files.get('mine')).toBeUndefined();
+    expect(await files.get('yours')).toEqual(bytesOf('yours'));
+  });
+
+  it('is left alone and not counted when its name is none of ours', async () => {
+    const { directory, openScanned } = await setUp();
+    await mkdir(join(directory, 'abc'));
+    await writeFile(join(directory, 'abc', 'holiday.jpg'), 'foreign');
+    await writeFile(join(directory, 'README'), 'foreign');
+    const files = await openScanned();
+    expect(files.stats().files).toBe(0);
+    expect(await readFile(join(directory, 'abc', 'holiday.jpg'), 'utf8')).toBe('foreign');
+  });
+});
+
+describe('the quota', () => {
+  it('is kept from the first write on, and the least recently used go first', async () => {
+    const { directory, clock, openScanned, countOf } = await setUp({ maxBytes: 3_000 });
+    const files = await openScanned();
+    for (const key of ['a', 'b', 'c']) {
+      await files.set(key, bytesOf(key), 'plain');
+      clock.advance(1);
+    }
+    await files.get('a');
+    await files.set('d', bytesOf('d'), 'plain');
+    expect(await files.get('b')).toBeUndefined();
+    expect(await files.get('a')).toEqual(bytesOf('a'));
+    expect(files.stats()).toEqual({ plainBytes: 3_000, customBytes: 0, files: 3 });
+    expect(await bytesOnDisk(directory)).toBe(3_000);
+    expect(countOf('evicted')).toBe(1);
+  });
+
+  it('holds while many pictures are written at the same time', async () => {
+    const { directory, open } = await setUp({ maxBytes: 50_000 });
+    const files = open();
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) => {
+          const number = (round * 40 + index) % 150;
+          return files.set(`key ${number}`, bytesOf(`${number}`, 500 + number * 10), number % 3 ? 'plain' : 'custom');
+        }),
+      );
+      const { plainBytes, customBytes } = files.stats();
+      expect(plainBytes + customBytes).toBeLessThanOrEqual(50_000);
+      expect(customBytes).toBeLessThanOrEqual(12_500);
+      expect(await bytesOnDisk(directory)).toBe(plainBytes + customBytes);
+    }
+  });
+
+  it('gives pictures of own size a quarter at most', async () => {
+    const { open } = await setUp({ maxBytes: 8_000 });
+    const files = open();
+    for (let number = 0; number < 20; number += 1) await files.set(`custom ${number}`, bytesOf('custom'), 'custom');
+    expect(files.stats()).toEqual({ plainBytes: 0, customBytes: 2_000, files: 2 });
+    expect(await files.get('custom 19')).toBeDefined();
+  });
+
+  it('lets pictures of own size go first, and never pushes out a plain one for them', async () => {
+    const { open } = await setUp({ maxBytes: 8_000 });
+    const files = open();
+    await files.set('custom', bytesOf('custom'), 'custom');
+    for (let number = 0; number < 8; number += 1) await files.set(`plain ${number}`, bytesOf('plain'), 'plain');
+    expect(files.stats()).toEqual({ plainBytes: 8_000, customBytes: 0, files: 8 });
+    await files.set('custom', bytesOf('custom'), 'custom');
+    expect(files.stats()).toEqual({ plainBytes: 8_000, customBytes: 0, files: 8 });
+  });
+
+  it('does not store what is larger than all of it', async () => {
+    const { open } = await setUp({ maxBytes: 3_000 });
+    const files = open();
+    await files.set('small', bytesOf('small'), 'plain');
+    await files.set('large', bytesOf('large', 3_001), 'plain');
+    await files.set('large custom', bytesOf('large', 751), 'custom');
+    expect(files.stats()).toEqual({ plainBytes: 1_000, customBytes: 0, files: 1 });
+  });
+
+  it('counts the files of earlier runs, and goes by the hour of their last use', async () => {
+    const { directory, clock, openScanned } = await setUp();
+    const before = await openScanned();
+    for (const key of ['a', 'b', 'c', 'd']) {
+      await before.set(key, bytesOf(key), 'plain');
+      clock.advance(HOUR_MS);
+    }
+    await before.get('a');
+    await before.close();
+
+    const after = await openScanned(2_000);
+    expect(after.stats()).toEqual({ plainBytes: 2_000, customBytes: 0, files: 2 });
+    expect(await bytesOnDisk(directory)).toBe(2_000);
+    expect(await after.get('a')).toBeDefined();
+    expect(await after.get('d')).toBeDefined();
+  });
+
+  it('remembers a use on disk once an hour, also of a file that is used all the time', async () => {
+    const { clock, open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    const path = await pathOf(files, 'key');
+    const writtenAtMs = clock.now();
+    const modified = [];
+    for (let step = 0; step < 4; step += 1) {
+      clock.advance(HOUR_MS / 2);
+      await files.get('key');
+      modified.push((await stat(path)).mtimeMs - writtenAtMs);
+    }
+    expect(modified).toEqual([0, HOUR_MS, HOUR_MS, 2 * HOUR_MS]);
+  });
+});
+
+describe('what killed processes leave', () => {
+  it('is removed at the start, and the temporary file of a running process is not', async () => {
+    const { directory, openScanned } = await setUp();
+    const temporary = join(directory, 'tmp');
+    await mkdir(temporary);
+    const ended = `${2 ** 30}-0123456789ab-1`;
+    const earlierWithSameNumber = `${process.pid}-0123456789ab-1`;
+    const running = `${process.ppid}-0123456789ab-1`;
+    for (const name of [ended, earlierWithSameNumber, running]) await writeFile(join(temporary, name), 'cut');
+    await openScanned();
+    expect(await readdir(temporary)).toEqual([running]);
+  });
+
+  it('is the older of two contents of one key', async () => {
+    const { directory, open, openScanned } = await setUp();
+    const [left, right] = [open(), open()];
+    await left.get('key');
+    await Promise.all([
+      left.set('key', bytesOf('left', 100), 'plain'),
+      right.set('key', bytesOf('right', 200), 'plain'),
+    ]);
+    await left.close();
+    await right.close();
+    const files = await openScanned();
+    expect(files.stats().files).toBe(1);
+    expect(await bytesOnDisk(directory)).toBe(files.stats().plainBytes);
+  });
+});
+
+describe('two stores on one directory', () => {
+  it('find each other’s files and bear that they vanish', async () => {
+    const { open } = await setUp();
+    const [left, right] = [open(), open()];
+    await left.set('key', bytesOf('picture'), 'plain');
+    expect(await right.get('key')).toEqual(bytesOf('picture'));
+    await left.delete('key');
+    expect(await right.get('key')).toBeUndefined();
+    expect(await right.findPath('key')).toBeUndefined();
+    expect(right.stats().files).toBe(0);
+  });
+
+  it('get along under churn', async () => {
+    const { open } = await setUp({ maxBytes: 20_000 });
+    const stores = [open(), open()];
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(
+        stores.flatMap((files, side) =>
+          Array.from({ length: 10 }, async (_, index) => {
+            const key = `key ${(round * 7 + index * (side + 1)) % 60}`;
+            await files.set(key, bytesOf(key, 900), 'plain');
+            const found = await files.get(key);
+            if (found !== undefined) expect(found).toEqual(bytesOf(key, 900));
+          }),
+        ),
+      );
+    }
+  });
+});
+
+describe('a disk that cannot be written to', () => {
+  it('makes writing fail with a clear error, and works again when the obstacle is gone', async () => {
+    const obstacle = join(await createTemporaryDirectory(), 'data');
+    await writeFile(obstacle, 'a file where the directory should be');
+    const { open } = await setUp({ directory: join(obstacle, 'pictures') });
+    const files = open();
+    await expect(files.set('key', bytesOf('picture'), 'plain')).rejects.toThrow(/A picture cannot be stored in /);
+    expect(await files.get('key')).toBeUndefined();
+    expect(files.stats()).toEqual({ plainBytes: 0, customBytes: 0, files: 0 });
+    await rm(obstacle);
+    await files.set('key', bytesOf('picture'), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('picture'));
+  });
+
+  it('is made anew when somebody deletes the directory', async () => {
+    const { directory, open } = await setUp();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await rm(directory, { recursive: true });
+    expect(await files.get('key')).toBeUndefined();
+    await files.set('key', bytesOf('picture'), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('picture'));
+  });
+
+  it('still gives what it has when it is full or read-only', async (context) => {
+    const directory = await createTemporaryDirectory();
+    if (!mountSmallDisk(directory)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open } = await setUp({ directory });
+    const files = open();
+    await files.set('key', bytesOf('picture', 100_000), 'plain');
+    await expect(files.set('large', bytesOf('large', 900_000), 'plain')).rejects.toThrow('the disk is full');
+    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
+    expect(await readdir(join(directory, 'tmp'))).toEqual([]);
+
+    execFileSync('mount', ['-o', 'remount,ro', directory]);
+    await expect(files.set('new', bytesOf('new'), 'plain')).rejects.toThrow('the disk is read-only');
+    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
+
+    execFileSync('mount', ['-o', 'remount,rw', directory]);
+    await files.set('new', bytesOf('new'), 'plain');
+    expect(await files.get('new')).toEqual(bytesOf('new'));
+  });
+});
+
+function mountSmallDisk(directory: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'none', directory], { stdio: 'ignore' });
+  } catch {
+    return false;
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', directory]);
+  });
+  return true;
+}

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { FileClass } from './files.ts';
+
+/**
+ * What a stored file's name says. The file itself is the plain picture, so that any program can read it; a file whose
+ * content does not fit its name is cut, damaged or somebody else's.
+ */
+export interface FileName {
+  /** Of the key: 160 bits of SHA-256, beyond accidental and deliberate collisions. */
+  readonly digest: string;
+  readonly bytes: number;
+  readonly checksum: number;
+  readonly fileClass: FileClass;
+}
+
+const DIGEST_CHARACTERS = 40;
+/** 4,096 directories: a hundred thousand files make a listing of two dozen names each. */
+const SHARD_CHARACTERS = 3;
+const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(plain|custom)$/;
+
+export function digestOf(key: string): string {
+  return hash('sha256', key).slice(0, DIGEST_CHARACTERS);
+}
+
+export async function fileNameOf(digest: string, content: Buffer, fileClass: FileClass): Promise<FileName> {
+  return { digest, bytes: content.length, checksum: await checksumOf(content), fileClass };
+}
+
+/** True when the content is what the name says. */
+export async function isContentOf(name: FileName, content: Buffer): Promise<boolean> {
+  return content.length === name.bytes && (await checksumOf(content)) === name.checksum;
+}
+
+/** About 2 ms. */
+const CHECKSUM_STEP_BYTES = 4 * 1024 * 1024;
+
+/** In steps, because the largest originals would hold the event loop for longer than a hot answer may take. */
+async function checksumOf(content: Buffer): Promise<number> {
+  let checksum = 0;
+  for (let at = 0; at < content.length; at += CHECKSUM_STEP_BYTES) {
+    if (at > 0) await setImmediate();
+    checksum = crc32(content.subarray(at, at + CHECKSUM_STEP_BYTES), checksum);
+  }
+  return checksum;
+}
+
+export function shardOf(digest: string): string {
+  return digest.slice(0, SHARD_CHARACTERS);
+}
+
+/** The path below the store's directory. */
+export function relativePathOf({ digest, bytes, checksum, fileClass }: FileName): string {
+  return join(shardOf(digest), `${digest}-${bytes}-${checksum.toString(16).padStart(8, '0')}.${fileClass}`);
+}
+
+/** Reads a file's name; `undefined` when it is none of ours. */
+export function parseFileName(text: string): FileName | undefined {
+  const [, digest, bytes, checksum, fileClass] = FILE_NAME.exec(text) ?? [];
+  if (digest === undefined) return undefined;
+  return { digest, bytes: Number(bytes), checksum: Number(`0x${checksum}`), fileClass: fileClass as FileClass };
+}

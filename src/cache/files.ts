@@ -1,0 +1,19 @@
+/** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
+export type FileClass = 'plain' | 'custom';
+
+export interface FileStoreStats {
+  readonly plainBytes: number;
+  readonly customBytes: number;
+  readonly files: number;
+}
+
+/** Picture bytes on disk, under a quota. Never returns a cut, empty or foreign file. */
+export interface FileStore {
+  get(key: string): Promise<Buffer | undefined>;
+  /** The file's path when it is stored, for a process that reads it itself; undefined otherwise. */
+  findPath(key: string): Promise<string | undefined>;
+  set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
+  delete(key: string): Promise<void>;
+  stats(): FileStoreStats;
+  close(): Promise<void>;
+}

@@ -1,0 +1,70 @@
+import type { Store, StoredEntry } from './store.ts';
+
+export interface GuardedStoreOptions {
+  readonly store: Store;
+  /** A read that takes longer counts as a miss. */
+  readonly readTimeoutMs: number;
+  /** Told when the store begins to fail and when it works again, not for every call. */
+  readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
+}
+
+export interface GuardedStore extends Store {
+  isWorking(): boolean;
+}
+
+/** A store whose failures are misses: a broken cache makes the service slower, never wrong. */
+export function createGuardedStore({ store, readTimeoutMs, onStateChange }: GuardedStoreOptions): GuardedStore {
+  /** A full disk can still be read: a read that succeeds says nothing of the writes. */
+  const failing = new Set<'reads' | 'writes'>();
+  const writes = new Set<Promise<void>>();
+
+  function succeeded(what: 'reads' | 'writes'): void {
+    if (failing.delete(what) && failing.size === 0) onStateChange({ isWorking: true });
+  }
+
+  function failed(what: 'reads' | 'writes', error: unknown): void {
+    if (failing.size === 0) onStateChange({ isWorking: false, error });
+    failing.add(what);
+  }
+
+  function write(run: () => Promise<void>): Promise<void> {
+    const writing = run()
+      .then(
+        () => succeeded('writes'),
+        (error: unknown) => failed('writes', error),
+      )
+      .finally(() => writes.delete(writing));
+    writes.add(writing);
+    return writing;
+  }
+
+  return {
+    async get(key) {
+      try {
+        const found = await withTimeout(store.get(key), readTimeoutMs);
+        succeeded('reads');
+        return found;
+      } catch (error) {
+        failed('reads', error);
+        return undefined;
+      }
+    },
+    set: (key, entry, ttlMs) => write(() => store.set(key, entry, ttlMs)),
+    delete: (key) => write(() => store.delete(key)),
+    async close() {
+      await Promise.allSettled(writes);
+      await store.close();
+    },
+    isWorking: () => failing.size === 0,
+  };
+}
+
+async function withTimeout(reading: Promise<StoredEntry | undefined>, ms: number): Promise<StoredEntry | undefined> {
+  const { promise: elapsed, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer from the store within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([reading, elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

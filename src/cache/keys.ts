@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Format } from '../domain/formats.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import type { ImageKind, Size } from '../domain/variants.ts';
+
+/**
+ * The layout of what is stored. A number goes up when values of that kind change their shape: old ones then read as
+ * misses instead of as nonsense.
+ */
+const LAYOUT = { channel: 1, name: 1, search: 1, original: 3, published: 1, picture: 1, refinement: 1 } as const;
+
+export function channelKey(channelId: string): string {
+  return `channel${LAYOUT.channel}:${channelId}`;
+}
+
+/** For handles and user names: what they stand for. */
+export function nameKey(ref: ChannelRef): string {
+  return `name${LAYOUT.name}:${ref.kind}:${ref.key}`;
+}
+
+const CONTAINS_CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/;
+
+/** One entry for all queries that differ in letter case, blanks or Unicode composition only. */
+export function searchKey(query: string, hits: number): string {
+  const normalized = query.normalize('NFC').replace(/\s+/gu, ' ').trim();
+  // A channel ID means another channel in other letter case.
+  const text = CONTAINS_CHANNEL_ID.test(normalized) ? normalized : normalized.toLowerCase();
+  return `search${LAYOUT.search}:${hits}:${text}`;
+}
+
+/** What is known of a channel's banner or avatar original without reading its bytes. */
+export function originalKey(channelId: string, kind: ImageKind): string {
+  return `original${LAYOUT.original}:${channelId}:${kind}`;
+}
+
+export function publishedKey(channelId: string): string {
+  return `published${LAYOUT.published}:${channelId}`;
+}
+
+/** An original's bytes, named by their digest: two channels with one picture share them. */
+export function originalBytesKey(digest: string): string {
+  return `original/${digest}`;
+}
+
+export interface PictureIdentity {
+  readonly digest: string;
+  readonly crop: Size & { readonly left: number; readonly top: number };
+  readonly output: Size;
+  readonly format: Format;
+  readonly quality: number | undefined;
+}
+
+/** An encoded picture: everything that changes its bytes, so that equal requests are one picture. */
+export function pictureKey({ digest, crop, output, format, quality }: PictureIdentity): string {
+  const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
+  return `picture${LAYOUT.picture}/${digest}/${cut}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
+}
+
+/** The smaller encoding of a picture that was asked for often. */
+export function refinedPictureKey(quickPictureKey: string): string {
+  return `${quickPictureKey}.refined`;
+}
+
+/** What came of making it. */
+export function refinementKey(quickPictureKey: string): string {
+  return `refinement${LAYOUT.refinement}:${quickPictureKey}`;
+}
+
+/** A short name for a long key: 128 bits of SHA-256, base64url. */
+export function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache';
+import type { FileClass, FileStore, FileStoreStats } from './files.ts';
+import type { SharedPictures } from './shared-pictures.ts';
+
+export interface PictureCacheOptions {
+  readonly files: FileStore;
+  /** Asked for what is neither in memory nor on disk; holds `plain` pictures only. */
+  readonly shared?: SharedPictures;
+  readonly maxMemoryBytes: number;
+  /** Told when writing or reading begins to fail and when it works again, not for every call. */
+  readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
+}
+
+export interface PictureCache {
+  get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
+  has(key: string, fileClass: FileClass): Promise<boolean>;
+  /** Returns at once; the file is written behind the answer. A failed write costs a later encode, nothing else. */
+  put(key: string, bytes: Buffer, fileClass: FileClass): void;
+  /** For a process that reads the picture itself: its file, or its bytes where they are few or there is no file. */
+  findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
+  delete(key: string): Promise<void>;
+  stats(): FileStoreStats & { memoryBytes: number };
+  isWorking(): boolean;
+  /** Waits for the writes under way. */
+  close(): Promise<void>;
+}
+
+/** Of the memory that pictures may take: pictures of a client's own size must not push out what everybody asks for. */
+const CUSTOM_SHARE = 0.25;
+/** Copying more to another process would hold the event loop for milliseconds. */
+const MAX_HANDED_BYTES = 1024 * 1024;
+const ENTRY_OVERHEAD_BYTES = 300;
+
+/** Pictures in memory over pictures on disk, and over what other instances have made where there are any. */
+export function createPictureCache(options: PictureCacheOptions): PictureCache {
+  const { files, shared, maxMemoryBytes, onStateChange } = options;
+  const memory: Record<FileClass, LRUCache<string, Buffer>> = {
+    plain: createMemory(maxMemoryBytes * (1 - CUSTOM_SHARE)),
+    custom: createMemory(maxMemoryBytes * CUSTOM_SHARE),
+  };
+  const writing = new Map<string, { readonly bytes: Buffer; readonly done: Promise<void> }>();
+  let isWorking = true;
+
+  function report(error?: unknown): void {
+    const works = error === undefined;
+    if (works === isWorking) return;
+    isWorking = works;
+    onStateChange(works ? { isWorking } : { isWorking, error });
+  }
+
+  async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      return await run();
+    } catch (error) {
+      report(error);
+      return undefined;
+    }
+  }
+
+  function inMemory(key: string): Buffer | undefined {
+    return memory.plain.get(key) ?? memory.custom.get(key) ?? writing.get(key)?.bytes;
+  }
+
+  async function write(key: string, bytes: Buffer, fileClass: FileClass, isShared: boolean): Promise<void> {
+    // The answer that brought these bytes goes out first.
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      if (fileClass === 'plain' && !isShared) await shared?.set(key, bytes);
+      await files.set(key, bytes, fileClass);
+      report();
+    } catch (error) {
+      report(error);
+    } finally {
+      writing.delete(key);
+    }
+  }
+
+  function keep(key: string, bytes: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
+    memory[fileClass].set(key, bytes);
+    if (writing.has(key)) return;
+    writing.set(key, { bytes, done: write(key, bytes, fileClass, isShared) });
+  }
+
+  /** What another instance has made; from then on it is here too. */
+  async function fetchShared(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
+    const bytes = fileClass === 'plain' ? await shared?.get(key) : undefined;
+    if (bytes !== undefined) keep(key, bytes, fileClass, { isShared: true });
+    return bytes;
+  }
+
+  return {
+    async get(key, fileClass) {
+      const held = inMemory(key);
+      if (held !== undefined) return held;
+      const bytes = await read(() => files.get(key));
+      if (bytes === undefined) return fetchShared(key, fileClass);
+      memory[fileClass].set(key, bytes);
+      return bytes;
+    },
+
+    async has(key, fileClass) {
+      if (inMemory(key) !== undefined) return true;
+      const path = await read(() => files.findPath(key));
+      return path !== undefined || (await fetchShared(key, fileClass)) !== undefined;
+    },
+
+    put: (key, bytes, fileClass) => keep(key, bytes, fileClass, { isShared: false }),
+
+    async findForReading(key) {
+      const underWay = writing.get(key);
+      if (underWay !== undefined && underWay.bytes.length <= MAX_HANDED_BYTES) return { bytes: underWay.bytes };
+      await underWay?.done;
+      const path = await read(() => files.findPath(key));
+      if (path !== undefined) return { path };
+      const bytes = inMemory(key);
+      return bytes === undefined ? undefined : { bytes };
+    },
+
+    async delete(key) {
+      memory.plain.delete(key);
+      memory.custom.delete(key);
+      await writing.get(key)?.done;
+      await Promise.all([files.delete(key), shared?.delete(key)]);
+    },
+
+    stats: () => ({ ...files.stats(), memoryBytes: memory.plain.calculatedSize + memory.custom.calculatedSize }),
+    isWorking: () => isWorking,
+
+    async close() {
+      await Promise.all([...writing.values()].map(({ done }) => done));
+      await files.close();
+    },
+  };
+}
+
+function createMemory(maxBytes: number): LRUCache<string, Buffer> {
+  return new LRUCache({
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: (bytes) => ENTRY_OVERHEAD_BYTES + bytes.length,
+  });
+}

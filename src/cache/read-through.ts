@@ -1,0 +1,267 @@
+import { LRUCache } from 'lru-cache';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError, isCouldNotTell } from '../domain/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/within-ms.ts';
+import type { Store } from './store.ts';
+
+/** What a load brings. */
+export interface Loaded<V> {
+  readonly value: V;
+  /** Shorter than the cache's own for a value that should be asked for again soon. */
+  readonly freshMs?: number;
+  /** False for a value that must not outlive the process or replace a stored one. */
+  readonly isStorable?: boolean;
+}
+
+export interface Cached<V> {
+  readonly value: V;
+  readonly outcome: CacheOutcome;
+}
+
+export interface GetOptions {
+  /** How long to wait for a new value where there is an old one; 0 serves the old one at once. */
+  readonly staleWaitMs: number;
+}
+
+export interface GetCurrentOptions<V> extends GetOptions {
+  /** False for a fresh value that no longer fits what is asked for; it then counts as old. Default: all fit. */
+  readonly isCurrent?: (value: V) => boolean;
+}
+
+export interface ReadThroughOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly freshMs: number;
+  /** How long after it was loaded a value may be served when it cannot be loaded anew. */
+  readonly staleMs: number;
+  /** Of the memory tier; values count with the length of their JSON. */
+  readonly maxMemoryBytes: number;
+}
+
+export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
+
+export interface ReadThrough<V> {
+  /**
+   * The value under the key: from memory, from the store, or loaded.
+   *
+   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load where no old value
+   * may be served.
+   */
+  get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>>;
+  /** The value that is there, however old, without loading one. */
+  find(key: string): Promise<V | undefined>;
+  /** Loads anew whatever is there, together with anyone who is loading already. */
+  refresh(key: string, load: Load<V>): Promise<Cached<V>>;
+  /** Keeps what `load` makes of the value that is there, which may be old. */
+  put(key: string, load: Load<V>): Promise<void>;
+  /** Changes the value under the key, if there is one, and leaves its age alone. */
+  patch(key: string, change: (value: V) => V): Promise<void>;
+  delete(key: string): Promise<void>;
+  stats(): { entries: number; bytes: number; loading: number };
+}
+
+/** "No such channel" is true for a minute (docs/decisions.md). */
+const ABSENT_FRESH_MS = 60_000;
+/** After a load failed, the old value is served this long before upstream is tried again. */
+const RETRY_FAILED_LOAD_MS = 60_000;
+const ENTRY_OVERHEAD_BYTES = 400;
+/** Another instance's clock may be ahead by this much: far more than time servers leave, far less than a value lasts. */
+const MAX_CLOCK_SKEW_MS = 5_000;
+
+interface Entry<V> {
+  readonly content: { readonly value: V } | { readonly absent: string };
+  /** Monotonic times: the wall clock may jump while the process runs. */
+  readonly freshUntilMs: number;
+  readonly staleUntilMs: number;
+  readonly bytes: number;
+  readonly isStored: boolean;
+  retryAtMs: number;
+}
+
+interface StoredForm<V> {
+  readonly value?: V;
+  readonly absent?: string;
+  readonly freshMs: number;
+}
+
+/**
+ * Memory (LRU) over a store, with one load per key however many ask at once; an old value is served when a load fails
+ * or takes too long. The load goes on when its callers have gone.
+ */
+export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V> {
+  const { store, clock, freshMs, staleMs } = options;
+  const memory = new LRUCache<string, Entry<V>>({
+    maxSize: options.maxMemoryBytes,
+    sizeCalculation: (entry) => entry.bytes,
+  });
+  const pending = new Map<string, Promise<Entry<V>>>();
+
+  async function find(key: string): Promise<Entry<V> | undefined> {
+    const inMemory = memory.get(key);
+    if (inMemory !== undefined) return inMemory.staleUntilMs > clock.monotonic() ? inMemory : undefined;
+    const stored = await store.get(key);
+    if (stored === undefined) return undefined;
+    const form = parseStored<V>(stored.value);
+    if (form === undefined) return undefined;
+    const ageMs = clock.now() - stored.storedAtMs;
+    // An entry from the future was written before the clock was set back: its age is unknown, so it counts as stale.
+    const leftMs = ageMs < -MAX_CLOCK_SKEW_MS ? 0 : form.freshMs - Math.max(ageMs, 0);
+    const content = form.absent === undefined ? { value: form.value as V } : { absent: form.absent };
+    const entry = entryOf(content, leftMs, staleMs - Math.max(ageMs, 0), stored.value.length, true);
+    if ('absent' in content && leftMs <= 0) return undefined;
+    // A load that finished meanwhile is newer than what the store had.
+    const newer = memory.get(key);
+    if (newer !== undefined) return newer;
+    memory.set(key, entry);
+    return entry;
+  }
+
+  function entryOf(
+    content: Entry<V>['content'],
+    freshForMs: number,
+    staleForMs: number,
+    length: number,
+    isStored: boolean,
+  ): Entry<V> {
+    const now = clock.monotonic();
+    return {
+      content,
+      freshUntilMs: now + freshForMs,
+      staleUntilMs: now + Math.max(freshForMs, 'absent' in content ? 0 : staleForMs),
+      bytes: ENTRY_OVERHEAD_BYTES + length * 2,
+      isStored,
+      retryAtMs: 0,
+    };
+  }
+
+  function keep(key: string, content: Entry<V>['content'], freshForMs: number, isStorable: boolean): Entry<V> {
+    const text = JSON.stringify({ ...content, freshMs: freshForMs } satisfies StoredForm<V>);
+    const entry = entryOf(content, freshForMs, staleMs, text.length, isStorable);
+    memory.set(key, entry);
+    if (isStorable) {
+      void store.set(key, { value: text, storedAtMs: clock.now() }, 'absent' in content ? freshForMs : staleMs);
+    }
+    return entry;
+  }
+
+  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined): Promise<Entry<V>> {
+    const result = run();
+    pending.set(key, result);
+    // Whoever waits sees the failure; a load that nobody waits for must not end the process.
+    result.catch(() => undefined);
+    return result;
+
+    async function run(): Promise<Entry<V>> {
+      // The first step must not run before the load is registered, or a second caller would start another.
+      await Promise.resolve();
+      try {
+        const loaded = await load(previous === undefined ? undefined : contentValue(previous));
+        return keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'channel_not_found') {
+          return keep(key, { absent: error.message }, ABSENT_FRESH_MS, true);
+        }
+        if (previous !== undefined) previous.retryAtMs = clock.monotonic() + RETRY_FAILED_LOAD_MS;
+        throw error;
+      } finally {
+        pending.delete(key);
+      }
+    }
+  }
+
+  function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
+    const ttlMs = entry.freshUntilMs - clock.monotonic();
+    const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
+    const full = { ...outcome, ttlMs, isStored };
+    if ('value' in entry.content) return { value: entry.content.value, outcome: full };
+    throw new AppError('channel_not_found', entry.content.absent, { validForMs: Math.max(ttlMs, 0), outcome: full });
+  }
+
+  async function get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>> {
+    const { staleWaitMs, isCurrent = alwaysCurrent } = options;
+    const joined = pending.get(key);
+    const entry = await find(key);
+    const now = clock.monotonic();
+    if (entry !== undefined && entry.freshUntilMs > now && isUsable(entry, isCurrent)) return answer(entry, HIT);
+    const running = joined ?? pending.get(key);
+    const old = entry !== undefined && 'value' in entry.content ? entry : undefined;
+    if (old !== undefined && running === undefined && old.retryAtMs > now) {
+      return answer(old, { ...STALE, reason: 'upstream failed' });
+    }
+    const result = running ?? startLoad(key, load, old);
+    const isCollapsed = running !== undefined;
+    if (old === undefined) return answer(await result, { kind: 'miss', isCollapsed });
+    try {
+      const loaded = await withinMs(result, staleWaitMs);
+      if (loaded === undefined) return answer(old, { ...STALE, isCollapsed, reason: 'refresh under way' });
+      return answer(loaded, { kind: 'refreshed', isCollapsed });
+    } catch (error) {
+      if (!isCouldNotTell(error)) throw error;
+      return answer(old, { ...STALE, isCollapsed, reason: error.code });
+    }
+  }
+
+  return {
+    get,
+
+    async find(key) {
+      const entry = await find(key);
+      return entry === undefined ? undefined : contentValue(entry);
+    },
+
+    async refresh(key, load) {
+      const running = pending.get(key);
+      const previous = running === undefined ? await find(key) : undefined;
+      const result = running ?? pending.get(key) ?? startLoad(key, load, previous);
+      return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    },
+
+    async put(key, load) {
+      const entry = await find(key);
+      const loaded = await load(entry === undefined ? undefined : contentValue(entry));
+      keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+    },
+
+    async patch(key, change) {
+      // A load under way would overwrite the change.
+      await pending.get(key)?.catch(() => undefined);
+      const entry = await find(key);
+      if (entry === undefined || 'absent' in entry.content) return;
+      const leftMs = Math.max(entry.freshUntilMs - clock.monotonic(), 0);
+      keep(key, { value: change(entry.content.value) }, leftMs, entry.isStored);
+    },
+
+    async delete(key) {
+      memory.delete(key);
+      await store.delete(key);
+    },
+
+    stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),
+  };
+}
+
+const HIT = { kind: 'hit', isCollapsed: false } as const;
+const STALE = { kind: 'stale', isCollapsed: false } as const;
+
+/** `undefined` for a value that is not of our making: a store may be shared or damaged. */
+function parseStored<V>(text: string): StoredForm<V> | undefined {
+  try {
+    const form = JSON.parse(text) as StoredForm<V>;
+    return typeof form.freshMs === 'number' ? form : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function alwaysCurrent(): boolean {
+  return true;
+}
+
+function isUsable<V>(entry: Entry<V>, isCurrent: (value: V) => boolean): boolean {
+  return 'absent' in entry.content || isCurrent(entry.content.value);
+}
+
+function contentValue<V>(entry: Entry<V>): V | undefined {
+  return 'value' in entry.content ? entry.content.value : undefined;
+}

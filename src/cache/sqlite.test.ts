@@ -1,0 +1,222 @@
+import { rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { describeStoreContract } from '../../test/contracts/store.ts';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const HOUR_MS = 3_600_000;
+
+async function setUp(options: { directory?: string; maxBytes?: number } = {}) {
+  const directory = options.directory ?? (await createTemporaryDirectory());
+  const path = join(directory, 'cache.db');
+  const clock = createManualClock();
+  const events: SqliteStoreEvent[] = [];
+
+  function open() {
+    const store = createSqliteStore({
+      path,
+      maxBytes: options.maxBytes ?? 64 * MEBIBYTE,
+      clock,
+      onEvent: (event) => events.push(event),
+    });
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  return { path, directory, clock, events, open };
+}
+
+function entryOf(value: string) {
+  return { value, storedAtMs: 1 };
+}
+
+describeStoreContract('the SQLite store', async () => {
+  const { open, clock } = await setUp();
+  return { store: open(), advance: clock.advance, reopen: open };
+});
+
+describe('a cache.db that is not what it should be when it is opened', () => {
+  it.each<[string, (path: string) => Promise<void> | void]>([
+    ['garbage', (path) => writeFile(path, Buffer.alloc(20_000, 'garbage'))],
+    ['cut in the middle', (path) => truncate(path, 5_000)],
+    ['of a newer layout', (path) => changeDatabase(path, 'PRAGMA user_version = 999')],
+    ['without its table', (path) => changeDatabase(path, 'DROP TABLE entries')],
+    ['somebody else’s', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
+  ])('is begun anew when it is %s, and says so once', async (_case, damage) => {
+    const { path, events, open } = await setUp();
+    const before = open();
+    for (let n = 0; n < 50; n += 1) await before.set(`key ${n}`, entryOf('x'.repeat(500)), HOUR_MS);
+    await before.close();
+    await damage(path);
+
+    const store = open();
+    expect(await store.get('key 1')).toBeUndefined();
+    await store.set('new', entryOf('value'), HOUR_MS);
+    expect(await store.get('new')).toEqual(entryOf('value'));
+    expect(events.map((event) => event.kind)).toEqual(['rebuilt']);
+  });
+
+  it('is simply used when it is empty', async () => {
+    const { path, events, open } = await setUp();
+    await writeFile(path, '');
+    const store = open();
+    await store.set('key', entryOf('value'), HOUR_MS);
+    expect(await store.get('key')).toEqual(entryOf('value'));
+    expect(events).toEqual([]);
+  });
+});
+
+describe('a cache.db that is harmed while it is open', () => {
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['deleted', unlink],
+    ['cut short', (path) => truncate(path, 100)],
+    ['replaced by another file', (path) => unlink(path).then(() => writeFile(path, 'garbage'))],
+  ])('is begun anew within a second when it is %s', async (_case, harm) => {
+    const { path, clock, events, open } = await setUp();
+    const store = open();
+    await store.set('old', entryOf('value'), HOUR_MS);
+    await harm(path);
+    clock.advance(1_000);
+    await store.set('new', entryOf('value'), HOUR_MS);
+    expect(await store.get('new')).toEqual(entryOf('value'));
+    expect(events[0]).toMatchObject({ kind: 'rebuilt' });
+    await store.close();
+    expect(await open().get('new')).toEqual(entryOf('value'));
+  });
+
+  it('never hands out an entry whose bytes were changed', async () => {
+    const { path, events, open } = await setUp();
+    const store = open();
+    await store.set('key', entryOf('right'), HOUR_MS);
+    changeDatabase(path, "UPDATE entries SET value = 'wrong'");
+    expect(await store.get('key')).toBeUndefined();
+    expect(events).toEqual([{ kind: 'rebuilt', reason: expect.stringContaining('checksum') }]);
+  });
+});
+
+describe('a cache.db that cannot be opened', () => {
+  it('makes every call fail with a clear error, and works again when the obstacle is gone', async () => {
+    const obstacle = join(await createTemporaryDirectory(), 'data');
+    await writeFile(obstacle, 'a file where the directory should be');
+    const { clock, open } = await setUp({ directory: obstacle });
+    const store = open();
+    const unusable = /The cache .*cache\.db cannot be used/;
+    await expect(store.get('key')).rejects.toThrow(unusable);
+    await expect(store.set('key', entryOf('value'), HOUR_MS)).rejects.toThrow(unusable);
+    await expect(store.delete('key')).rejects.toThrow(unusable);
+
+    await rm(obstacle);
+    await expect(store.get('key')).rejects.toThrow(unusable);
+    clock.advance(2_000);
+    await store.set('key', entryOf('value'), HOUR_MS);
+    expect(await store.get('key')).toEqual(entryOf('value'));
+  });
+});
+
+describe('the size of cache.db', () => {
+  it('stays within its limit, and what would expire next goes first', async () => {
+    const maxBytes = 2 * MEBIBYTE;
+    const { path, open } = await setUp({ maxBytes });
+    const store = open();
+    const value = 'x'.repeat(10_000);
+    await store.set('lives longest', entryOf(value), 1_000 * HOUR_MS);
+    for (let n = 0; n < 2_000; n += 1) await store.set(`key ${n}`, entryOf(value), HOUR_MS + n);
+    expect((await stat(path)).size).toBeLessThan(maxBytes * 1.2);
+    expect(await store.get('lives longest')).toBeDefined();
+    expect(await store.get('key 1999')).toBeDefined();
+    expect(await store.get('key 0')).toBeUndefined();
+  });
+
+  it('does not grow with entries that have expired', async () => {
+    const { path, clock, open } = await setUp();
+    const store = open();
+    for (let n = 0; n < 5_000; n += 1) {
+      await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), 100);
+      clock.advance(1);
+    }
+    await store.close();
+    const rows = countRows(path);
+    expect(rows).toBeGreaterThanOrEqual(100);
+    expect(rows).toBeLessThan(200);
+  });
+});
+
+describe('two stores on one cache.db', () => {
+  it('see each other’s entries and may write at the same time', async () => {
+    const { open } = await setUp();
+    const [left, right] = [open(), open()];
+    await Promise.all(
+      [left, right].flatMap((store, side) =>
+        Array.from({ length: 200 }, (_, n) => store.set(`${side} ${n}`, entryOf(`${side} ${n}`), HOUR_MS)),
+      ),
+    );
+    for (let n = 0; n < 200; n += 1) {
+      expect(await left.get(`1 ${n}`)).toEqual(entryOf(`1 ${n}`));
+      expect(await right.get(`0 ${n}`)).toEqual(entryOf(`0 ${n}`));
+    }
+  });
+
+  it('go on together when one of them had to begin the file anew', async () => {
+    const { path, clock, open } = await setUp();
+    const [left, right] = [open(), open()];
+    await left.set('key', entryOf('value'), HOUR_MS);
+    await right.get('key');
+    await truncate(path, 100);
+    clock.advance(1_000);
+    await left.set('new', entryOf('value'), HOUR_MS);
+    expect(await right.get('new')).toEqual(entryOf('value'));
+    await left.close();
+    await right.set('newer', entryOf('value'), HOUR_MS);
+    await right.close();
+    expect(await open().get('newer')).toEqual(entryOf('value'));
+  });
+});
+
+describe('the SQLite store’s thread', () => {
+  it('answers the calls that were made before the store was closed, and refuses later ones', async () => {
+    const { open } = await setUp();
+    const store = open();
+    const setting = store.set('key', entryOf('value'), HOUR_MS);
+    const getting = store.get('key');
+    await store.close();
+    await setting;
+    expect(await getting).toEqual(entryOf('value'));
+    await expect(store.get('key')).rejects.toThrow('closed');
+  });
+
+  it('leaves the event loop free while it works', async () => {
+    const { open } = await setUp();
+    const store = open();
+    await store.get('warm');
+    const value = 'x'.repeat(20_000);
+    let longestMs = 0;
+    const work = Promise.all(Array.from({ length: 500 }, (_, n) => store.set(`key ${n}`, entryOf(value), HOUR_MS)));
+    let isDone = false;
+    void work.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const startedMs = performance.now();
+      await new Promise((resolve) => setImmediate(resolve));
+      longestMs = Math.max(longestMs, performance.now() - startedMs);
+    }
+    expect(longestMs).toBeLessThan(50);
+  });
+});
+
+function changeDatabase(path: string, sql: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+}
+
+function countRows(path: string): number {
+  const db = new DatabaseSync(path);
+  const row = db.prepare('SELECT count(*) AS count FROM entries').get();
+  db.close();
+  return Number(row?.count);
+}

@@ -1,0 +1,19 @@
+/** A stored value with the time it was stored, wall clock. */
+export interface StoredEntry {
+  readonly value: string;
+  readonly storedAtMs: number;
+}
+
+/**
+ * Key to text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
+ *
+ * A store may lose entries at any time and never returns a broken or expired one. Its methods reject only when the
+ * store itself fails; callers treat that as a miss and log it.
+ */
+export interface Store {
+  get(key: string): Promise<StoredEntry | undefined>;
+  /** Keeps the value for `ttlMs` from now; `storedAtMs` is the caller's clock. */
+  set(key: string, entry: StoredEntry, ttlMs: number): Promise<void>;
+  delete(key: string): Promise<void>;
+  close(): Promise<void>;
+}

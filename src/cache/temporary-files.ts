@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasErrorCode } from '../lib/error-code.ts';
+import { listed, removeIfAllowed } from './directories.ts';
+
+/** Tells this process's files from those of an earlier one with the same number: in a container all have the same. */
+const PROCESS_MARK = `${process.pid}-${randomBytes(6).toString('hex')}`;
+let lastNumber = 0;
+
+/**
+ * Writes a file that is there either whole or not at all, even if the process is killed: under a temporary name, then
+ * renamed. A power cut may still cut it, which its reader has to notice. Missing directories are made.
+ *
+ * @param modifiedAtMs the modification time that it gets.
+ */
+export async function writeWhole(
+  path: string,
+  temporaryDirectory: string,
+  content: Buffer,
+  modifiedAtMs: number,
+): Promise<void> {
+  lastNumber += 1;
+  const temporaryPath = join(temporaryDirectory, `${PROCESS_MARK}-${lastNumber}`);
+  try {
+    await writeNew(temporaryPath, content, modifiedAtMs);
+    await renameInto(temporaryPath, path);
+  } catch (error) {
+    await removeIfAllowed(temporaryPath);
+    throw error;
+  }
+}
+
+async function writeNew(path: string, content: Buffer, modifiedAtMs: number): Promise<void> {
+  const file = await withDirectory(path, () => open(path, 'wx'));
+  try {
+    await file.writeFile(content);
+    await file.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
+  } finally {
+    await file.close();
+  }
+}
+
+async function renameInto(from: string, to: string): Promise<void> {
+  await withDirectory(to, () => rename(from, to));
+}
+
+async function withDirectory<T>(path: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!hasErrorCode(error, 'ENOENT')) throw error;
+    await mkdir(dirname(path), { recursive: true });
+    return run();
+  }
+}
+
+/** Removes what killed processes have left; files of running ones stay. */
+export async function removeLeftovers(temporaryDirectory: string): Promise<void> {
+  for (const name of await listed(temporaryDirectory)) {
+    if (isLeftover(name)) await removeIfAllowed(join(temporaryDirectory, name));
+  }
+}
+
+const TEMPORARY_NAME = /^([1-9]\d*)-[0-9a-f]{12}-\d+$/;
+
+function isLeftover(name: string): boolean {
+  const processId = Number(TEMPORARY_NAME.exec(name)?.[1]);
+  if (Number.isNaN(processId) || name.startsWith(`${PROCESS_MARK}-`)) return false;
+  return processId === process.pid || !isRunning(processId);
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // EPERM: it runs under another user.
+    return hasErrorCode(error, 'EPERM');
+  }
+}

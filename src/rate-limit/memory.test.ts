@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { describeLimiterContract } from '../../test/contracts/limiter.ts';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createMemoryRateLimiter } from './memory.ts';
+
+const LIMIT = { requests: 10, windowMs: 30_000 };
+
+describeLimiterContract('the in-process limiter', () => {
+  const clock = createManualClock();
+  return { limiter: createMemoryRateLimiter({ clock }), advance: clock.advance };
+});
+
+function createFullLimiter(maxClients: number) {
+  const clock = createManualClock();
+  const limiter = createMemoryRateLimiter({ clock, maxClients });
+  function hit(client: string, times = 1) {
+    let last = limiter.hit(client, LIMIT);
+    for (let count = 1; count < times; count += 1) last = limiter.hit(client, LIMIT);
+    return last;
+  }
+  return { clock, limiter, hit };
+}
+
+describe('the in-process limiter when it is full', () => {
+  it('never keeps more clients than its cap', () => {
+    const { limiter, hit } = createFullLimiter(100);
+    for (let client = 0; client < 1_000; client += 1) hit(`client ${client}`);
+    expect(limiter.stats()).toEqual({ clients: 100, evicted: 900 });
+  });
+
+  it('forgets the clients with the most budget left first', () => {
+    const { clock, hit } = createFullLimiter(3);
+    hit('used 5', 5);
+    clock.advance(10);
+    hit('used 1', 1);
+    hit('used 3', 3);
+    hit('new');
+    expect(hit('used 5').remaining).toBe(4);
+    expect(hit('used 3').remaining).toBe(6);
+    expect(hit('used 1').remaining).toBe(9);
+  });
+
+  it('keeps a blocked client blocked while a flood of others passes through', () => {
+    const { hit } = createFullLimiter(50);
+    hit('blocked', 10);
+    for (let client = 0; client < 5_000; client += 1) hit(`client ${client}`, (client % 9) + 1);
+    expect(hit('blocked').isAllowed).toBe(false);
+  });
+
+  it('compares clients of different limits by the share of their budget', () => {
+    const { limiter, hit } = createFullLimiter(2);
+    const wide = { requests: 1_000, windowMs: 60_000 };
+    for (let count = 0; count < 20; count += 1) limiter.hit('used 2 %', wide);
+    hit('used 50 %', 5);
+    hit('new');
+    expect(hit('used 50 %').remaining).toBe(4);
+    expect(limiter.hit('used 2 %', wide).remaining).toBe(999);
+  });
+
+  it('does not count a client as evicted whose window had passed', () => {
+    const { clock, limiter, hit } = createFullLimiter(10);
+    for (let client = 0; client < 10; client += 1) hit(`early ${client}`);
+    clock.advance(LIMIT.windowMs);
+    for (let client = 0; client < 10; client += 1) hit(`late ${client}`);
+    expect(limiter.stats()).toEqual({ clients: 10, evicted: 0 });
+  });
+});
+
+describe('the in-process limiter over time', () => {
+  it('sweeps expired clients bit by bit while others are served', () => {
+    const { clock, limiter, hit } = createFullLimiter(100_000);
+    for (let client = 0; client < 10_000; client += 1) hit(`early ${client}`, (client % 10) + 1);
+    clock.advance(LIMIT.windowMs);
+    let largestStep = 0;
+    for (let client = 0; client < 10_000; client += 1) {
+      const before = limiter.stats().clients;
+      hit('steady');
+      largestStep = Math.max(largestStep, before - limiter.stats().clients);
+    }
+    expect(limiter.stats().clients).toBe(1);
+    expect(largestStep).toBeLessThan(100);
+  });
+
+  it('stays as large as its live clients when new ones keep coming', () => {
+    const { clock, limiter, hit } = createFullLimiter(100_000);
+    for (let client = 0; client < 50_000; client += 1) {
+      hit(`client ${client}`);
+      clock.advance(30);
+    }
+    expect(limiter.stats().clients).toBeLessThan(1_100);
+  });
+
+  it('goes by the monotonic clock, so that a jump of the wall clock neither blocks nor frees anyone', () => {
+    const { clock, hit } = createFullLimiter(10);
+    hit('client', 10);
+    clock.jumpWallClock(3_600_000);
+    expect(hit('client').isAllowed).toBe(false);
+    clock.jumpWallClock(-7_200_000);
+    clock.advance(LIMIT.windowMs);
+    expect(hit('client').isAllowed).toBe(true);
+  });
+
+  it('lets no span of a window hold more than the limit, at times between milliseconds too', () => {
+    const { clock, hit } = createFullLimiter(10);
+    const admitted: number[] = [];
+    for (let step = 0; step < 5_000; step += 1) {
+      const nowMs = clock.monotonic();
+      if (hit('client').isAllowed) admitted.push(nowMs);
+      clock.advance(((step * 7_919) % 1_000) / 3);
+    }
+    expect(admitted.length).toBeGreaterThan(100);
+    admitted.forEach((time, index) => {
+      const eleventh = admitted[index + LIMIT.requests];
+      if (eleventh !== undefined) expect(eleventh - time).toBeGreaterThanOrEqual(LIMIT.windowMs);
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describeLimiterContract } from '../../test/contracts/limiter.ts';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../../test/helpers/redis.ts';
+import { withScriptTime } from '../../test/helpers/redis-time.ts';
+import { parseRedisUrl } from '../domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
+import { createFallbackRateLimiter } from './fallback.ts';
+import type { RateLimiter } from './limiter.ts';
+import { createMemoryRateLimiter } from './memory.ts';
+import { createRedisRateLimiter } from './redis.ts';
+
+describe.skipIf(!findRedisServer())('with a real redis-server', () => {
+  let server: RedisServer;
+  const connections: RedisConnection[] = [];
+
+  async function connect(): Promise<RedisConnection> {
+    const connection = await createRedisConnection({
+      address: parseRedisUrl(server.url),
+      onStateChange: () => undefined,
+      timings: { commandTimeoutMs: 5_000 },
+    });
+    connections.push(connection);
+    return connection;
+  }
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    await connect();
+  });
+  beforeEach(() => server.command('FLUSHALL'));
+  afterAll(async () => {
+    for (const connection of connections) connection.close();
+    await server?.remove();
+  });
+
+  function createMovable() {
+    const clock = createManualClock();
+    const [connection] = connections as [RedisConnection];
+    return { clock, limiter: createRedisRateLimiter({ connection: withScriptTime(connection, clock.now) }) };
+  }
+
+  describeLimiterContract('Redis', () => {
+    const { clock, limiter } = createMovable();
+    return { limiter, advance: clock.advance };
+  });
+
+  describeLimiterContract('Redis, with the process behind it,', () => {
+    const { clock, limiter } = createMovable();
+    const own = createMemoryRateLimiter({ clock });
+    return { limiter: createFallbackRateLimiter({ shared: limiter, own, clock }), advance: clock.advance };
+  });
+
+  test('admits exactly the limit to requests that reach three instances together', async () => {
+    const limiters = await Promise.all(
+      Array.from({ length: 3 }, async () => createRedisRateLimiter({ connection: await connect() })),
+    );
+    const limit = { requests: 10, windowMs: 30_000 };
+    const decisions = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => (limiters[index % 3] as RateLimiter).hit('192.0.2.1', limit)),
+    );
+    const admitted = decisions.filter(({ isAllowed }) => isAllowed);
+    expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test('goes by the clock of Redis, and a log expires with its newest request', async () => {
+    const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
+    const limit = { requests: 2, windowMs: 1_000 };
+    await limiter.hit('192.0.2.1', limit);
+    await limiter.hit('192.0.2.1', limit);
+    const refused = await limiter.hit('192.0.2.1', limit);
+    expect(refused).toMatchObject({ isAllowed: false, remaining: 0 });
+    const [key] = (await server.command('KEYS', 'pennant:limit*')) as [string];
+    expect(await server.command('PTTL', key)).toBeLessThanOrEqual(1_000);
+    await sleep(refused.resetMs + 1);
+    expect((await limiter.hit('192.0.2.1', limit)).isAllowed).toBe(true);
+    await sleep(1_010);
+    expect(await server.command('KEYS', 'pennant:limit*')).toEqual([]);
+  });
+
+  test('sends its script again to a server that has forgotten it', async () => {
+    const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
+    const limit = { requests: 10, windowMs: 30_000 };
+    await limiter.hit('192.0.2.1', limit);
+    await server.command('SCRIPT', 'FLUSH');
+    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
+  });
+
+  test('blocks nobody for longer than the window when the clock is set back', async () => {
+    const { clock, limiter } = createMovable();
+    const limit = { requests: 2, windowMs: 30_000 };
+    await limiter.hit('192.0.2.1', limit);
+    await limiter.hit('192.0.2.1', limit);
+    clock.jumpWallClock(-20_000);
+    const soon = await limiter.hit('192.0.2.1', limit);
+    expect(soon.isAllowed).toBe(false);
+    expect(soon.resetMs).toBeLessThanOrEqual(30_000);
+    clock.jumpWallClock(-3_600_000);
+    expect((await limiter.hit('192.0.2.1', limit)).isAllowed).toBe(true);
+  });
+});

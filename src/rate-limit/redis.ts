@@ -1,0 +1,57 @@
+import type { RedisConnection } from '../lib/redis/connection.ts';
+import { createRedisScript } from '../lib/redis/script.ts';
+import type { RateLimiter } from './limiter.ts';
+
+/**
+ * The times, in microseconds, of a client's admitted requests that are still inside the window, oldest first. Redis's
+ * clock is the only one that all instances share.
+ *
+ * A clock that was set back stands still for the client until it has caught up; where it was set back by more than the
+ * window, the log begins anew instead of blocking the client for longer than any request could have.
+ */
+const DECIDE = createRedisScript(`
+local log, requests, window_us = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+
+local newest = tonumber(redis.call('LINDEX', log, -1))
+if newest and newest - now > window_us then
+  redis.call('DEL', log)
+elseif newest and newest > now then
+  now = newest
+end
+
+local oldest = tonumber(redis.call('LINDEX', log, 0))
+while oldest and now - oldest >= window_us do
+  redis.call('LPOP', log)
+  oldest = tonumber(redis.call('LINDEX', log, 0))
+end
+
+local used = redis.call('LLEN', log)
+local is_allowed = used < requests
+if is_allowed then
+  redis.call('RPUSH', log, string.format('%.0f', now))
+  redis.call('PEXPIRE', log, ARGV[2])
+  used = used + 1
+end
+return { is_allowed and 1 or 0, requests - used, window_us - (now - (oldest or now)) }
+`);
+
+/**
+ * Decides together with all instances on the same Redis: one script and one round trip a decision, exact however many
+ * decide at the same time. A log expires with its newest request.
+ *
+ * `hit` rejects with `RedisUnavailable` when Redis does not decide in time.
+ */
+export function createRedisRateLimiter({ connection }: { connection: Pick<RedisConnection, 'run'> }): RateLimiter {
+  return {
+    async hit(client, { requests, windowMs }) {
+      const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
+      const args = [String(requests), String(windowMs)];
+      const reply = await connection.run((redis) => DECIDE(redis, [key], args));
+      const [isAllowed, remaining, resetUs] = reply as [number, number, number];
+      return { isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 };
+    },
+    async close() {},
+  };
+}

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { proxyCidr } from '../domain/settings.ts';
+import { createClientIdentification, isPrivateAddress } from './client-ip.ts';
+
+const PROXY = '10.0.0.1';
+const clients = createClientIdentification({
+  trustedProxies: ['10.0.0.0/8', '127.0.0.1/32', '2001:db8:ffff::/48'].map(proxyCidr),
+  ipv6PrefixBits: 64,
+});
+
+function addressBehindProxy(forwardedFor: string | string[] | undefined): string {
+  return clients.identify(PROXY, forwardedFor).address;
+}
+
+describe('the client behind a socket that is no trusted proxy', () => {
+  it('is the socket, whatever X-Forwarded-For says', () => {
+    expect(clients.identify('203.0.113.7', '198.51.100.1')).toMatchObject({ address: '203.0.113.7' });
+  });
+
+  it.each([
+    ['203.0.113.7', '203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7', '203.0.113.7'],
+    ['::ffff:cb00:7107', '203.0.113.7', '203.0.113.7'],
+    ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1:2:3:4:5', '2001:db8:0:1::/64'],
+    ['fe80::1%eth0', 'fe80::1', 'fe80::/64'],
+    ['', '', ''],
+  ])('%s has the address %s and counts as %s', (socketAddress, address, key) => {
+    expect(clients.identify(socketAddress, undefined)).toMatchObject({ address, key });
+    expect(clients.identify(socketAddress, undefined)).toMatchObject({ address, key });
+  });
+});
+
+describe('the client behind a trusted proxy', () => {
+  it.each<[string | string[] | undefined, string]>([
+    ['203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['"203.0.113.7:51234"', '203.0.113.7'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['"[2001:db8::1]:443"', '2001:db8::1'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['  203.0.113.7\t', '203.0.113.7'],
+    ['198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['198.51.100.1,203.0.113.7,10.2.3.4, 127.0.0.1', '203.0.113.7'],
+    ['203.0.113.7, 2001:db8:ffff::1', '203.0.113.7'],
+    [['198.51.100.1', '203.0.113.7, 10.9.9.9'], '203.0.113.7'],
+  ])('%j is %s', (forwardedFor, address) => {
+    expect(addressBehindProxy(forwardedFor)).toBe(address);
+  });
+
+  it.each<[string, string | string[] | undefined, string]>([
+    ['without the header', undefined, PROXY],
+    ['with no lines of it', [], PROXY],
+    ['when every entry is trusted', '10.3.3.3, 10.2.2.2', '10.3.3.3'],
+    ['at an empty header', '', PROXY],
+    ['at an empty entry on the right', '203.0.113.7,', PROXY],
+    ['at an empty entry in between', '203.0.113.7,, 10.2.2.2', '10.2.2.2'],
+    ['at "unknown"', '203.0.113.7, unknown, 10.2.2.2', '10.2.2.2'],
+    ['at an obfuscated name', '203.0.113.7, _hidden', PROXY],
+    ['at a half address', '203.0.113.7, 203.0.113', PROXY],
+    ['at an octal address', '203.0.113.7, 0313.0.113.7', PROXY],
+    ['at a port without digits', '203.0.113.7:', PROXY],
+    ['at a port too long', '203.0.113.7:123456', PROXY],
+    ['at an unclosed bracket', '[2001:db8::1', PROXY],
+    ['at a host name', 'client.example', PROXY],
+    ['at other digits than ASCII', '٢٠٣.0.113.7', PROXY],
+    ['at a lone quote', '"', PROXY],
+    ['at a Unix socket', 'unix:', PROXY],
+    ['at control characters', '203.0.113.7\u0000', PROXY],
+  ])('%s is the last trusted address', (_case, forwardedFor, address) => {
+    expect(addressBehindProxy(forwardedFor)).toBe(address);
+  });
+
+  it('is never what stands left of the first address that is not trusted', () => {
+    const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constantFrom('unknown', '', ',', '10.1.1.1', '"'));
+    fc.assert(
+      fc.property(fc.array(entry), (forged) => {
+        expect(addressBehindProxy([...forged, '203.0.113.7', '10.7.7.7'])).toBe('203.0.113.7');
+      }),
+    );
+  });
+
+  it('never fails, whatever the header holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (forwardedFor) => {
+        expect(addressBehindProxy(forwardedFor)).not.toBe('');
+      }),
+    );
+  });
+
+  it('is found in a list as long as a header can be', () => {
+    const trusted = Array(1_800).fill('10.1.1.1').join(',');
+    expect(addressBehindProxy(`203.0.113.7,${trusted}`)).toBe('203.0.113.7');
+    expect(addressBehindProxy(','.repeat(16_000))).toBe(PROXY);
+  });
+
+  it('counts every address of an IPv6 network as one', () => {
+    const keys = ['2001:db8:0:1::1', '[2001:db8:0:1:ffff::2]:80'].map((entry) => clients.identify(PROXY, entry).key);
+    expect(new Set(keys)).toEqual(new Set(['2001:db8:0:1::/64']));
+    expect(clients.identify(PROXY, '2001:db8:0:2::1').key).toBe('2001:db8:0:2::/64');
+  });
+});
+
+describe('the network that counts as one client', () => {
+  it.each([
+    [1, '8000::/1'],
+    [48, 'ffff:ffff:ffff::/48'],
+    [56, 'ffff:ffff:ffff:ff00::/56'],
+    [64, 'ffff:ffff:ffff:ffff::/64'],
+    [128, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128'],
+  ])('has the first %i bits of the address', (ipv6PrefixBits, key) => {
+    const { identify } = createClientIdentification({ trustedProxies: [], ipv6PrefixBits });
+    expect(identify('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', undefined).key).toBe(key);
+  });
+});
+
+describe('isTrustedProxy', () => {
+  it.each([
+    ['10.200.0.1', true],
+    ['::ffff:10.200.0.1', true],
+    ['2001:db8:ffff::9', true],
+    ['203.0.113.7', false],
+    ['', false],
+  ])('%s: %s', (address, isTrusted) => {
+    expect(clients.isTrustedProxy(address)).toBe(isTrusted);
+  });
+});
+
+describe('isPrivateAddress', () => {
+  it.each([
+    '10.0.0.1',
+    '172.17.0.1',
+    '192.168.1.1',
+    '127.0.0.1',
+    '169.254.0.1',
+    '100.64.0.1',
+    '::1',
+    'fd00::1',
+    'fe80::1',
+  ])('holds for %s', (address) => {
+    expect(isPrivateAddress(address)).toBe(true);
+  });
+
+  it.each(['203.0.113.7', '8.8.8.8', '2a00:1450::1', '', 'unknown'])('does not hold for "%s"', (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
+});

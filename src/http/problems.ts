@@ -1,0 +1,169 @@
+import type { AppError, ErrorCode } from '../domain/errors.ts';
+
+interface Problem {
+  readonly status: number;
+  readonly title: string;
+  readonly description: string;
+  readonly cacheControl: 'no-store' | 'what is left' | 'public, max-age=60';
+  /** Seconds that `Retry-After` names where the error itself does not say. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Every error the service answers (RFC 9457 problem types): the one table of statuses, caching and `Retry-After`. */
+export const PROBLEMS = {
+  malformed_request: {
+    status: 400,
+    title: 'Malformed request',
+    description: 'The request is not valid HTTP: no or several Host fields, broken escapes, both a length and chunks.',
+    cacheControl: 'no-store',
+  },
+  invalid_parameter: {
+    status: 400,
+    title: 'Invalid parameter',
+    description: 'A parameter or the identifier cannot be right; the detail names it and the allowed values.',
+    cacheControl: 'no-store',
+  },
+  channel_not_found: {
+    status: 404,
+    title: 'Channel not found',
+    description: 'There is no such channel, or it was terminated.',
+    cacheControl: 'what is left',
+  },
+  image_not_found: {
+    status: 404,
+    title: 'Image not found',
+    description: 'The channel exists and has no such image.',
+    cacheControl: 'public, max-age=60',
+  },
+  route_not_found: {
+    status: 404,
+    title: 'No such path',
+    description: 'The service has nothing at this path; GET / lists what there is.',
+    cacheControl: 'no-store',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    description: 'Only GET, HEAD and OPTIONS are answered.',
+    cacheControl: 'no-store',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'Request timeout',
+    description: 'The request did not arrive in time.',
+    cacheControl: 'no-store',
+  },
+  expectation_failed: {
+    status: 417,
+    title: 'Expectation failed',
+    description: 'The Expect field asks for something other than 100-continue.',
+    cacheControl: 'no-store',
+  },
+  request_too_large: {
+    status: 414,
+    title: 'Request too large',
+    description: 'The URL (414) or the header section (431) is over the limit.',
+    cacheControl: 'no-store',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    description: 'The client has used up its requests; Retry-After says when the next one is free.',
+    cacheControl: 'no-store',
+    retryAfterSeconds: 30,
+  },
+  channel_blocked: {
+    status: 451,
+    title: 'Channel not available',
+    description: 'The operator of this instance has taken the channel down.',
+    cacheControl: 'no-store',
+  },
+  upstream_invalid: {
+    status: 502,
+    title: 'Unusable upstream answer',
+    description: 'The source of the channel or its picture answered something that cannot be used.',
+    cacheControl: 'no-store',
+    retryAfterSeconds: 60,
+  },
+  upstream_unavailable: {
+    status: 503,
+    title: 'Upstream unavailable',
+    description: 'The source of the channel cannot be asked at the moment.',
+    cacheControl: 'no-store',
+    retryAfterSeconds: 30,
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    description: 'More pictures are being made than this instance can take on.',
+    cacheControl: 'no-store',
+    retryAfterSeconds: 2,
+  },
+  upstream_timeout: {
+    status: 504,
+    title: 'Upstream timeout',
+    description: 'The source of the channel did not answer in time.',
+    cacheControl: 'no-store',
+    retryAfterSeconds: 10,
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    description: 'A bug; please report it with the request id.',
+    cacheControl: 'no-store',
+  },
+} as const satisfies Record<ErrorCode, Problem>;
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ProblemContext {
+  /** Origin for the problem type's URL; empty where the request names none. */
+  readonly base: string;
+  readonly requestId: string;
+  /** In place of the table's, for a code with two statuses. */
+  readonly status?: number;
+}
+
+/** The JSON answer for an expected failure. */
+export function problemAnswer(error: AppError, { base, requestId, status }: ProblemContext): ProblemAnswer {
+  const problem: Problem = PROBLEMS[error.code];
+  const answered = status ?? problem.status;
+  const headers: Record<string, string> = {
+    'content-type': PROBLEM_MEDIA_TYPE,
+    'cache-control': cacheControlOf(problem, error),
+  };
+  const retryAfterSeconds =
+    error.retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
+  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  const body = {
+    type: `${base}/problems#${error.code}`,
+    title: problem.title,
+    status: answered,
+    detail: error.message,
+    code: error.code,
+    requestId,
+  };
+  return { status: answered, headers, body: JSON.stringify(body) };
+}
+
+function cacheControlOf({ cacheControl }: Problem, { validForMs }: AppError): string {
+  if (cacheControl !== 'what is left') return cacheControl;
+  return validForMs === undefined ? 'no-store' : `public, max-age=${Math.round(validForMs / 1000)}`;
+}
+
+/** What `GET /problems` lists. */
+export function listProblems(base: string): object[] {
+  return Object.entries(PROBLEMS).map(([code, { status, title, description }]) => ({
+    type: `${base}/problems#${code}`,
+    code,
+    status,
+    title,
+    description,
+  }));
+}

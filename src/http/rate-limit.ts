@@ -1,0 +1,58 @@
+import type { RateLimit, RateLimitDecision, RateLimiter } from '../rate-limit/limiter.ts';
+import type { ClientLimit } from '../rate-limit/overrides.ts';
+import type { Client, ClientIdentification } from './client-ip.ts';
+
+export interface Admission {
+  readonly client: Client;
+  readonly isAllowed: boolean;
+  /** For a refused request: after exactly this long the next one is admitted. */
+  readonly retryAfterMs: number;
+  /** `RateLimit…` of draft-ietf-httpapi-ratelimit-headers and the older `X-RateLimit-…`; none for unlimited clients. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RateLimitGateOptions {
+  readonly clients: ClientIdentification;
+  readonly limitFor: (address: string) => ClientLimit;
+  readonly limiter: RateLimiter;
+}
+
+export interface RateLimitGate {
+  /** Counts one request of the client behind the socket and its `X-Forwarded-For`. */
+  admit(socketAddress: string, forwardedFor: string | undefined): Admission | Promise<Admission>;
+}
+
+export function createRateLimitGate({ clients, limitFor, limiter }: RateLimitGateOptions): RateLimitGate {
+  return {
+    admit(socketAddress, forwardedFor) {
+      const client = clients.identify(socketAddress, forwardedFor);
+      const limit = limitFor(client.address);
+      if (limit === 'unlimited') return { client, isAllowed: true, retryAfterMs: 0, headers: {} };
+      const decision = limiter.hit(client.key, limit);
+      if (decision instanceof Promise) return decision.then((decided) => admissionOf(client, limit, decided));
+      return admissionOf(client, limit, decision);
+    },
+  };
+}
+
+const policies = new WeakMap<RateLimit, string>();
+
+function policyOf(limit: RateLimit): string {
+  const known = policies.get(limit);
+  if (known !== undefined) return known;
+  const policy = `"default";q=${limit.requests};w=${limit.windowMs / 1000}`;
+  policies.set(limit, policy);
+  return policy;
+}
+
+function admissionOf(client: Client, limit: RateLimit, decision: RateLimitDecision): Admission {
+  const resetSeconds = Math.ceil(decision.resetMs / 1000);
+  const headers = {
+    'ratelimit-policy': policyOf(limit),
+    ratelimit: `"default";r=${decision.remaining};t=${resetSeconds}`,
+    'x-ratelimit-limit': String(limit.requests),
+    'x-ratelimit-remaining': String(decision.remaining),
+    'x-ratelimit-reset': String(resetSeconds),
+  };
+  return { client, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+}

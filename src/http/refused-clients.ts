@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../lib/clock.ts';
+import { cutAddress } from '../lib/ip-address.ts';
+
+export interface RefusedNetwork {
+  /** Host part cut. */
+  readonly network: string;
+  readonly refused: number;
+}
+
+export interface RefusedClients {
+  note(address: string): void;
+  /** Those refused most in the last five to ten minutes, most first. */
+  list(limit: number): readonly RefusedNetwork[];
+  count(): number;
+}
+
+const PERIOD_MS = 5 * 60_000;
+/** A flood from all over must not fill the memory: those refused longest ago are forgotten. */
+const MAX_NETWORKS = 2_000;
+
+/** Whom the rate limit refuses: networks only, in memory only, forgotten after ten minutes. */
+export function createRefusedClients({ clock }: { readonly clock: Clock }): RefusedClients {
+  let current = createPeriod();
+  let previous = createPeriod();
+  let beganAtMs = clock.monotonic();
+
+  function turn(): void {
+    const elapsedMs = clock.monotonic() - beganAtMs;
+    if (elapsedMs < PERIOD_MS) return;
+    previous = elapsedMs < 2 * PERIOD_MS ? current : createPeriod();
+    current = createPeriod();
+    beganAtMs = clock.monotonic();
+  }
+
+  function networks(): Set<string> {
+    return new Set([...current.keys(), ...previous.keys()]);
+  }
+
+  return {
+    note(address) {
+      turn();
+      const network = cutAddress(address);
+      current.set(network, (current.get(network) ?? 0) + 1);
+    },
+
+    list(limit) {
+      turn();
+      return [...networks()]
+        .map((network) => ({ network, refused: (current.peek(network) ?? 0) + (previous.peek(network) ?? 0) }))
+        .sort((a, b) => b.refused - a.refused)
+        .slice(0, limit);
+    },
+
+    count() {
+      turn();
+      return networks().size;
+    },
+  };
+}
+
+function createPeriod(): LRUCache<string, number> {
+  return new LRUCache({ max: MAX_NETWORKS });
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { AppError } from '../../domain/errors.ts';
+import { EXTENSIONS, type Format, findFormat, MEDIA_TYPES } from '../../domain/formats.ts';
+import { VARIANTS } from '../../domain/variants.ts';
+import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
+import { acceptedFormats } from '../accept.ts';
+import { type Answer, cacheStatusOf } from '../answer.ts';
+import { isNotModified } from '../conditional.ts';
+import { addEndpoint, goneSignal } from '../endpoint.ts';
+import { createQueryReader, PICTURE_QUERY } from '../params.ts';
+import { type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
+import { answersOf, PICTURE } from '../schemas.ts';
+
+export interface BannerRouteDeps {
+  readonly banners: BannerService;
+  /** Whether the format follows `Accept`. */
+  readonly isNegotiating: boolean;
+}
+
+/** Banner crops and the avatar, in both URL forms. */
+export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }: BannerRouteDeps): void {
+  const readQuery = createQueryReader(PICTURE_QUERY);
+
+  function pictureRequest(path: PicturePath, request: FastifyRequest): PictureRequest {
+    const query = request.query as Record<string, unknown>;
+    request.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
+    const { type, format: formatName, width, height, quality } = readQuery(query);
+    const asked = formatName === undefined ? undefined : findFormat(formatName);
+    assertAgree('type', path.variant, type);
+    assertAgree('format', path.format, asked);
+    const variant = path.variant ?? type ?? 'default';
+    const formats = formatsOf(path.format ?? asked, request);
+    return { refs: path.refs, variant, formats, width, height, quality };
+  }
+
+  function formatsOf(format: Format | undefined, request: FastifyRequest): readonly Format[] {
+    if (format !== undefined) return [format];
+    return isNegotiating ? acceptedFormats(request.headers.accept) : [];
+  }
+
+  async function answer(path: PicturePath, request: FastifyRequest): Promise<Answer> {
+    const picture = await banners.getPicture(pictureRequest(path, request));
+    const { etag, earlierEtags, lastModifiedMs, outcome } = picture;
+    const headers = {
+      'cache-control': 'public, max-age=86400',
+      etag,
+      'last-modified': httpDate(lastModifiedMs),
+    };
+    const validators = { etag, earlierEtags, lastModifiedMs };
+    if (isNotModified(request.headers, validators)) {
+      const notModified = { ...headers, 'cache-status': cacheStatusOf(outcome) };
+      return { status: 304, headers: notModified, cache: outcome.kind };
+    }
+    const client = request.admission?.client.key ?? '';
+    const { bytes, isStored, isCollapsed } = await picture.render({ client, goneSignal: () => goneSignal(request) });
+    const rendered = isStored ? outcome : { ...outcome, kind: 'miss' as const, isStored: true, isCollapsed };
+    const answer = {
+      status: 200,
+      headers: {
+        ...headers,
+        'cache-status': cacheStatusOf(rendered),
+        'content-type': MEDIA_TYPES[picture.format],
+        'content-disposition': `inline; filename="${fileNameOf(picture)}"`,
+      },
+      body: bytes,
+      cache: rendered.kind,
+    };
+    return rendered.kind === 'hit' ? { ...answer, repeatableBy: validators } : answer;
+  }
+
+  const identifier = Type.String({ description: 'A channel ID, an @handle or a name.' });
+  const short = Type.String({ description: 'A channel ID or an @handle; with a variant, a name too.' });
+  const variant = Type.Enum([...VARIANTS], {
+    type: 'string',
+    description: 'Which crop; an extension (.avif, .webp, .jpg, .png) may follow and says the encoding.',
+  });
+  const shared = { querystring: PICTURE_QUERY, response: answersOf({ 200: PICTURE }) };
+
+  addEndpoint(app, {
+    url: '/api/banner/:identifier',
+    schema: { summary: 'A channel’s banner or avatar', params: Type.Object({ identifier }), ...shared },
+    parsePath: (request) => parseBannerPath(paramsOf(request).identifier, undefined),
+    answer,
+  });
+  addEndpoint(app, {
+    url: '/api/banner/:identifier/:variant',
+    schema: {
+      summary: 'A crop of a channel’s banner, or its avatar',
+      params: Type.Object({ identifier, variant }),
+      ...shared,
+    },
+    parsePath: (request) => parseBannerPath(paramsOf(request).identifier, paramsOf(request).variant),
+    answer,
+  });
+  addEndpoint(app, {
+    url: '/:identifier',
+    schema: { summary: 'A channel’s banner, short form', params: Type.Object({ identifier: short }), ...shared },
+    parsePath: (request) => parseShortPath(paramsOf(request).identifier, undefined),
+    answer,
+  });
+  addEndpoint(app, {
+    url: '/:identifier/:variant',
+    schema: {
+      summary: 'A crop or the avatar, short form',
+      params: Type.Object({ identifier: short, variant }),
+      ...shared,
+    },
+    parsePath: (request) => parseShortPath(paramsOf(request).identifier, paramsOf(request).variant),
+    answer,
+  });
+}
+
+function paramsOf(request: FastifyRequest): { identifier: string; variant: string } {
+  return request.params as { identifier: string; variant: string };
+}
+
+function assertAgree(parameter: string, inPath: string | undefined, inQuery: string | undefined): void {
+  if (inPath === undefined || inQuery === undefined || inPath === inQuery) return;
+  throw new AppError(
+    'invalid_parameter',
+    `The path says ${inPath} and the parameter "${parameter}" says ${inQuery}: leave one of them out.`,
+  );
+}
+
+/** Made of the record alone: nothing that the client wrote goes into a header. */
+function fileNameOf({ channelId, variant, format }: Picture): string {
+  return `${channelId}-${variant}.${EXTENSIONS[format]}`;
+}
+
+function httpDate(ms: number): string {
+  return new Date(ms).toUTCString();
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Answer } from '../answer.ts';
+import { isNotModified } from '../conditional.ts';
+import { addEndpoint } from '../endpoint.ts';
+import { entityTag } from '../entity-tag.ts';
+import { JSON_MEDIA_TYPE } from '../json-answer.ts';
+import { listProblems } from '../problems.ts';
+import { answersOf, JSON_DOCUMENT } from '../schemas.ts';
+import type { RouteDeps } from './deps.ts';
+
+export interface DocumentRouteDeps extends RouteDeps {
+  /** How to reach the operator. */
+  readonly contact: string | undefined;
+  readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
+  readonly version: string;
+}
+
+/** The index, the list of problems, the OpenAPI document and the icon. */
+export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps): void {
+  function document(url: string, summary: string, contentOf: (base: string) => unknown): void {
+    addEndpoint(app, {
+      url,
+      schema: { summary, response: answersOf({ 200: JSON_DOCUMENT }) },
+      parsePath: () => undefined,
+      answer: (_path, request) => unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(contentOf(deps.baseOf(request)))),
+    });
+  }
+
+  document('/', 'What this service answers', (base) => indexOf(base, deps));
+  document('/problems', 'Every error code', (base) => ({ problems: listProblems(base) }));
+  document('/openapi.json', 'This document', (base) => ({ ...app.swagger(), servers: [{ url: base }] }));
+
+  const icon = readFileSync(new URL('../favicon.png', import.meta.url));
+  addEndpoint(app, {
+    url: '/favicon.ico',
+    schema: {
+      summary: 'The service’s icon',
+      response: answersOf({
+        200: { description: 'The icon.', content: { 'image/png': { schema: { type: 'string', format: 'binary' } } } },
+      }),
+    },
+    parsePath: () => undefined,
+    answer: (_path, request) => unchanging(request, 'image/png', icon),
+  });
+}
+
+function unchanging(request: FastifyRequest, contentType: string, body: string | Buffer): Answer {
+  const etag = entityTag(body);
+  const headers = { 'cache-control': 'public, max-age=3600', etag };
+  if (isNotModified(request.headers, { etag })) return { status: 304, headers };
+  return { status: 200, headers: { 'content-type': contentType, ...headers }, body };
+}
+
+const EXAMPLE_ID = 'UCPennantSample00000001A';
+
+function indexOf(base: string, { contact, defaultLimit, version }: DocumentRouteDeps): object {
+  const picture = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
+  return {
+    name: 'Pennant',
+    version,
+    description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no log-in.',
+    endpoints: [
+      {
+        path: '/api/channel/{identifier}?type=id|handle|username',
+        description: 'The channel’s record as JSON.',
+        example: `${base}/api/channel/pennantsample?type=handle`,
+      },
+      {
+        path: '/api/banner/{identifier}?type={variant}&format=avif|webp|jpeg|png&width=&height=&quality=',
+        description: picture,
+        example: `${base}/api/banner/${EXAMPLE_ID}?type=tv`,
+      },
+      {
+        path: '/{identifier}/{variant}[.{format}]',
+        description: picture,
+        example: `${base}/${EXAMPLE_ID}/avatar.webp`,
+      },
+      {
+        path: '/api/search?q={text}&limit=1–50',
+        description: 'Channels that fit a text.',
+        example: `${base}/api/search?q=pennant`,
+      },
+      {
+        path: '/channel/{id}, /c/{name}, /user/{name}',
+        description: 'The record at a channel page’s path.',
+        example: `${base}/channel/${EXAMPLE_ID}`,
+      },
+    ],
+    openapi: `${base}/openapi.json`,
+    problems: `${base}/problems`,
+    limits: {
+      requests: defaultLimit.requests,
+      seconds: defaultLimit.windowMs / 1000,
+      per: 'client IP address (IPv6: network)',
+      higherLimits: contact === undefined ? null : `on request: ${contact}`,
+    },
+    contact: contact ?? null,
+  };
+}

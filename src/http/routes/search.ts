@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { SearchService } from '../../services/search.ts';
+import { addEndpoint } from '../endpoint.ts';
+import { entityTag } from '../entity-tag.ts';
+import { lookedUpJson } from '../json-answer.ts';
+import { createQueryReader, SEARCH_QUERY } from '../params.ts';
+import { searchResultOf } from '../record.ts';
+import { answersOf, SEARCH_RESULTS } from '../schemas.ts';
+import type { UrlForm } from '../urls.ts';
+import type { RouteDeps } from './deps.ts';
+
+export interface SearchRouteDeps extends RouteDeps {
+  readonly searches: SearchService;
+  readonly urlForm: UrlForm;
+}
+
+const DEFAULT_LIMIT = 20;
+
+export function addSearchRoute(app: FastifyInstance, { searches, urlForm, baseOf }: SearchRouteDeps): void {
+  const readQuery = createQueryReader(SEARCH_QUERY);
+  addEndpoint(app, {
+    url: '/api/search',
+    schema: { summary: 'Find channels', querystring: SEARCH_QUERY, response: answersOf({ 200: SEARCH_RESULTS }) },
+    parsePath: () => undefined,
+    async answer(_path, request) {
+      const { q, limit = DEFAULT_LIMIT } = readQuery(request.query as Record<string, unknown>);
+      const base = baseOf(request);
+      const { hits, outcome } = await searches.search(q, limit);
+      const results = hits.map((hit) => searchResultOf(hit, base, urlForm));
+      const body = JSON.stringify({ query: q, results });
+      return lookedUpJson(request, outcome, body, entityTag(body));
+    },
+  });
+}

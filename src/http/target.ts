@@ -1,0 +1,71 @@
+import { AppError } from '../domain/errors.ts';
+
+/** A request's target, read once, before anything looks at its path. */
+export interface RequestTarget {
+  /** Path for the router: empty segments and a trailing slash dropped, escapes as they came. */
+  readonly path: string;
+  /** With its question mark; empty when there is none. */
+  readonly query: string;
+  /** Of an absolute-form target (RFC 9112 section 3.2.2); it then counts instead of `Host`. */
+  readonly authority: string | undefined;
+  /** Why the target cannot be used. */
+  readonly problem: AppError | undefined;
+}
+
+/** Proxies and browsers cut longer ones anyway. */
+const MAX_URL_BYTES = 8_192;
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
+
+export function parseTarget(rawUrl: string): RequestTarget {
+  if (rawUrl.length > MAX_URL_BYTES) {
+    return unusable(new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`));
+  }
+  const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
+  const origin = absolute?.[0] ?? '';
+  const relative = rawUrl.slice(origin.length);
+  const queryAt = relative.indexOf('?');
+  const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
+  const query = queryAt === -1 ? '' : relative.slice(queryAt);
+  const path = absolute !== null && rawPath === '' ? '/' : rawPath;
+  const reason = findPathFault(path) ?? findQueryFault(query);
+  if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
+  return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
+}
+
+function unusable(problem: AppError): RequestTarget {
+  return { path: '/', query: '', authority: undefined, problem };
+}
+
+function dropEmptySegments(path: string): string {
+  if (path === '/') return path;
+  const withoutEmpty = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+  return withoutEmpty.endsWith('/') && withoutEmpty !== '/' ? withoutEmpty.slice(0, -1) : withoutEmpty;
+}
+
+function findPathFault(path: string): string | undefined {
+  if (!path.startsWith('/')) return 'The request target is neither a path nor an absolute URL.';
+  if (path.includes('#')) return 'The path holds a "#": leave the fragment out or write it as %23.';
+  if (!/[%\\.]/.test(path)) return undefined;
+  for (const segment of path.split('/')) {
+    const decoded = decode(segment);
+    if (decoded === undefined) return 'The path holds a broken percent-escape or broken UTF-8.';
+    if (/[/\\\0]/.test(decoded))
+      return 'The path holds an encoded slash, a backslash or a NUL: none of them can be part of a name.';
+    if (decoded === '.' || decoded === '..') return 'The path holds a dot segment: write the path without it.';
+  }
+  return undefined;
+}
+
+function findQueryFault(query: string): string | undefined {
+  if (!query.includes('%') || decode(query) !== undefined) return undefined;
+  return 'The query holds a broken percent-escape or broken UTF-8.';
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}

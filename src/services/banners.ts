@@ -1,0 +1,80 @@
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Format } from '../domain/formats.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
+import { cropOf, resolveOutput } from '../images/crop.ts';
+import { defaultQuality } from '../images/settings.ts';
+import type { ChannelService } from './channels.ts';
+import type { Originals } from './originals.ts';
+import type { Renderer, Rendition } from './renderer.ts';
+
+export interface PictureRequest {
+  /** How to find the channel, in order. */
+  readonly refs: readonly ChannelRef[];
+  readonly variant: Variant;
+  /** The format asked for by name, or those that the client accepts, best first; none: JPEG, or PNG with transparency. */
+  readonly formats: readonly Format[];
+  readonly width: number | undefined;
+  readonly height: number | undefined;
+  readonly quality: number | undefined;
+}
+
+/** A picture that is known but not made yet: enough for a 304. */
+export interface Picture extends Rendition {
+  readonly channelId: string;
+  readonly variant: Variant;
+  readonly format: Format;
+  readonly lastModifiedMs: number;
+  /** Of the original. */
+  readonly outcome: CacheOutcome;
+}
+
+export interface BannerService {
+  /**
+   * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
+   * `overloaded` and `upstream_invalid`
+   */
+  getPicture(request: PictureRequest): Promise<Picture>;
+}
+
+export interface BannerServiceOptions {
+  readonly channels: Pick<ChannelService, 'findChannel'>;
+  readonly originals: Pick<Originals, 'get'>;
+  readonly renderer: Renderer;
+}
+
+export function createBannerService({ channels, originals, renderer }: BannerServiceOptions): BannerService {
+  return {
+    async getPicture({ refs, variant, formats, width, height, quality }) {
+      const { channel } = await channels.findChannel(refs);
+      const { kind } = VARIANT_PRESETS[variant];
+      const { value: original, outcome } = await originals.get(channel, kind);
+      const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
+      const variantCrop = cropOf(variant, original);
+      const whole = resolveOutput(variantCrop, {});
+      const { crop, output } = resolveOutput(variantCrop, sizeOf(width, height));
+      const ownQuality = ownQualityOf(format, quality);
+      const isPlain =
+        ownQuality === undefined && output.width === whole.output.width && output.height === whole.output.height;
+      const rendition = await renderer.renditionOf({
+        channel,
+        kind,
+        original,
+        identity: { digest: original.digest, crop, output, format, quality: ownQuality },
+        fileClass: isPlain ? 'plain' : 'custom',
+      });
+      const { channelId } = channel;
+      return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
+    },
+  };
+}
+
+/** `undefined` where the picture is the one that has no quality of its own: it is the same picture. */
+function ownQualityOf(format: Format, quality: number | undefined): number | undefined {
+  const usual = defaultQuality(format);
+  return usual === undefined || quality === usual ? undefined : quality;
+}
+
+function sizeOf(width: number | undefined, height: number | undefined): { width?: number; height?: number } {
+  return { ...(width !== undefined && { width }), ...(height !== undefined && { height }) };
+}

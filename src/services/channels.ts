@@ -1,0 +1,176 @@
+import { channelKey, nameKey } from '../cache/keys.ts';
+import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Channel } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import type { PublishedTimes } from './published-times.ts';
+
+/** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
+export type ChannelEntry = { readonly channel: Channel; readonly isComplete: boolean } | { readonly movedTo: string };
+
+export interface ChannelAnswer {
+  readonly channel: Channel;
+  readonly outcome: CacheOutcome;
+}
+
+export interface ChannelService {
+  /**
+   * The record of the first of the references that is a channel. The next one is tried only after a definite "no such
+   * channel": after "could not tell" it would be a stranger.
+   *
+   * At most an hour old; an old one when the sources fail or take longer than 3 s.
+   */
+  getChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
+  /** The same for what can do with an old record: that goes out at once while one refresh starts. */
+  findChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
+  /** Loads the record anew, whatever is stored. */
+  reload(channelId: string): Promise<Channel>;
+  /**
+   * Forgets the channel's record and its names, so that the next request asks the sources.
+   *
+   * @returns its ID, `undefined` for a name that nothing is known of
+   */
+  purge(ref: ChannelRef): Promise<string | undefined>;
+  isBlocked(channelId: string): boolean;
+}
+
+export interface ChannelServiceOptions {
+  readonly sources: {
+    resolve(ref: ChannelRef): Promise<Resolution>;
+    getChannel(channelId: string): Promise<LoadedChannel>;
+  };
+  readonly records: ReadThrough<ChannelEntry>;
+  readonly names: ReadThrough<string>;
+  readonly publishedTimes: PublishedTimes;
+  readonly blockedChannels: ReadonlySet<string>;
+  readonly clock: Clock;
+}
+
+const REFRESH_WAIT_MS = 3_000;
+const INCOMPLETE_FRESH_MS = 60_000;
+/** A channel that moved to one that moved again, and no further: upstream could send us round in a circle. */
+const MAX_MOVES = 3;
+
+export function createChannelService(options: ChannelServiceOptions): ChannelService {
+  const { sources, records, names, publishedTimes, blockedChannels, clock } = options;
+
+  async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
+    const loaded = await sources.getChannel(channelId);
+    const movedTo = loaded.channel.channelId;
+    if (movedTo === channelId) return entryOf(loaded, previous);
+    await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
+    return { value: { movedTo } };
+  }
+
+  async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
+    const known = previous !== undefined && 'channel' in previous ? previous : undefined;
+    const kept = keepLastGood(loaded, known?.channel);
+    const channel = await publishedTimes.complete(kept, (exact) => patchPublishedAt(kept.channelId, exact));
+    const value = { channel, isComplete: loaded.isComplete };
+    if (loaded.isComplete) return { value };
+    return { value, freshMs: INCOMPLETE_FRESH_MS, isStorable: known === undefined || !known.isComplete };
+  }
+
+  function patchPublishedAt(channelId: string, publishedAt: string): Promise<void> {
+    return records.patch(channelKey(channelId), (entry) =>
+      'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
+    );
+  }
+
+  async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
+    const startedAt = clock.monotonic();
+    let broughtAlong: Cached<ChannelEntry> | undefined;
+    const { value: channelId } = await names.get(
+      nameKey(ref),
+      async () => {
+        const resolved = await sources.resolve(ref);
+        if (resolved.loaded !== undefined) broughtAlong = await keepFresh(resolved.loaded);
+        return { value: resolved.channelId };
+      },
+      { staleWaitMs: maxWaitMs },
+    );
+    const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
+    return getRecord(channelId, leftMs, broughtAlong);
+  }
+
+  /** A fresh record stays: one hour for each channel, by whatever name it is asked for. */
+  function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
+    const key = channelKey(loaded.channel.channelId);
+    return records.get(key, (previous) => entryOf(loaded, previous), { staleWaitMs: REFRESH_WAIT_MS });
+  }
+
+  async function getRecord(
+    channelId: string,
+    staleWaitMs: number,
+    known?: Cached<ChannelEntry>,
+    moves = 0,
+  ): Promise<ChannelAnswer> {
+    assertNotBlocked(channelId);
+    const load = (previous: ChannelEntry | undefined) => loadRecord(channelId, previous);
+    const { value, outcome } = known ?? (await records.get(channelKey(channelId), load, { staleWaitMs }));
+    if ('channel' in value) return { channel: value.channel, outcome };
+    if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
+    return getRecord(value.movedTo, staleWaitMs, undefined, moves + 1);
+  }
+
+  function find(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
+    return ref.kind === 'id' ? getRecord(ref.value, maxWaitMs) : findByName(ref, maxWaitMs);
+  }
+
+  async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelAnswer> {
+    let notFound: unknown;
+    for (const ref of refs) {
+      try {
+        return await find(ref, maxWaitMs);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+        notFound = error;
+      }
+    }
+    throw notFound ?? new AppError('channel_not_found', 'There is no such channel.');
+  }
+
+  async function purge(ref: ChannelRef): Promise<string | undefined> {
+    if (ref.kind !== 'id') {
+      const named = await names.find(nameKey(ref));
+      await names.delete(nameKey(ref));
+      return named === undefined ? undefined : purge(channelIdRef(named));
+    }
+    const key = channelKey(ref.value);
+    const entry = await records.find(key);
+    await records.delete(key);
+    if (entry === undefined) return ref.value;
+    if ('movedTo' in entry) return purge(channelIdRef(entry.movedTo));
+    const handle = findHandle(entry.channel.customUrl ?? '');
+    if (handle !== undefined) await names.delete(nameKey(handle));
+    return ref.value;
+  }
+
+  function assertNotBlocked(channelId: string): void {
+    if (!blockedChannels.has(channelId)) return;
+    throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
+  }
+
+  return {
+    getChannel: (refs) => findFirst(refs, REFRESH_WAIT_MS),
+    findChannel: (refs) => findFirst(refs, 0),
+
+    async reload(channelId) {
+      await records.refresh(channelKey(channelId), (previous) => loadRecord(channelId, previous));
+      return (await find(channelIdRef(channelId), 0)).channel;
+    },
+
+    purge,
+    isBlocked: (channelId) => blockedChannels.has(channelId),
+  };
+}
+
+/** The new record with the last good values where a part of the answer failed. */
+function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | undefined): Channel {
+  if (lastGood === undefined) return channel;
+  const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));
+  return { ...channel, ...kept };
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { originalBytesKey, originalKey } from '../cache/keys.ts';
+import type { PictureCache } from '../cache/pictures.ts';
+import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
+import type { Channel, OriginalRef } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { ImageKind } from '../domain/variants.ts';
+import type { Encoder, OriginalBytes, PictureInfo } from '../images/encoder.ts';
+import type { Clock } from '../lib/clock.ts';
+import { withDeadline } from '../lib/deadline.ts';
+
+/** What is known of an original without reading its bytes. */
+export interface Original extends PictureInfo {
+  /** Of the `OriginalRef` it was loaded from. */
+  readonly refKey: string;
+  /** SHA-256 of its bytes, hex, 32 digits of it. */
+  readonly digest: string;
+  /** When these very bytes were first stored, milliseconds since 1970. */
+  readonly firstStoredAtMs: number;
+}
+
+export interface OriginalsOptions {
+  readonly download: (ref: OriginalRef, options: { signal: AbortSignal }) => Promise<Buffer>;
+  readonly encoder: Pick<Encoder, 'inspect'>;
+  readonly pictures: PictureCache;
+  readonly cache: ReadThrough<Original>;
+  readonly reloadChannel: (channelId: string) => Promise<Channel>;
+  readonly clock: Clock;
+}
+
+/** The pictures that variants are cut from: one download for all variants, kept for a day. */
+export interface Originals {
+  /**
+   * @throws AppError `image_not_found` when the channel has no such picture; `upstream_…` when it cannot be had and no
+   * earlier one is stored
+   */
+  get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
+  /** For an encoder: the file or the bytes, downloaded again when they are gone. */
+  read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
+  /** The bytes themselves, downloaded again when they are gone. */
+  readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  /** Forgets the original and its bytes; what was known of it is needed to forget what was made of it. */
+  purge(channelId: string, kind: ImageKind): Promise<Original | undefined>;
+}
+
+const LOAD_DEADLINE_MS = 10_000;
+/** A load goes on when its callers have gone: others will ask for the same picture. */
+const NEVER = new AbortController().signal;
+const REFRESH_WAIT_MS = 3_000;
+
+export function createOriginals(options: OriginalsOptions): Originals {
+  const { download, encoder, pictures, cache, reloadChannel, clock } = options;
+
+  function load(ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+    return withDeadline(LOAD_DEADLINE_MS, NEVER, (signal) => loadWithin(signal, ref, previous));
+  }
+
+  async function loadWithin(
+    signal: AbortSignal,
+    ref: OriginalRef,
+    previous: Original | undefined,
+  ): Promise<Loaded<Original>> {
+    const bytes = await download(ref, { signal }).catch(translateGone);
+    const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    const isSame = previous?.digest === digest;
+    const key = originalBytesKey(digest);
+    pictures.put(key, bytes, 'plain');
+    const readable = (await pictures.findForReading(key)) ?? { bytes };
+    const info = isSame ? previous : await encoder.inspect(readable, { signal, client: '' });
+    const firstStoredAtMs = isSame ? previous.firstStoredAtMs : clock.now();
+    const { width, height, format, hasAlpha, isWebReady } = info;
+    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };
+  }
+
+  function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
+    return cache.get(originalKey(channelId, kind), (previous) => load(ref, previous), {
+      staleWaitMs: REFRESH_WAIT_MS,
+      // A new address in the record is a new picture, however fresh the old one is.
+      isCurrent: (original) => original.refKey === ref.key,
+    });
+  }
+
+  async function get(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+    const ref = refOf(channel, kind);
+    try {
+      return await find(channel.channelId, kind, ref);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      return find(channel.channelId, kind, await reloadedRef(channel.channelId, kind, ref, error));
+    }
+  }
+
+  /** The record names a picture that its host no longer has: a newer record may name another. */
+  async function reloadedRef(
+    channelId: string,
+    kind: ImageKind,
+    gone: OriginalRef,
+    why: unknown,
+  ): Promise<OriginalRef> {
+    const reloaded = refOf(await reloadChannel(channelId), kind);
+    if (reloaded.key === gone.key) throw why;
+    return reloaded;
+  }
+
+  async function loadAnew(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+    const ref = refOf(channel, kind);
+    try {
+      return await cache.refresh(originalKey(channel.channelId, kind), (previous) => load(ref, previous));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      return find(channel.channelId, kind, await reloadedRef(channel.channelId, kind, ref, error));
+    }
+  }
+
+  async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
+    const key = originalBytesKey(original.digest);
+    const stored = await pictures.get(key, 'plain');
+    if (stored !== undefined) return stored;
+    const { value } = await loadAnew(channel, kind);
+    const bytes = value.digest === original.digest ? await pictures.get(key, 'plain') : undefined;
+    if (bytes !== undefined) return bytes;
+    throw new AppError('upstream_unavailable', 'The picture has just changed: please ask again.', {
+      retryAfterMs: 1_000,
+    });
+  }
+
+  return {
+    get,
+
+    async read(channel, kind, original) {
+      const stored = await pictures.findForReading(originalBytesKey(original.digest));
+      return stored ?? { bytes: await readBytes(channel, kind, original) };
+    },
+
+    readBytes,
+
+    async purge(channelId, kind) {
+      const key = originalKey(channelId, kind);
+      const original = await cache.find(key);
+      await cache.delete(key);
+      if (original !== undefined) await pictures.delete(originalBytesKey(original.digest));
+      return original;
+    },
+  };
+}
+
+function refOf(channel: Channel, kind: ImageKind): OriginalRef {
+  const ref = kind === 'avatar' ? channel.avatar : channel.banner;
+  if (ref !== null) return ref;
+  throw new AppError('image_not_found', `This channel has no ${kind}.`);
+}
+
+/** The host said that the picture is gone. */
+class PictureGone extends AppError {
+  constructor(cause: unknown) {
+    super('upstream_invalid', 'The picture that the channel names is gone from its host.', { cause });
+  }
+}
+
+function translateGone(error: unknown): never {
+  if (error instanceof AppError && error.code === 'image_not_found') throw new PictureGone(error);
+  throw error;
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof PictureGone;
+}

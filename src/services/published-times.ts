@@ -1,0 +1,48 @@
+import { publishedKey } from '../cache/keys.ts';
+import type { Store } from '../cache/store.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** The exact second a channel was created, which most answers do not hold; it never changes, so it is kept for good. */
+export interface PublishedTimes {
+  /**
+   * The channel with its exact `publishedAt` where that is known. Where only the day is, the sources are asked behind
+   * the answer, once for each load of the record, and `onFound` is told.
+   */
+  complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
+}
+
+export interface PublishedTimesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** `undefined` or `null` when no source can tell now. */
+  readonly find: (channelId: string) => Promise<string | null | undefined>;
+  readonly onError: (error: unknown) => void;
+}
+
+const FOR_GOOD_MS = 100 * 365 * 86_400_000;
+/** How a time of which only the day is known is written. */
+const DAY_ONLY = 'T00:00:00Z';
+
+export function createPublishedTimes({ store, clock, find, onError }: PublishedTimesOptions): PublishedTimes {
+  async function findBehind(channelId: string, onFound: (publishedAt: string) => Promise<void>): Promise<void> {
+    try {
+      const publishedAt = await find(channelId);
+      if (typeof publishedAt !== 'string') return;
+      await store.set(publishedKey(channelId), { value: publishedAt, storedAtMs: clock.now() }, FOR_GOOD_MS);
+      await onFound(publishedAt);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return {
+    async complete(channel, onFound) {
+      if (channel.publishedAt !== null && !channel.publishedAt.endsWith(DAY_ONLY)) return channel;
+      const known = await store.get(publishedKey(channel.channelId));
+      if (known !== undefined) return { ...channel, publishedAt: known.value };
+      void findBehind(channel.channelId, onFound);
+      return channel;
+    },
+  };
+}

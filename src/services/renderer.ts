@@ -1,0 +1,162 @@
+import { LRUCache } from 'lru-cache';
+import type { FileClass } from '../cache/files.ts';
+import { fingerprint, originalBytesKey, type PictureIdentity, pictureKey, refinedPictureKey } from '../cache/keys.ts';
+import type { PictureCache } from '../cache/pictures.ts';
+import type { Channel } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { ImageKind } from '../domain/variants.ts';
+import type { EncodeJob, Encoder, JobOptions } from '../images/encoder.ts';
+import type { Effort } from '../images/settings.ts';
+import { createSharedWork } from '../lib/shared-work.ts';
+import type { Original, Originals } from './originals.ts';
+import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
+
+/** One picture, resolved: nothing of the request is left that could make two of it. */
+export interface PictureSpec {
+  readonly channel: Channel;
+  readonly kind: ImageKind;
+  readonly original: Original;
+  readonly identity: PictureIdentity;
+  readonly fileClass: FileClass;
+}
+
+export interface RenderedPicture {
+  readonly bytes: Buffer;
+  readonly isStored: boolean;
+  readonly isCollapsed: boolean;
+}
+
+export interface RenderOptions {
+  /** Whose turn it is. */
+  readonly client: string;
+  /** A signal that fires when the client has gone; called only when there is something to wait for. */
+  readonly goneSignal: () => AbortSignal;
+}
+
+export interface Rendition {
+  /** Strong, with its quotes: known without encoding. */
+  readonly etag: string;
+  /** Of encodings that were sent before and look the same. */
+  readonly earlierEtags: readonly string[];
+  /** Its bytes: stored, or made now. */
+  render(options: RenderOptions): Promise<RenderedPicture>;
+}
+
+export interface Renderer {
+  renditionOf(spec: PictureSpec): Promise<Rendition>;
+}
+
+export interface RendererOptions {
+  readonly originals: Originals;
+  readonly encoder: Pick<Encoder, 'encode' | 'refine'>;
+  readonly pictures: PictureCache;
+  readonly refinements: Refinements;
+}
+
+/** Hashing a key anew for each request costs more than looking its picture up. */
+const REMEMBERED_ETAGS = 10_000;
+
+/** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
+export function createRenderer({ originals, encoder, pictures, refinements }: RendererOptions): Renderer {
+  const encoding = createSharedWork<Buffer>();
+  const etags = new LRUCache<string, string>({ max: REMEMBERED_ETAGS });
+
+  function etagOf(key: string): string {
+    const known = etags.get(key);
+    if (known !== undefined) return known;
+    const etag = `"${fingerprint(key)}"`;
+    etags.set(key, etag);
+    return etag;
+  }
+
+  async function jobFor({ channel, kind, original, identity }: PictureSpec, effort: Effort): Promise<EncodeJob> {
+    const { crop, output, format, quality } = identity;
+    return { original: await originals.read(channel, kind, original), crop, output, format, quality, effort };
+  }
+
+  async function encode(spec: PictureSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
+    try {
+      return await encoder.encode(await jobFor(spec, effort), options);
+    } catch (error) {
+      if (!isGoneFile(error)) throw error;
+      // The original was evicted between looking it up and reading it: the second look-up downloads it.
+      return encoder.encode(await jobFor(spec, effort), options);
+    }
+  }
+
+  async function refine(spec: PictureSpec, key: string): Promise<RefineOutcome> {
+    const quick = await pictures.get(key, spec.fileClass);
+    if (quick === undefined) return 'interrupted';
+    try {
+      const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
+      const refined = await encoder.refine(await jobFor(spec, 'high'), quick, background);
+      if (refined === undefined) return 'rejected';
+      pictures.put(refinedPictureKey(key), refined, spec.fileClass);
+      return 'kept';
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'overloaded') return 'interrupted';
+      throw error;
+    }
+  }
+
+  /** The generation that goes out now: a refined picture that was evicted is not made again for a client that waits. */
+  async function availableGeneration(key: string, fileClass: FileClass): Promise<Generation> {
+    if ((await refinements.generationOf(key)) === 'quick') return 'quick';
+    return (await pictures.has(refinedPictureKey(key), fileClass)) ? 'refined' : 'quick';
+  }
+
+  function passThrough(spec: PictureSpec, key: string): Rendition {
+    const bytesKey = originalBytesKey(spec.original.digest);
+    return {
+      etag: etagOf(key),
+      earlierEtags: [],
+      async render() {
+        const stored = await pictures.get(bytesKey, 'plain');
+        if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
+        const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
+        return { bytes, isStored: false, isCollapsed: false };
+      },
+    };
+  }
+
+  return {
+    async renditionOf(spec) {
+      const key = pictureKey(spec.identity);
+      if (isTheOriginal(spec)) return passThrough(spec, key);
+      const generation = await availableGeneration(key, spec.fileClass);
+      const storedKey = generation === 'refined' ? refinedPictureKey(key) : key;
+      const effort = generation === 'refined' ? 'high' : 'quick';
+
+      async function make(signal: AbortSignal, client: string): Promise<Buffer> {
+        const bytes = await encode(spec, effort, { signal, client });
+        pictures.put(storedKey, bytes, spec.fileClass);
+        return bytes;
+      }
+
+      return {
+        etag: etagOf(storedKey),
+        earlierEtags: generation === 'refined' ? [etagOf(key)] : [],
+        async render({ client, goneSignal }) {
+          if (generation === 'quick') refinements.noteQuickAnswer(key, () => refine(spec, key));
+          const stored = await pictures.get(storedKey, spec.fileClass);
+          if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
+          const isCollapsed = encoding.isRunning(storedKey);
+          const bytes = await encoding.run(storedKey, goneSignal(), (shared) => make(shared, client));
+          return { bytes, isStored: false, isCollapsed };
+        },
+      };
+    },
+  };
+}
+
+function isGoneFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** True when the picture is the original as it is, and the original carries nothing that a picture here must not. */
+function isTheOriginal({ original, identity }: PictureSpec): boolean {
+  const { crop, output, format, quality } = identity;
+  const isWhole = crop.width === original.width && crop.height === original.height;
+  const isFullSize = output.width === original.width && output.height === original.height;
+  return original.isWebReady && isWhole && isFullSize && format === original.format && quality === undefined;
+}

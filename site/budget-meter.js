@@ -1,0 +1,37 @@
+import { element, find } from './dom.js';
+import { formatSeconds } from './numbers.js';
+import { RESERVE } from './patience.js';
+
+const MAX_PIPS = 20;
+
+/**
+ * Shows what is left of the rate limit, one bar for each request.
+ *
+ * @param {HTMLElement} container
+ * @param {import('./budget.js').Budget} budget
+ * @returns {{ update: () => void }}
+ */
+export function createBudgetMeter(container, budget) {
+  const pips = find('.pips', HTMLElement, container);
+  const text = find('.budget-text', HTMLElement, container);
+  setInterval(update, 500);
+
+  function update() {
+    const state = budget.state();
+    container.hidden = state === undefined;
+    if (state === undefined) return;
+    const { limit, remaining, nextInMs } = state;
+    pips.hidden = limit > MAX_PIPS;
+    const shown = limit > MAX_PIPS ? 0 : limit;
+    pips.replaceChildren(
+      ...Array.from({ length: shown }, (_, index) => {
+        const kind = index >= remaining ? '' : index < RESERVE ? 'free reserved' : 'free';
+        return element('i', { class: kind });
+      }),
+    );
+    const next = nextInMs > 0 ? `, next in ${formatSeconds(nextInMs)}` : '';
+    text.textContent = `${remaining} of ${limit} left${next}`;
+  }
+
+  return { update };
+}

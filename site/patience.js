@@ -1,0 +1,52 @@
+/** @typedef {import('./budget.js').Budget} Budget */
+
+/** Requests that are only sent when somebody asks for them. */
+export const RESERVE = 2;
+
+/**
+ * Returns when a request leaves the reserve alone, or when somebody did not want to wait.
+ *
+ * @param {Budget} budget
+ * @param {(ms: number) => Promise<'over' | 'now'>} wait
+ */
+export async function waitForBudget(budget, wait) {
+  for (let ms = budget.waitMs(RESERVE); ms > 0; ms = budget.waitMs(RESERVE)) {
+    if ((await wait(ms)) === 'now') return;
+  }
+}
+
+/**
+ * @param {number} ms
+ * @param {AbortSignal} signal
+ * @returns {Promise<'over'>} rejects with the signal's reason
+ */
+export function pauseFor(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve('over'), ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      },
+      { once: true },
+    );
+  });
+}
+
+/**
+ * Calls back once the element is on the screen: a picture that nobody looks at is not asked for.
+ *
+ * @param {Element} element
+ * @param {AbortSignal} signal
+ * @param {() => void} onSeen
+ */
+export function whenSeen(element, signal, onSeen) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    onSeen();
+  });
+  observer.observe(element);
+  signal.addEventListener('abort', () => observer.disconnect(), { once: true });
+}

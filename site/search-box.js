@@ -1,0 +1,137 @@
+import { element, find } from './dom.js';
+import { isExact } from './identify.js';
+import { formatCount } from './numbers.js';
+
+/**
+ * @typedef {{ channelId: string, title: string, customUrl: string | null, subscriberCount: string | null }} Hit
+ */
+
+/** A pause in typing that is long enough to mean "look". */
+const PAUSE_MS = 400;
+const MIN_CHARACTERS = 2;
+
+/**
+ * The field with its list of suggestions (ARIA combobox pattern with a list).
+ *
+ * @param {HTMLFormElement} form
+ * @param {object} deps
+ * @param {(text: string, signal: AbortSignal) => Promise<readonly Hit[]>} deps.search
+ * @param {(text: string) => void} deps.onSubmit
+ */
+export function createSearchBox(form, { search, onSubmit }) {
+  const input = find('#query', HTMLInputElement, form);
+  const list = find('#suggestions', HTMLElement, form);
+  /** @type {readonly Hit[]} */
+  let hits = [];
+  let active = -1;
+  let searching = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+
+  function close() {
+    clearTimeout(pause);
+    searching.abort();
+    hits = [];
+    render();
+  }
+
+  /** @param {number} index */
+  function activate(index) {
+    active = index;
+    for (const [at, option] of [...list.children].entries()) {
+      option.setAttribute('aria-selected', String(at === active));
+      if (at === active) option.scrollIntoView({ block: 'nearest' });
+    }
+    if (active === -1) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', `suggestion-${active}`);
+  }
+
+  function render() {
+    list.replaceChildren(...hits.map(option));
+    list.hidden = hits.length === 0;
+    input.setAttribute('aria-expanded', String(hits.length > 0));
+    activate(-1);
+  }
+
+  /**
+   * @param {Hit} hit
+   * @param {number} index
+   */
+  function option(hit, index) {
+    const { title, customUrl, subscriberCount } = hit;
+    const count = subscriberCount === null ? null : element('span', { class: 'count' }, formatCount(subscriberCount));
+    return element(
+      'div',
+      {
+        id: `suggestion-${index}`,
+        role: 'option',
+        'aria-selected': 'false',
+        onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
+        onclick: () => choose(hit),
+      },
+      element('span', { class: 'name' }, title),
+      element('span', { class: 'more' }, customUrl ?? hit.channelId),
+      count,
+    );
+  }
+
+  /** @param {Hit} hit */
+  function choose(hit) {
+    input.value = hit.customUrl ?? hit.channelId;
+    close();
+    onSubmit(hit.channelId);
+  }
+
+  async function look() {
+    const text = input.value.trim();
+    searching.abort();
+    if (text.length < MIN_CHARACTERS || isExact(text)) return close();
+    searching = new AbortController();
+    const { signal } = searching;
+    const found = await search(text, signal);
+    if (signal.aborted) return;
+    hits = found;
+    render();
+  }
+
+  input.addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(look, PAUSE_MS);
+  });
+
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') return close();
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step === 0 || hits.length === 0) return;
+    event.preventDefault();
+    // One place more than there are hits: the text itself.
+    activate(((active + 1 + step + hits.length + 1) % (hits.length + 1)) - 1);
+  });
+
+  input.addEventListener('blur', close);
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const hit = hits[active];
+    if (hit !== undefined) return choose(hit);
+    close();
+    onSubmit(input.value);
+  });
+
+  return {
+    /** @param {string} text */
+    setText(text) {
+      input.value = text;
+      close();
+    },
+
+    /** @param {readonly Hit[]} offered */
+    offer(offered) {
+      hits = offered;
+      input.focus();
+      render();
+    },
+
+    focus: () => input.focus(),
+  };
+}

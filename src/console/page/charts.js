@@ -1,0 +1,88 @@
+/* Small charts, drawn anew at each look; what they show in numbers stands in the legend beside them. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+const WIDTH = 600;
+const HEIGHT = 100;
+
+/**
+ * @typedef {object} Series
+ * @property {string} name its class
+ * @property {readonly (number | null)[]} values
+ */
+
+/**
+ * Bars, one column for each moment, the series on top of one another.
+ *
+ * @param {string} label what is seen, in words
+ * @param {readonly Series[]} series
+ */
+export function stackedBars(label, series) {
+  const columns = series[0]?.values.length ?? 0;
+  const totals = Array.from({ length: columns }, (_, at) =>
+    series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+  );
+  const highest = Math.max(1, ...totals);
+  const width = WIDTH / Math.max(1, columns);
+  const chart = createChart(label);
+  for (let at = 0; at < columns; at += 1) {
+    let top = HEIGHT;
+    for (const { name, values } of series) {
+      const height = ((values[at] ?? 0) / highest) * HEIGHT;
+      if (height === 0) continue;
+      top -= height;
+      chart.append(shape('rect', { class: name, x: at * width, y: top, width: Math.max(0.5, width - 0.8), height }));
+    }
+  }
+  return { chart, highest };
+}
+
+/**
+ * Lines over a logarithmic scale; a moment without a value is a gap.
+ *
+ * @param {string} label
+ * @param {readonly Series[]} series
+ * @param {{ lowest: number, highest: number }} range
+ */
+export function logLines(label, series, { lowest, highest }) {
+  const chart = createChart(label);
+  const span = Math.log(highest / lowest);
+  const heightOf = (/** @type {number} */ value) =>
+    HEIGHT - (Math.log(Math.min(highest, Math.max(lowest, value)) / lowest) / span) * HEIGHT;
+  for (let value = lowest; value <= highest; value *= 10) {
+    const y = heightOf(value);
+    chart.append(shape('line', { class: 'grid', x1: 0, x2: WIDTH, y1: y, y2: y }));
+  }
+  for (const { name, values } of series) {
+    const step = WIDTH / Math.max(1, values.length - 1);
+    let isDrawing = false;
+    const path = values.map((value, at) => {
+      const isLine = isDrawing && value !== null;
+      isDrawing = value !== null;
+      if (value === null) return '';
+      // A single value between gaps is a dot: a line of no length with round ends.
+      return `${isLine ? 'L' : 'M'}${at * step} ${heightOf(value)}${isLine ? '' : 'h0.01'}`;
+    });
+    chart.append(shape('path', { class: name, d: path.join(''), 'stroke-linecap': 'round' }));
+  }
+  return chart;
+}
+
+/** @param {string} label */
+function createChart(label) {
+  return shape('svg', {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: 'none',
+    role: 'img',
+    'aria-label': label,
+  });
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ */
+function shape(tag, attributes) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}

@@ -1,0 +1,85 @@
+import { element, find } from './dom.js';
+import { dot } from './parts.js';
+import { showFields, showRefused, showSettings, showSources, showStores } from './parts-of-service.js';
+import { showEncoder, showTraffic } from './traffic.js';
+
+/** @typedef {import('../state.ts').ConsoleState} ConsoleState */
+
+const POLL_MS = 2_000;
+const status = find('#status', HTMLElement);
+
+async function look() {
+  try {
+    const response = await fetch('state.json');
+    if (!response.ok) throw new TypeError(`The console answered ${response.status}.`);
+    show(await response.json());
+  } catch (error) {
+    // Only what fetch throws: anything else is a mistake of this page.
+    if (!(error instanceof TypeError)) throw error;
+    showStatus('No answer: is the service running?', false);
+  } finally {
+    setTimeout(look, POLL_MS);
+  }
+}
+
+/** @param {ConsoleState} state */
+function show(state) {
+  const { conditions, version, startedAtMs, nowMs } = state;
+  const isReady = !conditions.some(({ isBlocking }) => isBlocking);
+  const reduced =
+    conditions.length === 1 ? 'Running, with one restriction' : `Running, with ${conditions.length} restrictions`;
+  const text = conditions.length === 0 ? 'All is well' : isReady ? reduced : 'Not ready';
+  showStatus(text, conditions.length === 0);
+  showConditions(conditions);
+  find('#about', HTMLElement).textContent = `Version ${version}, up ${uptime(nowMs - startedAtMs)}`;
+  showTraffic(state);
+  showEncoder(state);
+  showSources(state);
+  showFields(state);
+  showStores(state);
+  showRefused(state);
+  showSettings(state);
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} isWell
+ */
+function showStatus(text, isWell) {
+  // Said again only when it changes: this is read out.
+  if (status.textContent !== text) status.replaceChildren(dot(isWell), text);
+}
+
+/** @param {ConsoleState['conditions']} conditions */
+function showConditions(conditions) {
+  const list = find('#conditions', HTMLElement);
+  list.hidden = conditions.length === 0;
+  list.replaceChildren(
+    ...conditions.map(({ name, detail }) => element('p', {}, element('strong', {}, name), `: ${detail}`)),
+  );
+}
+
+/** @param {number} ms */
+function uptime(ms) {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+find('#purge', HTMLFormElement).addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const input = find('#purge-channel', HTMLInputElement);
+  const result = find('#purge-result', HTMLElement);
+  result.textContent = '';
+  const response = await fetch('purge', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-pennant-console': 'purge' },
+    body: JSON.stringify({ channel: input.value }),
+  });
+  const answer = await response.json();
+  result.textContent = response.ok ? `Purged ${answer.channelId}.` : answer.detail;
+});
+
+void look();

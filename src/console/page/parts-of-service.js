@@ -1,0 +1,90 @@
+import { element, find } from './dom.js';
+import { formatBytes, formatCount } from './numbers.js';
+import { barRow, dot, nothing, table } from './parts.js';
+
+/** @typedef {import('../state.ts').ConsoleState} ConsoleState */
+
+const MAX_FIELDS = 8;
+const BREAKERS = { closed: 'asked', open: 'left alone', 'half-open': 'being tried' };
+/** What a call may end with without anything being wrong. */
+const GOOD_OUTCOMES = new Set(['found', 'channel_not_found']);
+
+/** @param {ConsoleState} state */
+export function showSources({ sources, recent }) {
+  const rows = sources.map(({ name, breaker }) => {
+    const calls = Object.entries(recent.sources[name] ?? {});
+    const failed = calls.filter(([outcome]) => !GOOD_OUTCOMES.has(outcome));
+    const total = sum(calls);
+    const state = element(
+      'span',
+      {},
+      dot(breaker === null || breaker === 'closed'),
+      breaker === null ? 'always asked' : BREAKERS[breaker],
+    );
+    const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${count} ${outcome}`);
+    const isCounted = calls.length > 0 || name !== 'image hosts';
+    return { cells: [name, state, isCounted ? formatCount(String(total)) : '–', why.join(', ') || '–'] };
+  });
+  const columns = [
+    { label: 'Source' },
+    { label: 'State' },
+    { label: 'Calls', isNumber: true },
+    { label: 'Failed', isNumber: true },
+  ];
+  find('#sources', HTMLElement).replaceChildren(table(columns, rows));
+}
+
+/** @param {ConsoleState} state */
+export function showFields({ fields }) {
+  const lacking = fields
+    .filter(({ missing }) => missing > 0)
+    .map((field) => ({ ...field, share: field.missing / (field.missing + field.found) }))
+    .sort((a, b) => b.share - a.share)
+    .slice(0, MAX_FIELDS);
+  const rows = lacking.map(({ source, field, share, missing, found }) =>
+    barRow(`${field} (${source})`, `${missing} of ${missing + found}`, [{ name: 'fill', share }]),
+  );
+  const none = fields.length === 0 ? 'No upstream answer has been read yet.' : 'Every field was found.';
+  find('#fields', HTMLElement).replaceChildren(
+    rows.length === 0 ? nothing(none) : element('div', { class: 'bars' }, ...rows),
+  );
+}
+
+/** @param {ConsoleState} state */
+export function showStores({ stores }) {
+  const rows = stores.map(({ name, bytes, maxBytes, entries }) => {
+    const counted = entries === null ? '' : `${formatCount(String(entries))} · `;
+    return barRow(name, `${counted}${formatBytes(bytes)} of ${formatBytes(maxBytes)}`, [
+      { name: 'fill', share: bytes / maxBytes },
+    ]);
+  });
+  find('#stores', HTMLElement).replaceChildren(element('div', { class: 'bars' }, ...rows));
+}
+
+/** @param {ConsoleState} state */
+export function showRefused({ refusedNetworks, limiter }) {
+  const rows = refusedNetworks.map(({ network, refused }) => ({
+    cells: [element('code', {}, network), formatCount(String(refused))],
+  }));
+  const known = `Clients remembered: ${formatCount(String(limiter.clients))}, forgotten early: ${formatCount(String(limiter.evicted))}.`;
+  find('#refused', HTMLElement).replaceChildren(
+    rows.length === 0
+      ? nothing('Nobody in the last minutes.')
+      : table([{ label: 'Network' }, { label: 'Refused, last minutes', isNumber: true }], rows),
+    nothing(known),
+  );
+}
+
+/** @param {ConsoleState} state */
+export function showSettings({ settings }) {
+  const rows = settings.map(({ name, value, isDefault }) => ({
+    cells: [element('code', {}, name), value === '' ? '–' : value],
+    className: isDefault ? '' : 'own',
+  }));
+  find('#settings', HTMLElement).replaceChildren(table([{ label: 'Variable' }, { label: 'Value' }], rows));
+}
+
+/** @param {readonly (readonly [string, number])[]} calls */
+function sum(calls) {
+  return calls.reduce((total, [, count]) => total + count, 0);
+}

@@ -1,0 +1,58 @@
+import { element } from './dom.js';
+
+/**
+ * A table of texts; numbers stand at the right.
+ *
+ * @param {readonly { label: string, isNumber?: boolean }[]} columns
+ * @param {readonly { cells: readonly (Node | string)[], className?: string }[]} rows
+ */
+export function table(columns, rows) {
+  const classOf = (/** @type {number} */ at) => (columns[at]?.isNumber === true ? 'number' : undefined);
+  const head = columns.map(({ label }, at) => element('th', { scope: 'col', class: classOf(at) }, label));
+  const body = rows.map(({ cells, className }) =>
+    element('tr', { class: className }, ...cells.map((cell, at) => element('td', { class: classOf(at) }, cell))),
+  );
+  return element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...body));
+}
+
+/**
+ * A name, a number in words, and a bar of coloured shares.
+ *
+ * @param {string} label
+ * @param {string} words
+ * @param {readonly { name: string, share: number }[]} parts shares of the whole bar, 0 to 1
+ */
+export function barRow(label, words, parts) {
+  const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });
+  for (const { name, share } of parts) {
+    const part = element('i', { class: name });
+    part.style.width = `${Math.min(1, share) * 100}%`;
+    bar.append(part);
+  }
+  return element(
+    'div',
+    { class: 'bar-row' },
+    element('span', {}, label),
+    element('span', { class: 'number' }, words),
+    bar,
+  );
+}
+
+/**
+ * @param {readonly { name: string, label: string, value: string }[]} entries
+ */
+export function legend(entries) {
+  return entries.map(({ name, label, value }) =>
+    element('li', {}, element('i', { class: `key ${name}` }), label, element('b', {}, value)),
+  );
+}
+
+/** @param {boolean} isWell */
+export function dot(isWell) {
+  return element('i', { class: isWell ? 'dot' : 'dot trouble' });
+}
+
+/** @param {string} text */
+export function nothing(text) {
+  return element('p', { class: 'muted' }, text);
+}

@@ -1,0 +1,154 @@
+import { logLines, stackedBars } from './charts.js';
+import { element, find } from './dom.js';
+import { formatCount, formatDuration } from './numbers.js';
+import { barRow, legend } from './parts.js';
+
+/** @typedef {import('../state.ts').ConsoleState} ConsoleState */
+
+const OUTCOMES = /** @type {const} */ ([
+  { name: 'answered', label: 'Answered' },
+  { name: 'unchanged', label: 'Unchanged (304)' },
+  { name: 'mistaken', label: 'Client’s mistake (4xx)' },
+  { name: 'refused', label: 'Refused (429)' },
+  { name: 'failed', label: 'Failed (5xx)' },
+]);
+const QUANTILES = /** @type {const} */ (['p50', 'p95', 'p99']);
+const LOOKUPS = /** @type {const} */ ([
+  { name: 'records', label: 'Records' },
+  { name: 'pictures', label: 'Pictures' },
+  { name: 'searches', label: 'Searches' },
+]);
+/** The service looks at its counters every five seconds and remembers a quarter of an hour. */
+const STEP_SECONDS = 5;
+const KEPT_STEPS = 180;
+const STEPS_PER_COLUMN = 2;
+const LATENCY_SECONDS = { lowest: 0.0001, highest: 10 };
+
+/** @param {ConsoleState} state */
+export function showTraffic(state) {
+  showRequests(state);
+  showLatency(state);
+  showLookups(state);
+}
+
+/** @param {ConsoleState} state */
+function showRequests({ steps, recent }) {
+  const series = OUTCOMES.map(({ name }) => {
+    const counts = steps.map(({ requests }) => requests[name]);
+    return { name, values: inColumns(padded(counts, 0)) };
+  });
+  const total = OUTCOMES.reduce((sum, { name }) => sum + recent.requests[name], 0);
+  const { chart, highest } = stackedBars(`Requests by outcome, ${total} in all`, series);
+  const peak = `highest: ${formatCount(String(highest))} in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
+  find('#requests-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
+  find('#request-rate', HTMLElement).replaceChildren(rate(total / recent.seconds), element('small', {}, ' a second'));
+  find('#requests-legend', HTMLElement).replaceChildren(
+    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
+  );
+}
+
+/** @param {ConsoleState} state */
+function showLatency({ steps, recent }) {
+  const series = QUANTILES.map((name) => {
+    const values = steps.map(({ latencySeconds }) => latencySeconds[name]);
+    return { name, values: padded(values, null) };
+  });
+  const said = QUANTILES.map((name) => `${name} ${seconds(recent.latencySeconds[name])}`);
+  find('#latency-chart', HTMLElement).replaceChildren(
+    logLines(`Time to answer: ${said.join(', ')}`, series, LATENCY_SECONDS),
+    scale('15 min ago', '0.1 ms to 10 s, logarithmic', 'now'),
+  );
+  find('#latency-legend', HTMLElement).replaceChildren(
+    ...legend(QUANTILES.map((name) => ({ name, label: name, value: seconds(recent.latencySeconds[name]) }))),
+  );
+}
+
+/** @param {ConsoleState} state */
+function showLookups({ recent }) {
+  const rows = LOOKUPS.map(({ name, label }) => {
+    const { hit = 0, stale = 0, miss = 0, refreshed = 0 } = recent.lookups[name];
+    const total = hit + stale + miss + refreshed;
+    if (total === 0) return barRow(label, 'none asked for', []);
+    const share = Math.round(((hit + stale) / total) * 100);
+    return barRow(label, `${share} % of ${formatCount(String(total))}`, [
+      { name: 'hit', share: hit / total },
+      { name: 'stale', share: stale / total },
+      { name: 'loaded', share: (miss + refreshed) / total },
+    ]);
+  });
+  const keys = [
+    { name: 'hit', label: 'Fresh', value: '' },
+    { name: 'stale', label: 'Old, sources failed', value: '' },
+    { name: 'loaded', label: 'Loaded or made', value: '' },
+  ];
+  find('#lookups', HTMLElement).replaceChildren(
+    element('div', { class: 'bars' }, ...rows),
+    element('ul', { class: 'legend' }, ...legend(keys)),
+  );
+}
+
+/** @param {ConsoleState} state */
+export function showEncoder({ steps, recent, encoder }) {
+  const { queued, running, processes, refused, restarts } = encoder;
+  const waiting = steps.map((step) => step.queued);
+  const { chart } = stackedBars(`Pictures waiting for an encoder, now ${queued}`, [
+    { name: 'queue', values: padded(waiting, 0) },
+  ]);
+  const peak = `waiting, highest: ${Math.max(0, ...waiting)}`;
+  find('#encoder-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
+  find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
+  find('#encoder', HTMLElement).replaceChildren(
+    ...figure('Made', formatCount(String(recent.encoded))),
+    ...figure('Time, p50', seconds(recent.encodingSeconds.p50)),
+    ...figure('Time, p95', seconds(recent.encodingSeconds.p95)),
+    ...figure('Wait, p95', seconds(recent.waitingSeconds.p95)),
+    ...figure('Turned away', formatCount(String(refused))),
+    ...figure('Restarts', formatCount(String(restarts))),
+  );
+}
+
+/**
+ * As long as the whole chart, whatever the time since start.
+ *
+ * @template T
+ * @param {readonly T[]} values
+ * @param {T} filler
+ * @returns {T[]}
+ */
+function padded(values, filler) {
+  return [...new Array(Math.max(0, KEPT_STEPS - values.length)).fill(filler), ...values];
+}
+
+/** @param {readonly number[]} values */
+function inColumns(values) {
+  /** @type {number[]} */
+  const sums = [];
+  for (const [at, value] of values.entries()) {
+    const column = Math.floor(at / STEPS_PER_COLUMN);
+    sums[column] = (sums[column] ?? 0) + value;
+  }
+  return sums;
+}
+
+/** @param {...string} texts under a chart, from left to right */
+function scale(...texts) {
+  return element('p', { class: 'scale' }, ...texts.map((text) => element('span', {}, text)));
+}
+
+/**
+ * @param {string} label
+ * @param {string} value
+ */
+function figure(label, value) {
+  return [element('div', {}, element('dt', {}, label), element('dd', {}, value))];
+}
+
+/** @param {number | null} value */
+function seconds(value) {
+  return value === null ? '–' : formatDuration(value * 1000);
+}
+
+/** @param {number} perSecond */
+function rate(perSecond) {
+  return perSecond < 10 ? perSecond.toFixed(1) : formatCount(String(Math.round(perSecond)));
+}

@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Logger } from '../lib/logger.ts';
+import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
+import type { Purge } from '../services/purge.ts';
+import { type History, startHistory } from './history.ts';
+import { createHostGuard } from './host-guard.ts';
+import { addPurgeRoute } from './purge-route.ts';
+import { readState, type ServiceReaders } from './state.ts';
+import { addStaticFiles } from './static-files.ts';
+import { readTotals } from './totals.ts';
+
+export interface ConsoleOptions {
+  readonly readers: ServiceReaders;
+  readonly registry: Registry;
+  readonly purge: Purge;
+  /** Names, beside the loopback ones, by which the listener may be asked. */
+  readonly allowedHosts: readonly string[];
+  /** Where the playground finds the public listener; `hostname` is what the private one was asked by. */
+  readonly publicBase: (hostname: string) => string;
+  readonly logger: Logger;
+}
+
+/** What probes and scrapers ask for: by name, or by the address that they were given. */
+const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
+
+const SITE = fileURLToPath(new URL('../../site', import.meta.url));
+const PAGE = fileURLToPath(new URL('page', import.meta.url));
+/** What the console's page takes from the playground. */
+const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PAGE_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy': `${POLICY}; connect-src 'self'; img-src 'self'`,
+};
+const PLAYGROUND_HEADERS = {
+  ...PAGE_HEADERS,
+  // It asks whichever instance is typed in, and shows pictures that it holds itself.
+  'content-security-policy': `${POLICY}; connect-src http: https:; img-src 'self' blob:`,
+};
+
+/** The private listener: for the operator and the machinery around the service, never for the internet. */
+export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
+  const { readers, registry, purge, allowedHosts, publicBase, logger } = options;
+  const guard = createHostGuard({ allowedHosts });
+  const app = Fastify({ logger: false, forceCloseConnections: true, schemaController: WITHOUT_SCHEMAS });
+  let history: History | undefined;
+
+  app.addHook('onReady', async () => {
+    history = startHistory({
+      read: () => readTotals(registry, Date.now()),
+      queued: () => readers.encoder().queued,
+      onError: (error) => logger.error({ err: error }, 'the console cannot read the metrics'),
+    });
+  });
+  app.addHook('onClose', async () => history?.stop());
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { host } = request.headers;
+    const path = request.url.split('?', 1)[0] ?? '';
+    if (path === '/healthz' || guard.isAllowed(host) || (MACHINE_PATHS.has(path) && guard.isAddress(host))) return;
+    const detail = 'This listener does not answer to that name: add it to CONSOLE_ALLOWED_HOSTS.';
+    return reply.code(403).send({ status: 403, detail });
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  });
+
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', (_request, reply) => {
+    const conditions = readers.conditions();
+    const isReady = !conditions.some(({ isBlocking }) => isBlocking);
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, conditions });
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+
+  app.get('/state.json', () => history && readState(readers, registry, history));
+  addPurgeRoute(app, purge);
+  addStaticFiles(app, { prefix: '/', directory: PAGE, headers: PAGE_HEADERS });
+  addStaticFiles(app, { prefix: '/', directory: SITE, names: SHARED_FILES, headers: PAGE_HEADERS });
+
+  app.get('/playground', (_request, reply) => reply.redirect('/playground/'));
+  app.get('/playground/config.json', (request) => ({ instance: publicBase(request.hostname) }));
+  addStaticFiles(app, { prefix: '/playground/', directory: SITE, headers: PLAYGROUND_HEADERS });
+  return app;
+}

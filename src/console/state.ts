@@ -1,0 +1,74 @@
+import type { Registry } from 'prom-client';
+import type { Condition } from './conditions.ts';
+import type { History, Recent, Step } from './history.ts';
+import { type FieldTotals, readTotals } from './totals.ts';
+
+/** What only the service's parts know. */
+export interface ServiceReaders {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly conditions: () => readonly Condition[];
+  readonly sources: () => readonly SourceReading[];
+  readonly encoder: () => {
+    readonly queued: number;
+    readonly running: number;
+    readonly processes: number;
+    readonly refused: number;
+    readonly restarts: number;
+  };
+  readonly stores: () => readonly StoreReading[];
+  readonly limiter: () => { readonly clients: number; readonly evicted: number };
+  readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly isDefault: boolean }[];
+}
+
+export interface SourceReading {
+  readonly name: string;
+  /** `null` for what has no breaker: it is always asked. */
+  readonly breaker: 'closed' | 'open' | 'half-open' | null;
+}
+
+export interface StoreReading {
+  readonly name: string;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly entries: number | null;
+}
+
+/** Everything the page shows, as one JSON document. */
+export interface ConsoleState {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly conditions: readonly Condition[];
+  readonly steps: readonly Step[];
+  readonly recent: Recent;
+  readonly sources: readonly SourceReading[];
+  /** Since start. */
+  readonly fields: readonly FieldTotals[];
+  readonly encoder: ReturnType<ServiceReaders['encoder']>;
+  readonly stores: readonly StoreReading[];
+  readonly limiter: ReturnType<ServiceReaders['limiter']>;
+  readonly refusedNetworks: ReturnType<ServiceReaders['refusedNetworks']>;
+  readonly settings: ServiceReaders['settings'];
+}
+
+export async function readState(readers: ServiceReaders, registry: Registry, history: History): Promise<ConsoleState> {
+  const nowMs = Date.now();
+  const totals = await readTotals(registry, nowMs);
+  return {
+    version: readers.version,
+    startedAtMs: readers.startedAtMs,
+    nowMs,
+    conditions: readers.conditions(),
+    steps: history.steps(),
+    recent: history.recent(totals),
+    sources: readers.sources(),
+    fields: totals.fields,
+    encoder: readers.encoder(),
+    stores: readers.stores(),
+    limiter: readers.limiter(),
+    refusedNetworks: readers.refusedNetworks(),
+    settings: readers.settings,
+  };
+}

@@ -1,0 +1,124 @@
+import type { Registry } from 'prom-client';
+import type { Buckets } from './buckets.ts';
+
+/** What has been counted since start, in the words of the console. */
+export interface Totals {
+  readonly atMs: number;
+  readonly requests: Readonly<Record<RequestOutcome, number>>;
+  readonly latency: Buckets;
+  readonly lookups: Readonly<Record<LookupKind, Readonly<Record<string, number>>>>;
+  readonly encoding: Buckets;
+  readonly waiting: Buckets;
+  /** Calls by source and outcome. */
+  readonly sources: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Fields read from upstream answers: how often found, and how often by no path. */
+  readonly fields: readonly FieldTotals[];
+}
+
+export const REQUEST_OUTCOMES = ['answered', 'unchanged', 'mistaken', 'refused', 'failed'] as const;
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+
+export const LOOKUP_KINDS = ['records', 'pictures', 'searches'] as const;
+export type LookupKind = (typeof LOOKUP_KINDS)[number];
+
+export interface FieldTotals {
+  readonly source: string;
+  readonly field: string;
+  readonly found: number;
+  readonly missing: number;
+}
+
+interface Value {
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+/** Reads the counters by name: the metrics are the one place where things are counted. */
+export async function readTotals(registry: Registry, nowMs: number): Promise<Totals> {
+  async function valuesOf(name: string): Promise<readonly Value[]> {
+    const metric = registry.getSingleMetric(name);
+    if (metric === undefined) throw new Error(`There is no metric ${name}.`);
+    return (await metric.get()).values;
+  }
+
+  const requests = await valuesOf('pennant_http_requests_total');
+  const lookups = await valuesOf('pennant_cache_lookups_total');
+  const calls = await valuesOf('pennant_source_calls_total');
+  const isEncode = ({ labels }: Value) => labels.task === 'encode';
+  return {
+    atMs: nowMs,
+    requests: requestTotals(requests),
+    latency: bucketsOf(await valuesOf('pennant_http_request_duration_seconds')),
+    lookups: lookupTotals(lookups),
+    encoding: bucketsOf((await valuesOf('pennant_encoder_task_duration_seconds')).filter(isEncode)),
+    waiting: bucketsOf((await valuesOf('pennant_encoder_wait_duration_seconds')).filter(isEncode)),
+    sources: sumBy(calls, 'source', 'outcome'),
+    fields: fieldTotals(await valuesOf('pennant_source_fields_total')),
+  };
+}
+
+function requestTotals(values: readonly Value[]): Record<RequestOutcome, number> {
+  const totals = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
+  for (const { labels, value } of values) totals[requestOutcome(Number(labels.status))] += value;
+  return totals;
+}
+
+function requestOutcome(status: number): RequestOutcome {
+  if (status === 304) return 'unchanged';
+  if (status === 429) return 'refused';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'mistaken' : 'answered';
+}
+
+function lookupTotals(values: readonly Value[]): Record<LookupKind, Record<string, number>> {
+  const totals: Record<LookupKind, Record<string, number>> = { records: {}, pictures: {}, searches: {} };
+  for (const { labels, value } of values) {
+    const kind = totals[lookupKind(String(labels.route))];
+    const outcome = String(labels.outcome);
+    kind[outcome] = (kind[outcome] ?? 0) + value;
+  }
+  return totals;
+}
+
+const RECORD_ROUTE = /^\/(?:api\/)?(?:channel|c|user)\//;
+
+function lookupKind(route: string): LookupKind {
+  if (route === '/api/search') return 'searches';
+  return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
+}
+
+function sumBy(values: readonly Value[], outer: string, inner: string): Record<string, Record<string, number>> {
+  const sums: Record<string, Record<string, number>> = {};
+  for (const { labels, value } of values) {
+    const group = String(labels[outer]);
+    const name = String(labels[inner]);
+    sums[group] = { ...sums[group], [name]: (sums[group]?.[name] ?? 0) + value };
+  }
+  return sums;
+}
+
+/** All label sets together; Prometheus's cumulative counts become the buckets' own. */
+function bucketsOf(values: readonly Value[]): Buckets {
+  const byBound = new Map<number, number>();
+  for (const { labels, value, metricName } of values) {
+    if (metricName?.endsWith('_bucket') !== true) continue;
+    const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le);
+    byBound.set(bound, (byBound.get(bound) ?? 0) + value);
+  }
+  const upperBounds = [...byBound.keys()].sort((a, b) => a - b);
+  const cumulative = upperBounds.map((bound) => byBound.get(bound) ?? 0);
+  return { upperBounds, counts: cumulative.map((count, at) => count - (cumulative[at - 1] ?? 0)) };
+}
+
+function fieldTotals(values: readonly Value[]): FieldTotals[] {
+  const totals = new Map<string, { source: string; field: string; found: number; missing: number }>();
+  for (const { labels, value } of values) {
+    const source = String(labels.source);
+    const field = String(labels.field);
+    const total = totals.get(`${source} ${field}`) ?? { source, field, found: 0, missing: 0 };
+    total[labels.path === 'none' ? 'missing' : 'found'] += value;
+    totals.set(`${source} ${field}`, total);
+  }
+  return [...totals.values()];
+}

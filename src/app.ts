@@ -1,0 +1,284 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { createPartStates } from './composition/part-states.ts';
+import { createStores } from './composition/stores.ts';
+import { createUpstreams } from './composition/upstreams.ts';
+import type { Config, ShownSetting } from './config.ts';
+import type { Condition } from './console/conditions.ts';
+import { addGauges } from './console/gauges.ts';
+import { addProcessGauges } from './console/process-gauges.ts';
+import { createConsoleServer } from './console/server.ts';
+import { createAnswerLog } from './http/answer-log.ts';
+import { createBaseUrls } from './http/base-url.ts';
+import { createClientIdentification, isPrivateAddress } from './http/client-ip.ts';
+import { createRateLimitGate } from './http/rate-limit.ts';
+import { createRefusedClients } from './http/refused-clients.ts';
+import { createHttpServer } from './http/server.ts';
+import type { Downloader } from './images/download.ts';
+import { createEncoder, type Encoder, type EncoderStats } from './images/encoder.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { describeFailure, type Logger } from './lib/logger.ts';
+import { createMetrics } from './lib/metrics.ts';
+import { createFallbackRateLimiter } from './rate-limit/fallback.ts';
+import { createMemoryRateLimiter } from './rate-limit/memory.ts';
+import { createLimitLookup } from './rate-limit/overrides.ts';
+import { createRedisRateLimiter } from './rate-limit/redis.ts';
+import { createBannerService } from './services/banners.ts';
+import { createChannelService } from './services/channels.ts';
+import { createOriginals } from './services/originals.ts';
+import { createPublishedTimes } from './services/published-times.ts';
+import { createPurge } from './services/purge.ts';
+import { createRefinements } from './services/refinements.ts';
+import { createRenderer } from './services/renderer.ts';
+import { createSearchService } from './services/search.ts';
+import type { ChannelSource } from './sources/source.ts';
+
+/** Parts that tests replace. */
+export interface AppOverrides {
+  readonly clock?: Clock;
+  readonly sources?: readonly ChannelSource[];
+  readonly encoder?: Encoder;
+  readonly downloader?: Downloader;
+}
+
+export interface App {
+  /** The public listener, not listening yet. */
+  readonly http: FastifyInstance;
+  /** The private listener, not listening yet. */
+  readonly console: FastifyInstance;
+  encoderStats(): EncoderStats;
+  /** From here on `/readyz` says no: the machinery in front should send its requests elsewhere. */
+  announceStop(): void;
+  /** Lets what was accepted finish, then writes down what is still in memory. */
+  close(): Promise<void>;
+}
+
+const FINISH_MS = 8_000;
+/** Pictures that still wait for an encoder then are refused: a connection that is cut would get no answer at all. */
+const REFUSE_WAITING_MS = 7_000;
+const IDLE_SWEEP_MS = 50;
+const SHOWN_NETWORKS = 20;
+
+interface BuildOptions extends AppOverrides {
+  readonly logger: Logger;
+  readonly version: string;
+  /** The settings in force, for the console. */
+  readonly settings?: readonly ShownSetting[];
+}
+
+/** Builds the whole service from the settings; nothing outside this function wires parts together. */
+export async function buildApp(
+  config: Config,
+  { logger, version, settings = [], ...overrides }: BuildOptions,
+): Promise<App> {
+  const clock = overrides.clock ?? systemClock;
+  const metrics = createMetrics();
+  const states = createPartStates(logger);
+  const stores = await createStores({ config, clock, logger, states });
+  const { redis, store, pictures, caches } = stores;
+  const upstreams = createUpstreams({
+    config,
+    clock,
+    logger,
+    metrics,
+    states,
+    userAgent: `Pennant/${version}`,
+    sources: overrides.sources,
+    downloader: overrides.downloader,
+  });
+  const { failover } = upstreams;
+
+  const encoder =
+    overrides.encoder ??
+    createEncoder({
+      ...(config.encoders > 0 && { processes: config.encoders }),
+      queueLength: config.encoderQueue,
+      onEvent(event) {
+        if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
+        logger.debug(event, 'encoder process');
+      },
+      onFinished({ task, waitedMs, tookMs }) {
+        metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
+        metrics.encoderSeconds.observe({ task }, tookMs / 1000);
+      },
+    });
+  // Services
+  const publishedTimes = createPublishedTimes({
+    store,
+    clock,
+    find: (channelId) => failover.findPublishedAt(channelId),
+    onError: (error) => logger.debug({ err: error }, 'no exact publishedAt'),
+  });
+  const channels = createChannelService({
+    sources: failover,
+    records: caches.records,
+    names: caches.names,
+    publishedTimes,
+    blockedChannels: new Set(config.blockedChannels),
+    clock,
+  });
+  const searches = createSearchService({
+    search: (query, limit) => failover.search(query, limit),
+    channels,
+    cache: caches.searches,
+  });
+  const originals = createOriginals({
+    download: (ref, options) => upstreams.downloader.download(ref, options),
+    encoder,
+    pictures,
+    cache: caches.originals,
+    reloadChannel: (channelId) => channels.reload(channelId),
+    clock,
+  });
+  const renderer = createRenderer({
+    originals,
+    encoder,
+    pictures,
+    refinements: createRefinements({
+      store,
+      clock,
+      onError: (error) => logger.warn({ err: error }, 'a picture could not be encoded again'),
+    }),
+  });
+  const banners = createBannerService({ channels, originals, renderer });
+
+  // Listeners
+  const ownLimiter = createMemoryRateLimiter({ clock, maxClients: config.rateLimitClients });
+  const sharedLimiter =
+    redis &&
+    createFallbackRateLimiter({ shared: createRedisRateLimiter({ connection: redis }), own: ownLimiter, clock });
+  const limiter = sharedLimiter ?? ownLimiter;
+  const clients = createClientIdentification({
+    trustedProxies: config.trustProxy,
+    ipv6PrefixBits: config.rateLimitIpv6Prefix,
+  });
+  const gate = createRateLimitGate({
+    clients,
+    limitFor: createLimitLookup(config.rateLimit, config.rateLimitOverrides),
+    limiter,
+  });
+  const refusedClients = createRefusedClients({ clock });
+  const logAnswer = createAnswerLog({
+    logger,
+    logsAll: config.accessLog,
+    showsAddresses: config.logAddresses === 'full',
+  });
+  let isForwardReported = false;
+  const http = await createHttpServer({
+    clock,
+    gate,
+    clients,
+    baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
+    channels,
+    banners,
+    searches,
+    urlForm: config.urlForm,
+    isNegotiating: config.negotiate,
+    contact: config.contact,
+    defaultLimit: config.rateLimit,
+    version,
+    onAnswer(answered) {
+      metrics.answers.count(answered);
+      if (answered.status === 429) refusedClients.note(answered.client);
+      logAnswer(answered);
+    },
+    onFailure({ requestId, code, status, error }) {
+      if (code === 'internal') logger.error({ requestId, code, status, err: error }, 'request failed: a bug');
+      else logger.warn({ requestId, code, status, reason: describeFailure(error) }, 'request failed');
+    },
+    onUntrustedForward(address) {
+      if (isForwardReported || !isPrivateAddress(address)) return;
+      isForwardReported = true;
+      logger.warn(
+        { address },
+        'X-Forwarded-For comes from a private address that TRUST_PROXY does not name: all its clients share one limit',
+      );
+    },
+  });
+
+  let isStopping = false;
+  const allUpstreams = () => [
+    ...upstreams.sourceStates(),
+    { name: 'image hosts', breaker: upstreams.imageHostState() },
+  ];
+
+  function conditions(): Condition[] {
+    const degraded = states.problems().map(([name, detail]) => ({ name, detail, isBlocking: false }));
+    const leftAlone = allUpstreams()
+      .filter(({ breaker }) => breaker !== null && breaker !== 'closed')
+      .map(({ name, breaker }) => ({
+        name: nameInConditions(name),
+        detail: `circuit breaker ${breaker}`,
+        isBlocking: false,
+      }));
+    const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
+    return [...degraded, ...leftAlone, ...(isStopping ? [stopping] : [])];
+  }
+
+  addProcessGauges(metrics);
+  addGauges(metrics, {
+    encoder: () => encoder.stats(),
+    pictures: () => pictures.stats(),
+    memoryEntries: () =>
+      Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
+    limiter: () => ownLimiter.stats(),
+    refusedNetworks: () => refusedClients.count(),
+    breakers: () => [
+      ...upstreams.sourceStates().flatMap(({ name, breaker }) => (breaker === null ? [] : [[name, breaker] as const])),
+      ['pictures', upstreams.imageHostState()],
+    ],
+    degradedParts: () => states.problems().map(([part]) => part),
+    ...(redis && sharedLimiter && { redis: () => ({ ...redis.stats(), ...sharedLimiter.stats() }) }),
+  });
+
+  await stores.opened();
+  return {
+    http,
+    console: createConsoleServer({
+      readers: {
+        version,
+        startedAtMs: Date.now(),
+        conditions,
+        sources: allUpstreams,
+        encoder: () => encoder.stats(),
+        stores: () => stores.sizes(),
+        limiter: () => ownLimiter.stats(),
+        refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
+        settings,
+      },
+      registry: metrics.registry,
+      purge: createPurge({ channels, originals, pictures }),
+      logger,
+      allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
+      publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(http)}`,
+    }),
+    encoderStats: () => encoder.stats(),
+    announceStop() {
+      isStopping = true;
+    },
+    async close() {
+      isStopping = true;
+      // A connection whose last answer went out after the stop began would otherwise stay open for its keep-alive time.
+      const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);
+      const refuse = setTimeout(() => void encoder.close(), REFUSE_WAITING_MS);
+      await http.close();
+      clearInterval(sweep);
+      clearTimeout(cut);
+      clearTimeout(refuse);
+      await encoder.close();
+      await upstreams.close();
+      await limiter.close();
+      await stores.close();
+    },
+  };
+}
+
+function nameInConditions(upstream: string): string {
+  return upstream === 'image hosts' ? upstream : `source ${upstream}`;
+}
+
+/** The port that the operating system gave, where the settings leave it the choice. */
+function portOf({ server }: FastifyInstance): number | undefined {
+  return (server.address() as AddressInfo | null)?.port;
+}

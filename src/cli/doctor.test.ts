@@ -1,0 +1,291 @@
+import { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { pngOf } from '../../test/helpers/catalog.ts';
+import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
+import { answerStatus, FAULTS, redirectTo } from '../../test/helpers/faulty-upstream.ts';
+import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
+import { answerHtml, type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { runDoctorCommand } from './doctor.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const API_KEY = 'very-secret-key';
+
+const API_CHANNEL = {
+  id: LIGHTHOUSE,
+  snippet: {
+    title: 'Bell Rock Light',
+    description: 'Light.',
+    customUrl: '@bellrocklight',
+    publishedAt: '2011-02-01T06:30:15Z',
+    country: 'GB',
+    thumbnails: { high: { url: 'https://yt3.ggpht.com/lighthouse-avatar=s800' } },
+  },
+  statistics: { subscriberCount: '1130000', viewCount: '5', videoCount: '3' },
+  brandingSettings: { image: { bannerExternalUrl: 'https://yt3.ggpht.com/lighthouse-banner' } },
+};
+
+interface Report {
+  readonly isFine: boolean;
+  readonly channelId: string | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly calls: readonly { name: string; status: number | null; bytes: number | null; form: string | null }[];
+  readonly fields: readonly { field: string; state: string; value: unknown; path: string; note: string | null }[];
+  readonly remarks: readonly string[];
+}
+
+let replay: ReplayServer;
+afterEach(() => replay.close());
+
+/** `changed` answers come before those of the same request among our own. */
+async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<void> {
+  replay = await startReplayServer({
+    answers: [...changed, ...readAnswers(OWN_ANSWERS)],
+    dataApi: answerDataApi({ channels: [API_CHANNEL], apiKey: API_KEY }),
+    findImage: () => ({ contentType: 'image/png', bytes: pngOf('of a channel') }),
+  });
+}
+
+async function doctor(args: readonly string[], options: { isTerminal?: boolean; apiKey?: string | undefined } = {}) {
+  const written = { stdout: '', stderr: '' };
+  const into = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written[name] += String(chunk);
+        done();
+      },
+    });
+  const origin = { origin: replay.origin, isPublic: false };
+  const exitCode = await runDoctorCommand(args, {
+    youtube: { ...origin, clientVersion: '2.20260630.03.00', useFieldMask: true, aboutToken: 'computed' },
+    dataApi: { ...origin, apiKey: 'apiKey' in options ? options.apiKey : API_KEY },
+    imageOrigin: replay.origin,
+    userAgent: 'pennant-test',
+    stdout: into('stdout'),
+    stderr: into('stderr'),
+    isTerminal: options.isTerminal ?? false,
+  });
+  return { exitCode, ...written };
+}
+
+async function report(...args: string[]): Promise<Report & { exitCode: number }> {
+  const { exitCode, stdout } = await doctor([...args, '--json']);
+  return { exitCode, ...(JSON.parse(stdout) as Report) };
+}
+
+function stateOf({ fields }: Report, field: string): string | undefined {
+  return fields.find((finding) => finding.field === field)?.state;
+}
+
+/** The lighthouse's page or panel with some of its text exchanged. */
+function changedAnswer(kind: 'page' | 'panel', from: string, to: string): ReplayAnswer {
+  const answer = readAnswers(OWN_ANSWERS).find(
+    ({ file }) => file === (kind === 'page' ? 'channel-page-lighthouse.json' : 'about-lighthouse.json'),
+  );
+  if (answer === undefined || !answer.text.includes(from)) throw new Error(`no "${from}" in the ${kind}`);
+  return { ...answer, text: answer.text.replaceAll(from, to) };
+}
+
+describe('the doctor, of a healthy channel', () => {
+  it.each(['@BellRockLight', LIGHTHOUSE, 'bellrock', 'https://www.youtube.com/@BellRockLight'])(
+    'finds everything when asked for %s',
+    async (asked) => {
+      await startUpstream();
+      const { exitCode, isFine, channelId, failure, fields } = await report(asked);
+      expect([exitCode, isFine, channelId, failure]).toEqual([0, true, LIGHTHOUSE, null]);
+      expect(fields.filter(({ state }) => state !== 'fine')).toEqual([]);
+      expect(fields.map(({ field }) => field)).toHaveLength(15);
+    },
+  );
+
+  it('shows each call with its answer, and from where each field came', async () => {
+    await startUpstream();
+    const { calls, fields } = await report('@BellRockLight');
+    expect(calls.map(({ name, status, form }) => [name, status, form]).sort()).toEqual([
+      ['about', 200, 'json'],
+      ['avatar picture', 200, 'png'],
+      ['banner picture', 200, 'png'],
+      ['feed', 200, 'xml'],
+      ['page', 200, 'json'],
+      ['resolve', 200, 'json'],
+    ]);
+    expect(fields.find(({ field }) => field === 'title')).toMatchObject({
+      value: 'Bell Rock Light',
+      path: 'page.metadata.channelMetadataRenderer.title',
+    });
+    expect(fields.find(({ field }) => field === 'publishedAt (feed)')?.value).toBe('2011-02-01T06:30:15Z');
+  });
+
+  it('is a table that a pipe gets without colours', async () => {
+    await startUpstream();
+    const piped = await doctor(['@BellRockLight']);
+    const onTerminal = await doctor(['@BellRockLight'], { isTerminal: true });
+    expect(piped.stdout).toMatch(/^viewCount +fine +312530935570 +about…/m);
+    expect(piped.stdout).toBe(stripVTControlCharacters(piped.stdout));
+    expect(onTerminal.stdout).not.toBe(stripVTControlCharacters(onTerminal.stdout));
+  });
+
+  it('does without what a channel need not have', async () => {
+    await startUpstream();
+    const { exitCode, ...found } = await report('UCreplayQuiet00000000007');
+    expect(exitCode).toBe(0);
+    expect(['banner', 'country', 'subscriberCount', 'customUrl'].map((field) => stateOf(found, field))).toEqual(
+      Array(4).fill('absent'),
+    );
+  });
+
+  it('expects nothing more of a channel in a layout of its own, and says so', async () => {
+    await startUpstream();
+    const { exitCode, remarks } = await report('UCreplayDistillery000004');
+    expect(exitCode).toBe(0);
+    expect(remarks.join()).toContain('age-gated');
+  });
+
+  it('thinks nothing of a feed that does not answer', async () => {
+    await startUpstream();
+    replay.misbehave('feed', answerStatus(500));
+    const { exitCode, ...found } = await report(LIGHTHOUSE);
+    expect([exitCode, stateOf(found, 'publishedAt (feed)')]).toEqual([0, 'absent']);
+  });
+});
+
+describe('the doctor, of a changed upstream', () => {
+  it.each<[string, ReplayAnswer[], Record<string, string>]>([
+    ['a renamed header', [changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')], { banner: 'missing' }],
+    [
+      'renamed metadata',
+      [changedAnswer('page', 'channelMetadataRenderer', 'channelDataRenderer')],
+      { title: 'older', channelId: 'older', customUrl: 'older', avatar: 'older' },
+    ],
+    [
+      'a renamed panel',
+      [changedAnswer('panel', 'aboutChannelRenderer', 'aboutPanelRenderer')],
+      { viewCount: 'missing', country: 'missing', links: 'missing', videoCount: 'rounded' },
+    ],
+    ['an unknown country', [changedAnswer('panel', 'United Kingdom', 'Freedonia')], { country: 'unreadable' }],
+    ['a date in another form', [changedAnswer('panel', 'Joined ', 'Since ')], { publishedAt: 'unreadable' }],
+  ])('names the fields that %s takes', async (_what, changed, states) => {
+    await startUpstream(changed);
+    const { exitCode, isFine, ...found } = await report('@BellRockLight');
+    expect([exitCode, isFine]).toEqual([1, false]);
+    const drifted = found.fields.filter(({ state }) => state !== 'fine' && state !== 'absent');
+    expect(Object.fromEntries(drifted.map(({ field, state }) => [field, state]))).toMatchObject(states);
+    const { stdout } = await doctor(['@BellRockLight']);
+    const verdict = stdout.trimEnd().split('\n').at(-1) ?? '';
+    for (const field of Object.keys(states)) expect(verdict).toContain(field);
+  });
+
+  it('names a header that it does not know, and the value that it cannot read', async () => {
+    await startUpstream([changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')]);
+    expect((await report(LIGHTHOUSE)).remarks.join()).toContain('pageCrownRenderer');
+    await replay.close();
+    await startUpstream([changedAnswer('panel', 'United Kingdom', 'Freedonia')]);
+    const { fields } = await report(LIGHTHOUSE);
+    expect(fields.find(({ field }) => field === 'country')?.note).toContain('Freedonia');
+  });
+
+  it('shows the fields of a page that is no record any more', async () => {
+    const page = { header: { crown: {} }, metadata: { channelDataRenderer: { title: 'x' } } };
+    await startUpstream([jsonAnswer('browse', { browseId: LIGHTHOUSE }, page)]);
+    const found = await report(LIGHTHOUSE);
+    expect([found.exitCode, found.failure?.code, stateOf(found, 'title')]).toEqual([1, 'upstream_invalid', 'missing']);
+  });
+
+  it('tells a picture that comes in its second form only, or not at all', async () => {
+    await startUpstream();
+    replay.misbehave('image', answerStatus(403), 1);
+    const second = await report('UCreplayQuiet00000000007');
+    expect([second.exitCode, stateOf(second, 'avatar (original)')]).toEqual([1, 'older']);
+    replay.misbehave('image', answerHtml());
+    const none = await report('UCreplayQuiet00000000007');
+    expect([none.exitCode, stateOf(none, 'avatar (original)')]).toEqual([1, 'missing']);
+  });
+
+  it('never lets an answer steer the terminal', async () => {
+    await startUpstream([changedAnswer('page', 'Bell Rock Light', '\\u001b[2J\\u009b31m')]);
+    const { stdout } = await doctor([LIGHTHOUSE]);
+    expect(stdout).toContain('[2J');
+    expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+});
+
+describe('the doctor, of an upstream that does not answer', () => {
+  it.each([
+    ['429', answerStatus(429), 'status 429'],
+    ['a "sorry" page', redirectTo('https://www.google.com/sorry/index'), 'redirect to https://www.google.com/sorry'],
+    ['a captcha', answerHtml(), 'HTML'],
+    ['a broken connection', FAULTS.resetBeforeAnswer, 'reached'],
+  ])('gives %s as the reason', async (_name, listener, reason) => {
+    await startUpstream();
+    replay.misbehave('all', listener);
+    const { exitCode, failure, fields } = await report('@BellRockLight');
+    expect([exitCode, failure?.code, fields]).toEqual([1, 'upstream_unavailable', []]);
+    expect(failure?.message).toContain(reason);
+    expect((await doctor(['@BellRockLight'])).stdout).toContain(reason);
+  });
+
+  it('does not take a block for a channel that is not there', async () => {
+    await startUpstream();
+    const unknown = await report('@nobody');
+    expect([unknown.exitCode, unknown.failure?.code]).toEqual([1, 'channel_not_found']);
+    const gone = await report('UCreplayTerminated000010');
+    expect([gone.exitCode, gone.failure?.code, gone.fields]).toEqual([1, 'channel_not_found', []]);
+  });
+});
+
+describe('the doctor, of the official API', () => {
+  const source = ['--source', 'youtube-data-api'];
+
+  it('shows where its parts come from, without the key', async () => {
+    await startUpstream();
+    const { exitCode, fields } = await report('@BellRockLight', ...source);
+    expect(exitCode).toBe(0);
+    expect(fields.find(({ field }) => field === 'viewCount')).toMatchObject({
+      value: '5',
+      path: 'statistics.viewCount',
+    });
+    const { stdout, stderr } = await doctor(['@BellRockLight', ...source]);
+    expect(stdout + stderr).not.toContain(API_KEY);
+  });
+
+  it('says when the key is refused, without the key', async () => {
+    await startUpstream();
+    replay.misbehave('data-api', answerDataApiError(400, 'keyInvalid', `API key ${API_KEY} not valid`));
+    const { exitCode, stdout } = await doctor(['@BellRockLight', ...source]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('does not accept this service’s key');
+    expect(stdout).not.toContain(API_KEY);
+  });
+
+  it('is not asked without a key', async () => {
+    await startUpstream();
+    const { exitCode, stderr } = await doctor(['@BellRockLight', ...source], { apiKey: undefined });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('YOUTUBE_API_KEY');
+    expect(replay.calls).toEqual([]);
+  });
+});
+
+describe('the doctor’s command line', () => {
+  it.each([
+    [[], 'Exactly one channel'],
+    [['@a', '@b'], 'Exactly one channel'],
+    [['!'], 'no channel ID'],
+    [['@a', '--source', 'catalog'], 'no source "catalog"'],
+    [['@a', '--frobnicate'], 'frobnicate'],
+  ])('%j is refused with the reason and the usage', async (args, reason) => {
+    await startUpstream();
+    const { exitCode, stdout, stderr } = await doctor(args);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(reason);
+    expect(stderr).toContain('Usage:');
+    expect(replay.calls).toEqual([]);
+  });
+
+  it('helps', async () => {
+    await startUpstream();
+    const { exitCode, stdout } = await doctor(['--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('unreadable');
+  });
+});

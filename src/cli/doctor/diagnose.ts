@@ -1,0 +1,163 @@
+import type { OriginalRef } from '../../domain/channel.ts';
+import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
+import { createDownloader, IMAGE_HOSTS } from '../../images/download.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
+import { type FieldFinding, isDrift } from '../../sources/field-finding.ts';
+import type { LoadedChannel } from '../../sources/source.ts';
+import { explain, type RecordedCall, recordCalls } from './recorded-calls.ts';
+import { createUpstream, type SourceName, type Upstream, type UpstreamSettings } from './upstreams.ts';
+
+export interface Diagnosis {
+  readonly asked: string;
+  readonly source: SourceName;
+  readonly origin: string;
+  readonly channelId: string | null;
+  /** True when everything came from where the newest layout has it. */
+  readonly isFine: boolean;
+  /** Why there is no record. */
+  readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly calls: readonly RecordedCall[];
+  readonly fields: readonly FieldFinding[];
+  readonly remarks: readonly string[];
+}
+
+export interface DiagnoseOptions {
+  readonly asked: string;
+  /** How to read it, in order. */
+  readonly refs: readonly ChannelRef[];
+  readonly sourceName: SourceName;
+  readonly settings: UpstreamSettings;
+  readonly clock: Clock;
+}
+
+/** For everything together: each call has its own, shorter deadline. */
+const TOTAL_MS = 60_000;
+
+/** Asks for a channel and its pictures the way that the service does, past every cache. */
+export async function diagnose({ asked, refs, sourceName, settings, clock }: DiagnoseOptions): Promise<Diagnosis> {
+  const calls: RecordedCall[] = [];
+  const upstream = createUpstream(sourceName, settings, { clock, calls });
+  const signal = AbortSignal.timeout(TOTAL_MS);
+  try {
+    const { channelId, loaded, failure } = await load(upstream, refs, signal);
+    // An alert that there is no such channel, or a page of HTML, has no fields to look for.
+    const isWorthInspecting = loaded !== undefined || failure?.code === 'upstream_invalid';
+    const found = isWorthInspecting ? upstream.inspect(channelId ?? asked, loaded) : { fields: [], remarks: [] };
+    const fields = [...found.fields];
+    if (loaded !== undefined) {
+      if (upstream.hasFeed) fields.push(await inspectFeed(upstream, loaded.channel.channelId, calls, signal));
+      fields.push(...(await inspectPictures(loaded, { settings, clock, calls, signal })));
+    }
+    return {
+      asked,
+      source: sourceName,
+      origin: upstream.origin,
+      channelId: channelId ?? null,
+      isFine: failure === undefined && !fields.some(isDrift),
+      failure: failure === undefined ? null : { code: failure.code, message: explain(failure) },
+      calls,
+      fields,
+      remarks: found.remarks,
+    };
+  } finally {
+    await upstream.source.close();
+  }
+}
+
+interface LoadOutcome {
+  readonly channelId?: string;
+  readonly loaded?: LoadedChannel;
+  readonly failure?: AppError;
+}
+
+async function load({ source }: Upstream, refs: readonly ChannelRef[], signal: AbortSignal): Promise<LoadOutcome> {
+  let failure: AppError | undefined;
+  for (const ref of refs) {
+    let channelId: string | undefined;
+    try {
+      const resolved = ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, { signal });
+      channelId = resolved.channelId;
+      return { channelId, loaded: resolved.loaded ?? (await source.getChannel(channelId, { signal })) };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      failure = error;
+      if (channelId !== undefined) return { channelId, failure };
+      // As in the service: another reading of a name is tried only after a definite "no such channel".
+      if (error.code !== 'channel_not_found') break;
+    }
+  }
+  return failure === undefined ? {} : { failure };
+}
+
+async function inspectFeed(
+  { source }: Upstream,
+  channelId: string,
+  calls: readonly RecordedCall[],
+  signal: AbortSignal,
+): Promise<FieldFinding> {
+  const finding = { field: 'publishedAt (feed)', path: 'feed.published', note: null };
+  const value = await unlessFailed(source.findPublishedAt(channelId, { signal }));
+  if (typeof value === 'string') return { ...finding, state: 'fine', value };
+  if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
+    return { ...finding, state: 'unreadable', value: null, note: 'the feed answers, but its time cannot be read' };
+  }
+  return { ...finding, state: 'absent', value: null, path: null, note: 'feeds fail for days: that means nothing' };
+}
+
+interface PictureOptions {
+  readonly settings: UpstreamSettings;
+  readonly clock: Clock;
+  readonly calls: RecordedCall[];
+  readonly signal: AbortSignal;
+}
+
+async function inspectPictures({ channel }: LoadedChannel, options: PictureOptions): Promise<FieldFinding[]> {
+  const { imageOrigin, userAgent } = options.settings;
+  const http = createHttpClient({
+    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
+    privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
+    followRedirects: true,
+    userAgent,
+  });
+
+  async function inspectPicture(kind: 'banner' | 'avatar', ref: OriginalRef | null): Promise<FieldFinding[]> {
+    if (ref === null || ref.kind !== 'remote') return [];
+    const { clock, calls, signal } = options;
+    const tried: RecordedCall[] = [];
+    const downloader = createDownloader({
+      http: recordCalls(http, { clock, calls: tried, nameOf: () => `${kind} picture` }),
+      originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
+    });
+    const finding = { field: `${kind} (original)`, path: ref.key };
+    const bytes = await unlessFailed(downloader.download(ref, { signal }));
+    calls.push(...tried);
+    if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: explain(bytes) }];
+    const value = `${bytes.length} bytes`;
+    return [
+      tried.length === 1
+        ? { ...finding, state: 'fine', value, note: null }
+        : { ...finding, state: 'older', value, note: 'the original itself (=s0) was refused' },
+    ];
+  }
+
+  try {
+    const found = await Promise.all([
+      inspectPicture('banner', channel.banner),
+      inspectPicture('avatar', channel.avatar),
+    ]);
+    return found.flat();
+  } finally {
+    await http.close();
+  }
+}
+
+async function unlessFailed<T>(work: Promise<T>): Promise<T | AppError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}

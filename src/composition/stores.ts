@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { createDiskFileStore } from '../cache/disk-files.ts';
+import { createGuardedStore } from '../cache/guarded-store.ts';
+import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
+import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
+import { createRedisStore } from '../cache/redis.ts';
+import { createSharedPictures } from '../cache/shared-pictures.ts';
+import { createSqliteStore } from '../cache/sqlite.ts';
+import type { Store } from '../cache/store.ts';
+import type { Config } from '../config.ts';
+import type { SearchHit } from '../domain/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
+import { withinMs } from '../lib/within-ms.ts';
+import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES } from '../services/cache-plan.ts';
+import type { ChannelEntry } from '../services/channels.ts';
+import type { Original } from '../services/originals.ts';
+import type { PartStates } from './part-states.ts';
+
+export interface StoresOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly states: PartStates;
+}
+
+/** How full a store is, for the console. */
+export interface StoreSize {
+  readonly name: string;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly entries: number | null;
+}
+
+/** Everything that is kept, in memory, on disk and in Redis. */
+export interface Stores {
+  /** With `REDIS_URL` only. */
+  readonly redis: RedisConnection | undefined;
+  readonly store: Store;
+  readonly pictures: PictureCache;
+  readonly caches: {
+    readonly records: ReadThrough<ChannelEntry>;
+    readonly names: ReadThrough<string>;
+    readonly searches: ReadThrough<readonly SearchHit[]>;
+    readonly originals: ReadThrough<Original>;
+  };
+  sizes(): readonly StoreSize[];
+  /** Settles when stored values can be found, or after some seconds. */
+  opened(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const STORE_READ_TIMEOUT_MS = 500;
+/** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
+const STORE_OPEN_MS = 5_000;
+const STORE_MAX_BYTES = 512 * 2 ** 20;
+
+export async function createStores({ config, clock, logger, states }: StoresOptions): Promise<Stores> {
+  const redis =
+    config.redisUrl &&
+    (await createRedisConnection({
+      address: config.redisUrl,
+      onStateChange: (problem) => states.report('redis', problem === null ? null : `not used (${problem})`),
+    }));
+  const unguardedStore = redis
+    ? createRedisStore({ connection: redis })
+    : createSqliteStore({
+        path: join(config.dataDir, 'cache.db'),
+        maxBytes: STORE_MAX_BYTES,
+        clock,
+        onEvent: (event) => logger.warn(event, 'cache.db'),
+      });
+  // The first look-up starts its thread. One that cannot be opened is reported with the first request.
+  const opening = unguardedStore.get('opening').catch(() => undefined);
+  const store = createGuardedStore({
+    store: unguardedStore,
+    readTimeoutMs: STORE_READ_TIMEOUT_MS,
+    onStateChange({ isWorking, error }) {
+      // Redis has its own line, for all that use it.
+      if (!redis) states.report('cache', isWorking ? null : 'cannot be used', error);
+    },
+  });
+  const pictures = createPictureCache({
+    files: createDiskFileStore({
+      directory: join(config.dataDir, 'pictures'),
+      maxBytes: config.imageCacheBytes,
+      clock,
+      onEvent(event) {
+        const level = event.kind === 'damaged' || event.kind === 'scan-failed' ? 'warn' : 'debug';
+        logger[level](event, 'pictures');
+      },
+    }),
+    ...(redis && {
+      shared: createSharedPictures({ connection: redis, maxPictureBytes: SHARED_PICTURE_MAX_BYTES }),
+    }),
+    maxMemoryBytes: shareOf('pictures'),
+    onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
+  });
+
+  function shareOf(part: keyof typeof MEMORY_SHARES): number {
+    return Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);
+  }
+
+  function readThrough<V>(kind: keyof typeof LIFETIMES): ReadThrough<V> {
+    return createReadThrough<V>({ store, clock, ...LIFETIMES[kind], maxMemoryBytes: shareOf(kind) });
+  }
+
+  const caches = {
+    records: readThrough<ChannelEntry>('records'),
+    names: readThrough<string>('names'),
+    searches: readThrough<readonly SearchHit[]>('searches'),
+    originals: readThrough<Original>('originals'),
+  };
+
+  return {
+    redis: redis || undefined,
+    store,
+    pictures,
+    caches,
+
+    sizes() {
+      const { plainBytes, customBytes, files, memoryBytes } = pictures.stats();
+      const kinds = Object.keys(caches) as (keyof typeof caches)[];
+      return [
+        { name: 'pictures on disk', bytes: plainBytes + customBytes, maxBytes: config.imageCacheBytes, entries: files },
+        { name: 'pictures in memory', bytes: memoryBytes, maxBytes: shareOf('pictures'), entries: null },
+        ...kinds.map((kind) => {
+          const { bytes, entries } = caches[kind].stats();
+          return { name: `${kind} in memory`, bytes, maxBytes: shareOf(kind), entries };
+        }),
+      ];
+    },
+
+    async opened() {
+      await withinMs(opening, STORE_OPEN_MS);
+    },
+
+    async close() {
+      await Promise.all([pictures.close(), store.close()]);
+      redis?.close();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createHttpClient } from '../lib/http-client.ts';
+import { describeFailure, type Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { createCallBudget } from '../lib/resilience/call-budget.ts';
+import { type BreakerState, createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
+import { createFailover, type Failover } from '../sources/failover.ts';
+import { createSources } from '../sources/registry.ts';
+import type { ChannelSource } from '../sources/source.ts';
+import type { PartStates } from './part-states.ts';
+
+export interface UpstreamsOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly states: PartStates;
+  readonly userAgent: string;
+  /** In place of those that the settings name. */
+  readonly sources?: readonly ChannelSource[] | undefined;
+  readonly downloader?: Downloader | undefined;
+}
+
+export interface UpstreamState {
+  readonly name: string;
+  /** `null`: always asked. */
+  readonly breaker: BreakerState | null;
+}
+
+/** Where channels and their pictures come from, each left alone for a while when it fails. */
+export interface Upstreams {
+  readonly failover: Failover;
+  readonly downloader: Downloader;
+  readonly sourceStates: () => readonly UpstreamState[];
+  readonly imageHostState: () => BreakerState;
+  close(): Promise<void>;
+}
+
+export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  const { config, clock, logger, metrics, states, userAgent } = options;
+  const sources =
+    options.sources ??
+    createSources(config, {
+      clock,
+      userAgent,
+      onStateChange: states.report,
+      onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
+    });
+  const breakers = new Map(
+    sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createCircuitBreaker({ clock })]),
+  );
+  const failover = createFailover({
+    sources,
+    breakers,
+    clock,
+    onOutcome({ source, operation, outcome, durationMs, error }) {
+      metrics.sourceCalls.inc({ source, operation, outcome });
+      metrics.sourceSeconds.observe({ source, operation }, durationMs / 1000);
+      if (outcome !== 'found' && outcome !== 'channel_not_found') {
+        const details = outcome === 'internal' ? { err: error } : { reason: describeFailure(error) };
+        logger.warn({ source, operation, outcome, durationMs: Math.round(durationMs), ...details }, 'source failed');
+      }
+    },
+  });
+
+  const imageOrigin = config.youtubeImageOrigin;
+  const imageHttp = createHttpClient({
+    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
+    privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
+    followRedirects: true,
+    userAgent,
+  });
+  const imageBreaker = createCircuitBreaker({ clock });
+  const downloader =
+    options.downloader ??
+    createDownloader({
+      http: guardHttpClient(imageHttp, {
+        budget: createCallBudget({
+          clock,
+          callsPerSecond: config.upstreamCallsPerSecond,
+          burst: config.upstreamCallBurst,
+        }),
+      }),
+      originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
+      breaker: imageBreaker,
+      catalogImagesDir: join(config.dataDir, 'catalog-images'),
+    });
+
+  return {
+    failover,
+    downloader,
+    sourceStates: () => sources.map(({ name }) => ({ name, breaker: breakers.get(name)?.state() ?? null })),
+    imageHostState: () => imageBreaker.state(),
+    async close() {
+      await Promise.all(sources.map((source) => source.close()));
+      await imageHttp.close();
+    },
+  };
+}

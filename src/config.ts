@@ -1,0 +1,260 @@
+import { isChannelId } from './domain/identifier.ts';
+import { parseRedisUrl } from './domain/redis-url.ts';
+import * as form from './domain/settings.ts';
+
+/** Everything an operator can set, each written once: `docs/` and the README's table are made from this. */
+export const SETTINGS = {
+  port: form.setting('PORT', '8080', form.integer(0, 65_535), 'Port of the public listener; 0 takes any free one.'),
+  host: form.setting('HOST', '0.0.0.0', form.text, 'Address that the public listener binds.'),
+  baseUrls: form.setting(
+    'BASE_URL',
+    '',
+    form.list(form.origin),
+    'The origin (or several, comma-separated) that URLs in answers start with. Several: the one that matches `Host`, else the first. Unset: taken from `Host`.',
+  ),
+  urlForm: form.setting(
+    'URL_FORM',
+    'api',
+    form.oneOf(['api', 'short']),
+    'How picture URLs in a record are written: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
+  ),
+  dataDir: form.setting('DATA_DIR', './data', form.text, 'Where the catalog, the cache and the pictures live.'),
+  sources: form.setting(
+    'SOURCES',
+    'catalog,youtube',
+    form.list(form.oneOf(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
+    'Where channels come from, in order of preference.',
+  ),
+  sampleCatalog: form.setting(
+    'SAMPLE_CATALOG',
+    'on',
+    form.onOff,
+    'Whether a catalog that does not exist yet is created with the sample channels.',
+  ),
+  youtubeOrigin: form.setting(
+    'YOUTUBE_ORIGIN',
+    'https://www.youtube.com',
+    form.origin,
+    'Where the `youtube` source sends its requests.',
+  ),
+  youtubeImageOrigin: form.setting(
+    'YOUTUBE_IMAGE_ORIGIN',
+    '',
+    form.optional(form.origin),
+    'Where pictures are fetched instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`); the path is kept.',
+  ),
+  youtubeClientVersion: form.setting(
+    'YOUTUBE_CLIENT_VERSION',
+    '2.20260630.03.00',
+    form.text,
+    'The web client version that requests to YouTube name.',
+  ),
+  youtubeFieldMask: form.setting(
+    'YOUTUBE_FIELD_MASK',
+    'on',
+    form.onOff,
+    'Whether YouTube is asked for the needed parts of a channel page only (`$fields`).',
+  ),
+  youtubeAboutToken: form.setting(
+    'YOUTUBE_ABOUT_TOKEN',
+    'computed',
+    form.oneOf(['computed', 'page']),
+    'Where the token of the About panel comes from: `computed` asks for page and panel at once, `page` reads it from the page first.',
+  ),
+  youtubeApiKey: form.setting(
+    'YOUTUBE_API_KEY',
+    '',
+    form.optional(form.text),
+    'Key of the `youtube-data-api` source.',
+    { isSecret: true },
+  ),
+  youtubeApiOrigin: form.setting(
+    'YOUTUBE_API_ORIGIN',
+    'https://www.googleapis.com',
+    form.origin,
+    'Where the `youtube-data-api` source sends its requests.',
+  ),
+  youtubeApiDailyQuota: form.setting(
+    'YOUTUBE_API_DAILY_QUOTA',
+    '10000',
+    form.integer(1, 1_000_000_000),
+    'Units a day that the `youtube-data-api` source may spend (a search costs 100, a channel 1).',
+  ),
+  upstreamCallsPerSecond: form.setting(
+    'UPSTREAM_CALLS_PER_SECOND',
+    '10',
+    form.integer(1, 100_000),
+    'Outgoing calls a second to each source, pictures counted apart.',
+  ),
+  upstreamCallBurst: form.setting(
+    'UPSTREAM_CALL_BURST',
+    '100',
+    form.integer(1, 1_000_000),
+    'Outgoing calls that may be made at once after a quiet time.',
+  ),
+  trustProxy: form.setting(
+    'TRUST_PROXY',
+    '',
+    form.list(form.proxyCidr),
+    'Addresses (CIDRs, comma-separated) of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.',
+  ),
+  rateLimit: form.setting(
+    'RATE_LIMIT',
+    '10/30',
+    form.rateLimit,
+    'Requests per seconds that one client may make, as `requests/seconds`.',
+  ),
+  rateLimitOverrides: form.setting(
+    'RATE_LIMIT_OVERRIDES',
+    '',
+    form.list(form.rateLimitOverride),
+    'Other limits for some clients: `CIDR=requests/seconds` or `CIDR=unlimited`, comma-separated; the longest prefix wins.',
+  ),
+  rateLimitIpv6Prefix: form.setting(
+    'RATE_LIMIT_IPV6_PREFIX',
+    '64',
+    form.integer(1, 128),
+    'How many leading bits of an IPv6 address make one client.',
+  ),
+  rateLimitClients: form.setting(
+    'RATE_LIMIT_CLIENTS',
+    '1000000',
+    form.integer(1000, 100_000_000),
+    'How many clients the limiter remembers; those with most budget left are forgotten first.',
+  ),
+  negotiate: form.setting(
+    'NEGOTIATE',
+    'on',
+    form.onOff,
+    'Whether the picture format follows `Accept`. `off` for caches that ignore `Vary`: JPEG or PNG unless a format is asked for.',
+  ),
+  blockedChannels: form.setting(
+    'BLOCKED_CHANNELS',
+    '',
+    form.list(form.matching(isChannelId, 'a channel ID')),
+    'Channel IDs, comma-separated, that are answered with 451 everywhere.',
+  ),
+  redisUrl: form.setting(
+    'REDIS_URL',
+    '',
+    form.optional(parseRedisUrl),
+    'A Redis or Valkey that all instances share (`redis://`, `rediss://` for TLS, `unix://` for a socket): rate limit, records, searches and small pictures. Unset: each instance has its own (docs/redis.md).',
+    { isSecret: true },
+  ),
+  memoryCacheBytes: form.setting(
+    'MEMORY_CACHE_BYTES',
+    '128MiB',
+    form.bytes,
+    'Memory for records, searches and pictures in use.',
+  ),
+  imageCacheBytes: form.setting('IMAGE_CACHE_BYTES', '2GiB', form.bytes, 'Disk space for originals and pictures.'),
+  encoders: form.setting(
+    'ENCODERS',
+    '0',
+    form.integer(0, 256),
+    'Encoder processes; 0 takes as many as there are processors (a container’s limit counts).',
+  ),
+  encoderQueue: form.setting(
+    'ENCODER_QUEUE',
+    '64',
+    form.integer(1, 100_000),
+    'Pictures that may wait for an encoder; beyond it clients get 503.',
+  ),
+  contact: form.setting(
+    'CONTACT',
+    '',
+    form.optional(form.text),
+    'How to reach the operator for higher limits; shown in the index and in 429 answers.',
+  ),
+  logLevel: form.setting(
+    'LOG_LEVEL',
+    'info',
+    form.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    'What is logged.',
+  ),
+  accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether every answer is logged, one line each.'),
+  logAddresses: form.setting(
+    'LOG_ADDRESSES',
+    'cut',
+    form.oneOf(['cut', 'full']),
+    'How clients appear in the log: `cut` = their network (IPv4 /24, IPv6 /48), `full` = their address.',
+  ),
+  consolePort: form.setting(
+    'CONSOLE_PORT',
+    '8081',
+    form.integer(0, 65_535),
+    'Port of the private listener (health, readiness, metrics); 0 turns it off.',
+  ),
+  consoleHost: form.setting('CONSOLE_HOST', '127.0.0.1', form.text, 'Address that the private listener binds.'),
+  consoleAllowedHosts: form.setting(
+    'CONSOLE_ALLOWED_HOSTS',
+    '',
+    form.list(form.text),
+    'Names (comma-separated, without port) by which the private listener may be asked, beside `localhost`, the loopback addresses and `CONSOLE_HOST`.',
+  ),
+} as const;
+
+export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+
+/** A setting as people are shown it. */
+export interface ShownSetting {
+  readonly name: string;
+  /** Never a secret's own text. */
+  readonly value: string;
+  readonly isDefault: boolean;
+}
+
+/** All settings as they are in force. */
+export function shownSettings(env: Readonly<Record<string, string | undefined>>): ShownSetting[] {
+  return Object.values(SETTINGS).map(({ env: name, fallback, isSecret }) => {
+    const given = env[name]?.trim() ?? '';
+    if (given === '') return { name, value: fallback, isDefault: true };
+    return { name, value: isSecret ? 'set (not shown)' : given, isDefault: given === fallback };
+  });
+}
+
+/** Every mistake in the settings at once: the operator mends them in one go. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/**
+ * Reads the settings; an empty variable counts as unset.
+ *
+ * @throws ConfigError that lists every variable that cannot be used and the form it should have.
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const mistakes: string[] = [];
+  const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse }]) => {
+    const given = env[variable]?.trim();
+    try {
+      return [name, parse(given === undefined || given === '' ? fallback : given)];
+    } catch (error) {
+      if (!(error instanceof form.SettingError)) throw error;
+      mistakes.push(`${variable}: ${error.message}`);
+      return [name, undefined];
+    }
+  });
+  const config = Object.fromEntries(values) as Config;
+  if (mistakes.length === 0) mistakes.push(...contradictions(config));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return config;
+}
+
+function contradictions(config: Config): string[] {
+  const found: string[] = [];
+  if (config.sources.includes('youtube-data-api') && config.youtubeApiKey === undefined) {
+    found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');
+  }
+  if (new Set(config.sources).size !== config.sources.length) found.push('SOURCES: names a source twice');
+  if (config.consolePort !== 0 && config.consolePort === config.port) {
+    found.push('CONSOLE_PORT: must differ from PORT');
+  }
+  return found;
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts';
+
+/** A limiter under test with the means to move the time that it goes by. */
+export interface LimiterUnderTest {
+  readonly limiter: RateLimiter;
+  advance(ms: number): void;
+}
+
+const windowMs = 30_000;
+const limit: RateLimit = { requests: 10, windowMs };
+
+/** What every rate limiter must do. `createLimiter` is called anew for each test. */
+export function describeLimiterContract(
+  name: string,
+  createLimiter: () => Promise<LimiterUnderTest> | LimiterUnderTest,
+): void {
+  describe(`${name} as a rate limiter`, () => {
+    let subject: LimiterUnderTest;
+    beforeEach(async () => {
+      subject = await createLimiter();
+    });
+    afterEach(() => subject.limiter.close());
+
+    async function hitTimes(client: string, times: number, under = limit) {
+      const decisions = [];
+      for (let count = 0; count < times; count += 1) decisions.push(await subject.limiter.hit(client, under));
+      return decisions;
+    }
+
+    it('admits as many requests at once as the limit says and counts down what is left', async () => {
+      const decisions = await hitTimes('192.0.2.1', 12);
+      expect(decisions.map((decision) => decision.isAllowed)).toEqual([...Array(10).fill(true), false, false]);
+      expect(decisions.map((decision) => decision.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]);
+    });
+
+    it('tells the time until the oldest request leaves the window, never more than the window', async () => {
+      const first = await subject.limiter.hit('192.0.2.1', limit);
+      expect(first.resetMs).toBeGreaterThan(windowMs * 0.9);
+      expect(first.resetMs).toBeLessThanOrEqual(windowMs);
+      subject.advance(Math.floor(windowMs / 2));
+      const second = await subject.limiter.hit('192.0.2.1', limit);
+      expect(second.resetMs).toBeGreaterThan(0);
+      expect(second.resetMs).toBeLessThanOrEqual(Math.ceil(windowMs / 2));
+    });
+
+    it('admits a refused client again after exactly the wait it was told', async () => {
+      await hitTimes('192.0.2.1', 10);
+      const refused = await subject.limiter.hit('192.0.2.1', limit);
+      expect(refused.isAllowed).toBe(false);
+      subject.advance(Math.ceil(refused.resetMs));
+      expect(await subject.limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true });
+    });
+
+    it('does not count refused requests', async () => {
+      const [first] = await hitTimes('192.0.2.1', 60);
+      subject.advance(Math.ceil(first?.resetMs ?? 0));
+      const later = await hitTimes('192.0.2.1', 10);
+      expect(later.filter((decision) => decision.isAllowed).length).toBe(10);
+    });
+
+    it('does not let twice the limit through at the edge between two windows', async () => {
+      subject.advance(windowMs - 1);
+      await hitTimes('192.0.2.1', 10);
+      subject.advance(Math.floor(windowMs / 10));
+      const [later] = await hitTimes('192.0.2.1', 1);
+      expect(later?.isAllowed).toBe(false);
+    });
+
+    it('keeps clients apart', async () => {
+      await hitTimes('192.0.2.1', 11);
+      const [other] = await hitTimes('192.0.2.2', 1);
+      expect(other).toMatchObject({ isAllowed: true, remaining: 9 });
+    });
+
+    it('holds each client to the limit it comes with', async () => {
+      const wide: RateLimit = { requests: 25, windowMs: windowMs * 2 };
+      const admitted = (await hitTimes('192.0.2.1', 30, wide)).filter((decision) => decision.isAllowed);
+      expect(admitted.length).toBe(25);
+      expect((await hitTimes('192.0.2.2', 30)).filter((decision) => decision.isAllowed).length).toBe(10);
+      subject.advance(windowMs);
+      expect((await hitTimes('192.0.2.1', 1, wide))[0]?.isAllowed).toBe(false);
+      expect((await hitTimes('192.0.2.2', 1))[0]?.isAllowed).toBe(true);
+    });
+
+    it('takes any text as a client', async () => {
+      for (const client of ['', '1', '2001:db8::/64', '\u{1f4fa} ключ', 'a'.repeat(1_000)]) {
+        const decisions = await hitTimes(client, 11);
+        expect(decisions.map((decision) => decision.isAllowed)).toEqual([...Array(10).fill(true), false]);
+      }
+    });
+
+    it('admits exactly the limit to requests that arrive together', async () => {
+      const decisions = await Promise.all(Array.from({ length: 50 }, () => subject.limiter.hit('192.0.2.1', limit)));
+      expect(decisions.filter((decision) => decision.isAllowed).length).toBe(10);
+    });
+
+    it('decides every sequence of requests like a plain list of times would', async () => {
+      const steps = fc.array(
+        fc.record({
+          client: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::/64'),
+          requests: fc.integer({ min: 1, max: 6 }),
+          thenMs: fc.integer({ min: 0, max: Math.floor(windowMs / 2) }),
+        }),
+        { maxLength: 40 },
+      );
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(steps, async (sequence) => {
+          run += 1;
+          const admitted = new Map<string, number[]>();
+          let nowMs = 0;
+          for (const { client, requests, thenMs } of sequence) {
+            const times = admitted.get(client) ?? [];
+            admitted.set(client, times);
+            for (let count = 0; count < requests; count += 1) {
+              const recent = times.filter((time) => nowMs - time < windowMs);
+              const decision = await subject.limiter.hit(`${client} run ${run}`, limit);
+              expect(decision.isAllowed).toBe(recent.length < limit.requests);
+              if (decision.isAllowed) times.push(nowMs);
+              expect(decision.remaining).toBe(Math.max(0, limit.requests - recent.length - 1));
+              expect(decision.resetMs).toBe((recent[0] ?? nowMs) + windowMs - nowMs);
+            }
+            subject.advance(thenMs);
+            nowMs += thenMs;
+          }
+        }),
+        { numRuns: 200 },
+      );
+    });
+  });
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Channel, SearchHit } from '../../src/domain/channel.ts';
+import { isCouldNotTell } from '../../src/domain/errors.ts';
+import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { answeringLate } from '../helpers/late-source.ts';
+
+/** A source that is ready to be asked, and what the suite may assume of its content. Made anew for every test. */
+export interface SourceUnderTest {
+  readonly source: ChannelSource;
+  /** A channel that the source has. The handle is without `@` and has at least one letter of the Latin script. */
+  readonly known: { readonly channelId: string; readonly title: string; readonly handle: string };
+  /** The known channel's legacy user name, where it has one. */
+  readonly knownUsername?: string;
+  /** Identifiers of the right form that the source has no channel for. */
+  readonly unknown: { readonly channelId: string; readonly handle: string; readonly username: string };
+  /** Finds at least three channels. */
+  readonly queryWithHits: string;
+  readonly queryWithoutHits: string;
+  /** From here on every call ends without an answer either way. Left out by a source that has no such state. */
+  readonly breakUpstream?: () => void | Promise<void>;
+  /** From here on no call ends by itself. Left out by a source that never waits for anything. */
+  readonly stallUpstream?: () => void | Promise<void>;
+  /** Takes down what stands behind the source; the suite has closed the source itself. */
+  readonly tearDown?: () => void | Promise<void>;
+}
+
+/**
+ * What every channel source must do (`src/sources/source.ts`). Runs twice: on the source as it is, and on the same
+ * source with every answer delayed by some turns of the event loop, so that nothing relies on an answer being quick.
+ */
+export function describeSourceContract(name: string, setUp: () => Promise<SourceUnderTest>): void {
+  describe(`source contract: ${name}`, () => defineTests(setUp));
+  describe(`source contract: ${name}, answering late`, () => {
+    defineTests(async () => {
+      const underTest = await setUp();
+      return { ...underTest, source: answeringLate(underTest.source) };
+    });
+  });
+}
+
+function defineTests(setUp: () => Promise<SourceUnderTest>): void {
+  let underTest: SourceUnderTest;
+  let source: ChannelSource;
+  const signal = () => new AbortController().signal;
+
+  beforeEach(async () => {
+    underTest = await setUp();
+    source = underTest.source;
+  });
+  afterEach(async () => {
+    await source.close();
+    await underTest.tearDown?.();
+  });
+
+  it('answers a known ID with the whole record', async () => {
+    const { known } = underTest;
+    const loaded = await source.getChannel(known.channelId, { signal: signal() });
+    expect(loaded.channel).toMatchObject({ channelId: known.channelId, title: known.title });
+    expect(loaded).toMatchObject({ isComplete: true, missing: [] });
+    expectWellFormedChannel(loaded.channel);
+  });
+
+  it('answers an unknown ID with channel_not_found', async () => {
+    const answer = source.getChannel(underTest.unknown.channelId, { signal: signal() });
+    await expect(answer).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
+  });
+
+  it('resolves a handle whatever its letter case', async () => {
+    const { known } = underTest;
+    for (const spelling of [known.handle, known.handle.toUpperCase(), known.handle.toLowerCase(), `@${known.handle}`]) {
+      const resolution = await source.resolve(handleRef(spelling), { signal: signal() });
+      expect(resolution.channelId).toBe(known.channelId);
+      if (resolution.loaded !== undefined) expectWellFormedChannel(resolution.loaded.channel);
+    }
+  });
+
+  it('resolves a legacy user name whatever its letter case', async (context) => {
+    const { knownUsername, known } = underTest;
+    if (knownUsername === undefined) return context.skip('the known channel has no user name');
+    for (const spelling of [knownUsername, knownUsername.toUpperCase()]) {
+      const resolution = await source.resolve(usernameRef(spelling), { signal: signal() });
+      expect(resolution.channelId).toBe(known.channelId);
+    }
+  });
+
+  it('answers an unknown handle and an unknown user name with channel_not_found', async () => {
+    const { unknown } = underTest;
+    for (const ref of [handleRef(unknown.handle), usernameRef(unknown.username)]) {
+      const answer = source.resolve(ref, { signal: signal() });
+      await expect(answer).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
+    }
+  });
+
+  it('finds at most as many channels as asked for, the same ones first, and none twice', async () => {
+    const three = await source.search(underTest.queryWithHits, 3, { signal: signal() });
+    const two = await source.search(underTest.queryWithHits, 2, { signal: signal() });
+    const one = await source.search(underTest.queryWithHits, 1, { signal: signal() });
+    const ids = three.map((hit) => hit.channelId);
+    expect(new Set(ids).size).toBe(3);
+    expect(two.map((hit) => hit.channelId)).toEqual(ids.slice(0, 2));
+    expect(one.map((hit) => hit.channelId)).toEqual(ids.slice(0, 1));
+    for (const hit of three) expectWellFormedHit(hit);
+  });
+
+  it('answers a search without matches with an empty list', async () => {
+    expect(await source.search(underTest.queryWithoutHits, 20, { signal: signal() })).toEqual([]);
+  });
+
+  it('never calls a failure "no such channel" or "nothing found"', async (context) => {
+    if (underTest.breakUpstream === undefined) return context.skip('the source cannot fail');
+    await underTest.breakUpstream();
+    for (const error of await failuresOf(allCalls(underTest, signal()))) {
+      expect(isCouldNotTell(error), String(error)).toBe(true);
+    }
+  });
+
+  it('does not answer a call whose signal is already aborted', async () => {
+    for (const error of await failuresOf(allCalls(underTest, AbortSignal.abort()))) {
+      expect(error).not.toMatchObject({ code: 'channel_not_found' });
+    }
+  });
+
+  it('gives up a waiting call as soon as its signal is aborted', async (context) => {
+    if (underTest.stallUpstream === undefined) return context.skip('the source never waits');
+    await underTest.stallUpstream();
+    const controller = new AbortController();
+    const failures = failuresOf(allCalls(underTest, controller.signal));
+    controller.abort();
+    expect(await failures).toHaveLength(3);
+  });
+}
+
+function allCalls({ source, known, queryWithHits }: SourceUnderTest, signal: AbortSignal): Promise<unknown>[] {
+  return [
+    source.getChannel(known.channelId, { signal }),
+    source.resolve(handleRef(known.handle), { signal }),
+    source.search(queryWithHits, 3, { signal }),
+  ];
+}
+
+/** What the calls reject with; fails when one of them fulfils. */
+async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
+  const ends = await Promise.allSettled(calls);
+  return ends.map((end) => {
+    if (end.status === 'rejected') return end.reason;
+    throw new Error(`expected a rejection, got ${JSON.stringify(end.value)}`);
+  });
+}
+
+function handleRef(text: string) {
+  const ref = findHandle(text);
+  if (ref === undefined) throw new Error(`${text} is not a handle`);
+  return ref;
+}
+
+function usernameRef(text: string) {
+  const ref = findUsername(text);
+  if (ref === undefined) throw new Error(`${text} is not a user name`);
+  return ref;
+}
+
+const COUNT = /^(0|[1-9][0-9]*)$/;
+const HANDLE_WITH_AT = /^@./u;
+
+/** Asserts what `Channel` promises of every field, whatever the channel. */
+export function expectWellFormedChannel(channel: Channel): void {
+  expect(JSON.parse(JSON.stringify(channel)), 'a record survives JSON').toEqual(channel);
+  expect(Object.values(channel)).not.toContain(undefined);
+  expect(isChannelId(channel.channelId)).toBe(true);
+  expect(channel.title).not.toBe('');
+  expectNullOrMatch(channel.customUrl, HANDLE_WITH_AT);
+  expectNullOrMatch(channel.publishedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expectNullOrMatch(channel.country, /^[A-Z]{2}$/);
+  expectNullOrMatch(channel.subscriberCount, COUNT);
+  expectNullOrMatch(channel.viewCount, COUNT);
+  expectNullOrMatch(channel.videoCount, COUNT);
+  for (const link of channel.links ?? []) expect(link.url).toMatch(/^https?:\/\//);
+  for (const original of [channel.banner, channel.avatar]) {
+    if (original !== null) expect(original.key).not.toBe('');
+  }
+}
+
+function expectWellFormedHit(hit: SearchHit): void {
+  expect(Object.values(hit)).not.toContain(undefined);
+  expect(isChannelId(hit.channelId)).toBe(true);
+  expect(hit.title).not.toBe('');
+  expectNullOrMatch(hit.customUrl, HANDLE_WITH_AT);
+  expectNullOrMatch(hit.subscriberCount, COUNT);
+  expectNullOrMatch(hit.videoCount, COUNT);
+}
+
+function expectNullOrMatch(value: string | null, form: RegExp): void {
+  if (value !== null) expect(value).toMatch(form);
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/cache/store.ts';
+
+/** A store under test with the means to let time pass and to open it once more. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** A store on a real clock waits: the suite asks for a fraction of a second. */
+  advance(ms: number): Promise<void> | void;
+  /** Another store on the same data, after this one was closed; absent where nothing outlives the store. */
+  reopen?(): Promise<Store> | Store;
+}
+
+const HOUR_MS = 3_600_000;
+const SHORT_MS = 200;
+
+/** What every store must do. `createStore` is called anew for each test. */
+export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {
+  describe(`${name} as a store`, () => {
+    let subject: StoreUnderTest;
+    let store: Store;
+    beforeEach(async () => {
+      subject = await createStore();
+      store = subject.store;
+    });
+    afterEach(() => store.close());
+
+    it('has nothing under a key that was never set', async () => {
+      expect(await store.get('channel1:UC')).toBeUndefined();
+    });
+
+    it('gives back the value and the time it was stored', async () => {
+      const entry = { value: '{"a":1}', storedAtMs: 1_700_000_000_123 };
+      await store.set('key', entry, HOUR_MS);
+      expect(await store.get('key')).toEqual(entry);
+    });
+
+    it('replaces an earlier value, its time and its lifetime', async () => {
+      await store.set('key', { value: 'first', storedAtMs: 1 }, SHORT_MS);
+      await store.set('key', { value: 'second', storedAtMs: 2 }, HOUR_MS);
+      await subject.advance(SHORT_MS);
+      expect(await store.get('key')).toEqual({ value: 'second', storedAtMs: 2 });
+    });
+
+    it('forgets a deleted key, and deleting nothing is no error', async () => {
+      await store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.delete('key');
+      await store.delete('never set');
+      expect(await store.get('key')).toBeUndefined();
+    });
+
+    it('gives a value until its lifetime ends and never after', async () => {
+      await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);
+      await store.set('long', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      expect(await store.get('short')).toBeDefined();
+      await subject.advance(SHORT_MS);
+      expect(await store.get('short')).toBeUndefined();
+      expect(await store.get('long')).toBeDefined();
+    });
+
+    it('keeps large and empty values whole', async () => {
+      const large = 'ü'.repeat(1_000_000);
+      await store.set('large', { value: large, storedAtMs: 1 }, HOUR_MS);
+      await store.set('empty', { value: '', storedAtMs: 1 }, HOUR_MS);
+      expect((await store.get('large'))?.value).toBe(large);
+      expect((await store.get('empty'))?.value).toBe('');
+    });
+
+    it('tells keys apart in letter case, blanks and normal form', async () => {
+      const keys = [
+        'é',
+        'e\u0301',
+        'É',
+        'a',
+        'A',
+        'a ',
+        ' a',
+        '',
+        'a%',
+        'a_',
+        "'; DROP TABLE entries; --",
+        '\u{1f4fa}',
+      ];
+      for (const key of keys) await store.set(key, { value: `value of ${key}`, storedAtMs: 1 }, HOUR_MS);
+      for (const key of keys) expect((await store.get(key))?.value).toBe(`value of ${key}`);
+    });
+
+    it('answers calls that are made at the same time, each with its own', async () => {
+      const numbers = Array.from({ length: 300 }, (_, number) => number);
+      await Promise.all(numbers.map((n) => store.set(`key ${n}`, { value: `${n}`, storedAtMs: n }, HOUR_MS)));
+      const found = await Promise.all(numbers.map((n) => store.get(`key ${n}`)));
+      expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers);
+    });
+
+    it('reads what was set before in the same turn', async () => {
+      const setting = store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      expect((await store.get('key'))?.value).toBe('value');
+      await setting;
+    });
+
+    it('does with any sequence of calls what a map does', async () => {
+      const key = fc.constantFrom('a', 'b', 'ключ');
+      const step = fc.oneof(
+        fc.record({ call: fc.constant('set' as const), key, value: fc.string({ unit: 'grapheme' }) }),
+        fc.record({ call: fc.constantFrom('get' as const, 'delete' as const), key, value: fc.constant('') }),
+      );
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+          run += 1;
+          const model = new Map<string, string>();
+          for (const { call, key: name, value } of steps) {
+            const runKey = `${run} ${name}`;
+            if (call === 'set') {
+              model.set(runKey, value);
+              await store.set(runKey, { value, storedAtMs: 1 }, HOUR_MS);
+            } else if (call === 'delete') {
+              model.delete(runKey);
+              await store.delete(runKey);
+            } else {
+              expect((await store.get(runKey))?.value).toBe(model.get(runKey));
+            }
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('may be closed twice', async () => {
+      await store.close();
+      await store.close();
+    });
+
+    it('has its entries again after it was opened anew', async (context) => {
+      if (subject.reopen === undefined) return context.skip('nothing outlives this store');
+      await store.set('long', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);
+      await store.close();
+      await subject.advance(SHORT_MS);
+      store = await subject.reopen();
+      expect((await store.get('long'))?.value).toBe('value');
+      expect(await store.get('short')).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+const BARE_SAMPLE = 'UCPennantSample00000002A';
+const FIELDS = [
+  'channelId',
+  'title',
+  'description',
+  'customUrl',
+  'publishedAt',
+  'country',
+  'subscriberCount',
+  'viewCount',
+  'videoCount',
+  'bannerUrl',
+  'avatarUrl',
+  'bannerUrls',
+  'links',
+];
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+describe('the channel record', () => {
+  test('has exactly the 13 fields, in their order, with URLs on this service', async () => {
+    const answer = await service.get(`/api/channel/${SAMPLE}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    const record = answer.json();
+    expect(Object.keys(record)).toEqual(FIELDS);
+    expect(record).toMatchObject({
+      channelId: SAMPLE,
+      customUrl: '@pennantsample',
+      bannerUrl: `http://pennant.test/api/banner/${SAMPLE}`,
+      avatarUrl: `http://pennant.test/api/banner/${SAMPLE}?type=avatar`,
+      bannerUrls: {
+        default: `http://pennant.test/api/banner/${SAMPLE}`,
+        tv: `http://pennant.test/api/banner/${SAMPLE}?type=tv`,
+        desktop: `http://pennant.test/api/banner/${SAMPLE}?type=desktop`,
+        tablet: `http://pennant.test/api/banner/${SAMPLE}?type=tablet`,
+        mobile: `http://pennant.test/api/banner/${SAMPLE}?type=mobile`,
+        avatar: `http://pennant.test/api/banner/${SAMPLE}?type=avatar`,
+      },
+    });
+    expect(record.publishedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    for (const count of ['subscriberCount', 'viewCount', 'videoCount']) expect(record[count]).toMatch(/^\d+$/);
+    expect((record.links as unknown[]).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('says null for what is unknown, hidden or not there', async () => {
+    const record = (await service.get(`/api/channel/${BARE_SAMPLE}`)).json();
+    expect(record).toMatchObject({ subscriberCount: null, country: null, links: [], bannerUrl: null });
+    expect(record.bannerUrls).toMatchObject({ default: null, tv: null, desktop: null, tablet: null, mobile: null });
+    expect(record.avatarUrl).toContain(BARE_SAMPLE);
+  });
+
+  test.each([
+    ['a channel ID', `/api/channel/${SAMPLE}`],
+    ['a channel ID by type', `/api/channel/${SAMPLE}?type=id`],
+    ['a handle', '/api/channel/pennantsample?type=handle'],
+    ['a handle in other letter case', '/api/channel/PennantSample?type=handle'],
+    ['a handle with its @', '/api/channel/@pennantsample?type=handle'],
+    ['a handle with an encoded @', '/api/channel/%40pennantsample?type=handle'],
+    ['a username', '/api/channel/pennantsample?type=username'],
+    ["a channel page's path", `/channel/${SAMPLE}`],
+    ["a user page's path", '/user/pennantsample'],
+    ["a custom name's path", '/c/PennantSample'],
+    ['empty segments and a trailing slash', `//api//channel/${SAMPLE}/`],
+    ['an unknown parameter', `/api/channel/${SAMPLE}?cachebuster=1`],
+  ])('is found by %s', async (_what, url) => {
+    const answer = await service.get(url);
+    expect([answer.status, answer.json().channelId]).toEqual([200, SAMPLE]);
+  });
+
+  test('is answered in form B when the operator says so, and both forms are served', async () => {
+    const short = await startTestApp({ env: { URL_FORM: 'short', BASE_URL: 'https://img.example' } });
+    try {
+      const record = (await short.get(`/api/channel/${SAMPLE}`)).json();
+      expect(record.bannerUrls).toEqual({
+        default: `https://img.example/${SAMPLE}`,
+        tv: `https://img.example/${SAMPLE}/tv`,
+        desktop: `https://img.example/${SAMPLE}?type=desktop`,
+        tablet: `https://img.example/${SAMPLE}?type=tablet`,
+        mobile: `https://img.example/${SAMPLE}/mobile`,
+        avatar: `https://img.example/${SAMPLE}/avatar`,
+      });
+      for (const url of [`/${SAMPLE}/avatar`, `/api/banner/${SAMPLE}?type=avatar`]) {
+        expect((await short.get(url)).status).toBe(200);
+      }
+    } finally {
+      await short.close();
+    }
+  });
+
+  test('starts its URLs with the base that matches Host, else with the first', async () => {
+    const two = await startTestApp({ env: { BASE_URL: 'https://one.example, https://two.example' } });
+    try {
+      const at = async (host: string) => (await two.get(`/api/channel/${SAMPLE}`, { host })).json().bannerUrl;
+      expect(await at('two.example')).toBe(`https://two.example/api/banner/${SAMPLE}`);
+      expect(await at('other.example')).toBe(`https://one.example/api/banner/${SAMPLE}`);
+    } finally {
+      await two.close();
+    }
+  });
+
+  test('never takes its URLs from X-Forwarded-Host or Forwarded', async () => {
+    const record = (
+      await service.get(`/api/channel/${SAMPLE}`, {
+        'x-forwarded-host': 'evil.example',
+        forwarded: 'host=evil.example',
+      })
+    ).text;
+    expect(record).not.toContain('evil');
+  });
+
+  test('is refused when Host is no host name and the URLs would be made of it', async () => {
+    for (const host of ['a b', 'evil.example/path', '<script>', 'a:99999999']) {
+      const answer = await service.get(`/api/channel/${SAMPLE}`, { host });
+      expect([host, answer.status, answer.json().code]).toEqual([host, 400, 'malformed_request']);
+    }
+  });
+
+  test('may be kept for what is left of its hour and is confirmed by its ETag', async () => {
+    const fresh = await startTestApp();
+    try {
+      const first = await fresh.get(`/api/channel/${SAMPLE}`);
+      expect(first.headers['cache-control']).toBe('public, max-age=3600');
+      expect(first.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
+      fresh.clock.advance(600_000);
+      const second = await fresh.get('/api/channel/pennantsample?type=handle');
+      expect(second.headers['cache-control']).toBe('public, max-age=3000');
+      expect(second.headers['cache-status']).toBe('pennant; hit; ttl=3000');
+      expect(second.headers.age).toBeUndefined();
+      const etag = String(first.headers.etag);
+      expect(etag).toMatch(/^"[^"]+"$/);
+      for (const given of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const confirmed = await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': given });
+        expect([given, confirmed.status, confirmed.bytes.length]).toEqual([given, 304, 0]);
+      }
+      expect((await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': '"other"' })).status).toBe(200);
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  test('has another ETag where its URLs have another base', async () => {
+    const one = await service.get(`/api/channel/${SAMPLE}`, { host: 'one.example' });
+    const two = await service.get(`/api/channel/${SAMPLE}`, { host: 'two.example' });
+    expect(one.headers.etag).not.toBe(two.headers.etag);
+    expect(two.text).toContain('http://two.example/');
+  });
+
+  test('is not found, for a minute, when no source has it', async () => {
+    const url = '/api/channel/UCnobodyhasthisone000000';
+    const answer = await service.get(url);
+    expect([answer.status, answer.json().code]).toEqual([404, 'channel_not_found']);
+    expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    expect(answer.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
+    service.clock.advance(20_000);
+    const again = await service.get(url);
+    expect(again.headers['cache-control']).toBe('public, max-age=40');
+    expect(again.headers['cache-status']).toBe('pennant; hit; ttl=40');
+  });
+
+  test.each([
+    ['/api/channel/pennantsample', 'type=handle'],
+    ['/api/channel/@pennantsample', 'type=handle'],
+    [`/api/channel/${SAMPLE}x?type=username`, undefined],
+    ['/api/channel/%20?type=handle', undefined],
+    [`/api/channel/${SAMPLE}?type=Handle`, 'id, username, handle'],
+    [`/api/channel/${SAMPLE}?type=`, 'id, username, handle'],
+    [`/api/channel/${SAMPLE}?type=id&type=id`, 'more than once'],
+  ])('answers %s with what to do instead', async (url, hint) => {
+    const answer = await service.get(url);
+    if (hint === undefined) return expect([400, 404]).toContain(answer.status);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.json().detail).toContain(hint);
+  });
+
+  test('is blocked everywhere when the operator took the channel down', async () => {
+    const blocked = await startTestApp({ env: { BLOCKED_CHANNELS: SAMPLE } });
+    try {
+      for (const url of [
+        `/api/channel/${SAMPLE}`,
+        '/user/pennantsample',
+        `/${SAMPLE}/tv`,
+        `/api/banner/@pennantsample`,
+      ]) {
+        const answer = await blocked.get(url);
+        expect([url, answer.status, answer.json().code]).toEqual([url, 451, 'channel_blocked']);
+      }
+      expect((await blocked.get('/api/search?q=pennant')).text).not.toContain(SAMPLE);
+      expect((await blocked.get(`/api/search?q=${SAMPLE}`)).text).not.toContain(`"channelId":"${SAMPLE}"`);
+    } finally {
+      await blocked.close();
+    }
+  });
+});

@@ -1,0 +1,199 @@
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { parseConfig, shownSettings } from '../../src/config.ts';
+import type { ConsoleState } from '../../src/console/state.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const service = await startTestApp({ env });
+  onTestFinished(async () => {
+    await service.app.console.close();
+    await service.close();
+  });
+  return service;
+}
+
+async function statusOf({ app }: TestApp, url: string, host: string): Promise<number> {
+  return (await app.console.inject({ url, headers: { host } })).statusCode;
+}
+
+function purge({ app }: TestApp, channel: string, headers: Record<string, string> = { 'x-pennant-console': 'test' }) {
+  return app.console.inject({
+    method: 'POST',
+    url: '/purge',
+    headers: { host: 'localhost', ...headers },
+    payload: { channel },
+  });
+}
+
+async function stateOf({ app }: Pick<TestApp, 'app'>): Promise<ConsoleState> {
+  return (await app.console.inject({ url: '/state.json', headers: { host: 'localhost' } })).json();
+}
+
+describe('the private listener', () => {
+  test('answers to loopback names and to those that the operator gave, and to no other', async () => {
+    const service = await start({ CONSOLE_ALLOWED_HOSTS: 'console.internal, fd00::5' });
+    const allowed = [
+      'localhost:8081',
+      'LOCALHOST',
+      '127.0.0.1:8081',
+      '[::1]:8081',
+      'console.internal',
+      '[fd00::5]:8081',
+    ];
+    for (const host of allowed) expect(await statusOf(service, '/', host), host).toBe(200);
+    for (const host of ['rebound.example', 'localhost.rebound.example', '192.0.2.7:8081']) {
+      for (const url of ['/', '/state.json', '/playground/', '/playground/config.json', '/purge', '/nowhere']) {
+        expect(await statusOf(service, url, host), `${host} ${url}`).toBe(403);
+      }
+    }
+    const refused = await service.app.console.inject({ url: '/', headers: { host: 'rebound.example' } });
+    expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
+  });
+
+  test('stays reachable for probes and scrapers that ask by address', async () => {
+    const service = await start();
+    expect(await statusOf(service, '/healthz', 'anything.example')).toBe(200);
+    for (const url of ['/readyz', '/metrics']) {
+      expect(await statusOf(service, url, '10.1.2.3:8081')).toBe(200);
+      expect(await statusOf(service, url, '[fd00::7]:8081')).toBe(200);
+      expect(await statusOf(service, url, 'rebound.example')).toBe(403);
+    }
+  });
+
+  test('keeps its pages out of frames and runs nothing that is not its own', async () => {
+    const { app } = await start();
+    for (const url of ['/', '/playground/']) {
+      const { headers } = await app.console.inject({ url, headers: { host: 'localhost' } });
+      expect(headers['content-security-policy']).toMatch(
+        /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/,
+      );
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  test('tells the playground where the public listener is', async () => {
+    const { app } = await start({ BASE_URL: 'https://img.example.org' });
+    const { payload } = await app.console.inject({ url: '/playground/config.json', headers: { host: 'localhost' } });
+    expect(JSON.parse(payload)).toEqual({ instance: 'https://img.example.org' });
+  });
+});
+
+describe('the state', () => {
+  test('counts requests, look-ups and encodes of the last minutes', async () => {
+    const service = await start();
+    await service.app.console.ready();
+    await service.get(`/channel/${SAMPLE}`);
+    await service.get(`/channel/${SAMPLE}?again`);
+    await service.get(`/${SAMPLE}/tv.webp?width=200`);
+    await service.get('/nowhere');
+    const { recent, encoder, stores, version } = await stateOf(service);
+    expect(recent.requests).toEqual({ answered: 3, unchanged: 0, mistaken: 1, refused: 0, failed: 0 });
+    expect(recent.lookups.records).toEqual({ miss: 1, hit: 1 });
+    expect(recent.lookups.pictures).toEqual({ miss: 1 });
+    expect(recent.encoded).toBe(1);
+    expect(recent.encodingSeconds.p50).toBeGreaterThan(0);
+    expect(recent.sources.catalog?.found).toBe(1);
+    expect(encoder.processes).toBe(1);
+    expect(stores.find(({ name }) => name === 'records in memory')?.entries).toBe(1);
+    expect(version).toBe('0.0.0-test');
+  });
+
+  test('names networks of refused clients, never an address', async () => {
+    const service = await start({
+      RATE_LIMIT_OVERRIDES: '',
+      RATE_LIMIT: '1/30',
+      TRUST_PROXY: '127.0.0.0/8',
+      BASE_URL: 'http://pennant.test',
+    });
+    const ask = (client: string) => service.get('/', { 'x-forwarded-for': client });
+    for (const client of ['203.0.113.77', '203.0.113.77', '203.0.113.78', '203.0.113.78', '203.0.113.78'])
+      await ask(client);
+    for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
+    const { refusedNetworks } = await stateOf(service);
+    expect(refusedNetworks).toEqual([
+      { network: '203.0.113.0/24', refused: 3 },
+      { network: '2001:db8:17::/48', refused: 1 },
+    ]);
+    service.clock.advance(600_000);
+    expect((await stateOf(service)).refusedNetworks).toEqual([]);
+  });
+
+  test('shows settings, but no secret', async () => {
+    const env = {
+      SOURCES: 'catalog,youtube-data-api',
+      YOUTUBE_API_KEY: 'a-secret-key',
+      DATA_DIR: await createTemporaryDirectory(),
+    };
+    const app = await buildApp(parseConfig(env), {
+      logger: pino({ level: 'silent' }),
+      version: '0.0.0-test',
+      settings: shownSettings(env),
+    });
+    onTestFinished(async () => {
+      await app.console.close();
+      await app.close();
+    });
+    const state = await stateOf({ app });
+    expect(JSON.stringify(state)).not.toContain('a-secret-key');
+    expect(state.settings).toContainEqual({ name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false });
+    expect(state.settings).toContainEqual({ name: 'URL_FORM', value: 'api', isDefault: true });
+  });
+});
+
+describe('a purge', () => {
+  test('makes the next requests ask the sources and make the picture again', async () => {
+    const service = await start();
+    const urls = [
+      `/api/channel/pennantsample?type=handle`,
+      `/channel/${SAMPLE}`,
+      `/${SAMPLE}/tv.webp`,
+      `/${SAMPLE}/avatar.jpg`,
+    ];
+    const outcomes = async (suffix: string) => {
+      const answers = [];
+      for (const url of urls) answers.push(await service.get(`${url}${url.includes('?') ? '&' : '?'}${suffix}`));
+      return answers.map(({ headers }) => headers['cache-status']?.split('; ')[1]);
+    };
+    await outcomes('first');
+    expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
+    expect((await purge(service, '@pennantsample')).json()).toEqual({ channelId: SAMPLE });
+    expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
+  });
+
+  test('forgets what was kept for a later start as well', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const first = await startTestApp({ dataDir });
+    await first.get(`/channel/${SAMPLE}`);
+    expect((await purge(first, SAMPLE)).statusCode).toBe(200);
+    await first.app.console.close();
+    await first.close();
+    const second = await startTestApp({ dataDir });
+    onTestFinished(() => second.close());
+    expect((await second.get(`/channel/${SAMPLE}`)).headers['cache-status']).toContain('fwd=uri-miss');
+  });
+
+  test('is done for nobody who cannot set a field of its own, and by no GET', async () => {
+    const service = await start();
+    await service.get(`/channel/${SAMPLE}`);
+    expect((await purge(service, SAMPLE, {})).statusCode).toBe(403);
+    expect(await statusOf(service, `/purge?channel=${SAMPLE}`, 'localhost')).toBe(404);
+    const preflight = await service.app.console.inject({
+      method: 'OPTIONS',
+      url: '/purge',
+      headers: { host: 'localhost', origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+    expect((await service.get(`/channel/${SAMPLE}?after`)).headers['cache-status']).toContain('hit');
+  });
+
+  test('says when there is nothing to forget', async () => {
+    const service = await start();
+    expect((await purge(service, '@nobody')).statusCode).toBe(404);
+    expect((await purge(service, 'some words')).statusCode).toBe(400);
+  });
+});

@@ -1,0 +1,75 @@
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FORMATS } from '../../src/domain/formats.ts';
+import { type Size, VARIANTS } from '../../src/domain/variants.ts';
+import { cropOf, resolveOutput } from '../../src/images/crop.ts';
+import { createEncoder, type Encoder, type JobOptions } from '../../src/images/encoder.ts';
+import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
+
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const TOLERANCE_PX = 1;
+
+let encoder: Encoder;
+beforeAll(() => {
+  encoder = createEncoder();
+});
+afterAll(() => encoder.close());
+
+describe.each([
+  { width: 2560, height: 1440 },
+  { width: 2048, height: 1152 },
+  { width: 2120, height: 1192 },
+  { width: 1000, height: 1000 },
+  { width: 3000, height: 500 },
+])('an original of $width×$height', (source: Size) => {
+  let bytes: Buffer;
+  beforeAll(async () => {
+    bytes = await drawTestCard(source).png().toBuffer();
+  });
+
+  it.each(FORMATS)('shows the crop of every variant in %s, true to the pixel', async (format) => {
+    for (const variant of VARIANTS) {
+      const crop = cropOf(variant, source);
+      const { width, height } = crop;
+      const job = { original: { bytes }, crop, output: { width, height }, format, quality: undefined };
+      const picture = await encoder.encode(job, ANYONE);
+      expect(await sharp(picture).metadata(), variant).toMatchObject({ width, height, space: 'srgb' });
+      expect(await measureOffset(picture, source, crop), variant).toBeLessThanOrEqual(TOLERANCE_PX);
+    }
+  });
+
+  it.each([{ width: 640 }, { height: 160 }, { width: 300, height: 300 }, { width: 1200, height: 160 }])(
+    'shows the right part at the size that is asked for: %o',
+    async (wanted) => {
+      for (const variant of VARIANTS) {
+        const { crop, output } = resolveOutput(cropOf(variant, source), wanted);
+        const job = { original: { bytes }, crop, output, format: 'webp', quality: 90 } as const;
+        const picture = await encoder.encode(job, ANYONE);
+        expect(await sharp(picture).metadata(), variant).toMatchObject({ ...output });
+        expect(await measureOffset(picture, source, crop), variant).toBeLessThanOrEqual(TOLERANCE_PX);
+      }
+    },
+  );
+});
+
+describe('the test card', () => {
+  it('shows a crop that is off by two pixels, mirrored or scaled', async () => {
+    const card = { width: 1000, height: 600 };
+    const bytes = await drawTestCard(card).png().toBuffer();
+    const shown = { left: 100, top: 80, width: 700, height: 400 };
+    const right = await sharp(bytes).extract(shown).png().toBuffer();
+    const shifted = await sharp(bytes)
+      .extract({ ...shown, left: 102 })
+      .png()
+      .toBuffer();
+    const scaled = await sharp(bytes)
+      .extract({ ...shown, width: 706 })
+      .resize(700, 400, { fit: 'fill' })
+      .png()
+      .toBuffer();
+    expect(await measureOffset(right, card, shown)).toBeLessThan(0.01);
+    expect(await measureOffset(shifted, card, shown)).toBeGreaterThan(TOLERANCE_PX);
+    expect(await measureOffset(scaled, card, shown)).toBeGreaterThan(TOLERANCE_PX);
+    expect(await measureOffset(await sharp(right).flop().toBuffer(), card, shown)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

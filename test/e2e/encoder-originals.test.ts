@@ -1,0 +1,242 @@
+import sharp, { type Sharp } from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FORMATS, type Format } from '../../src/domain/formats.ts';
+import { createEncoder, type EncodeJob, type Encoder, type JobOptions } from '../../src/images/encoder.ts';
+import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
+
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const RED = { r: 192, g: 48, b: 32 };
+const SIZE = { width: 64, height: 48 };
+/** A lossy format, or a colour profile, may move a value this much. */
+const COLOUR_TOLERANCE = 12;
+
+let encoder: Encoder;
+beforeAll(() => {
+  encoder = createEncoder({ processes: 1 });
+});
+afterAll(() => encoder.close());
+
+function encodeWhole(bytes: Buffer, format: Format, size = SIZE, more: Partial<EncodeJob> = {}): Promise<Buffer> {
+  const crop = { left: 0, top: 0, ...size };
+  return encoder.encode({ original: { bytes }, crop, output: size, format, quality: undefined, ...more }, ANYONE);
+}
+
+async function firstPixel(picture: Buffer): Promise<number[]> {
+  const { data, info } = await sharp(picture).raw().toBuffer({ resolveWithObject: true });
+  return [...data.subarray(0, info.channels)];
+}
+
+function expectColour(actual: number[], expected: number[]): void {
+  expect(actual).toHaveLength(expected.length);
+  for (const [index, value] of expected.entries()) {
+    expect(Math.abs((actual[index] ?? 0) - value), `channel ${index} of ${actual}`).toBeLessThan(COLOUR_TOLERANCE);
+  }
+}
+
+function red(alpha?: number): Sharp {
+  const background = alpha === undefined ? RED : { ...RED, alpha };
+  return sharp({ create: { ...SIZE, channels: alpha === undefined ? 3 : 4, background } });
+}
+
+describe('an original’s colours', () => {
+  it.each([
+    ['CMYK with its profile', () => red().toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 100 })],
+    ['another RGB profile', () => red().withIccProfile('p3').png()],
+    ['16 bits', () => red().toColourspace('rgb16').png()],
+    ['a palette', () => red().png({ palette: true })],
+    ['GIF', () => red().gif()],
+    ['AVIF', () => red().avif({ effort: 0 })],
+    ['WebP', () => red().webp()],
+  ])('are kept as sRGB, without a profile, from %s', async (_, draw) => {
+    const bytes = await draw().toBuffer();
+    for (const format of FORMATS) {
+      const picture = await encodeWhole(bytes, format);
+      expect(await sharp(picture).metadata()).toMatchObject({ space: 'srgb', depth: 'uchar', hasProfile: false });
+      expectColour((await firstPixel(picture)).slice(0, 3), [192, 48, 32]);
+    }
+  });
+
+  it.each([
+    ['8 bits', () => red().greyscale().jpeg({ quality: 100 }), 94],
+    [
+      '16 bits',
+      () =>
+        sharp({ create: { ...SIZE, channels: 3, background: '#808080' } })
+          .toColourspace('grey16')
+          .png(),
+      128,
+    ],
+  ])('are kept where it has no colours, of %s', async (_, draw, grey) => {
+    const bytes = await draw().toBuffer();
+    for (const format of FORMATS) expectColour(await firstPixel(await encodeWhole(bytes, format)), [grey, grey, grey]);
+  });
+
+  it('of CMYK without a profile become sRGB', async () => {
+    const bytes = await red().toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
+    expect((await sharp(bytes).metadata()).space).toBe('cmyk');
+    for (const format of FORMATS) {
+      const picture = await encodeWhole(bytes, format);
+      expect(await sharp(picture).metadata()).toMatchObject({ space: 'srgb', channels: 3 });
+    }
+  });
+});
+
+describe('an original’s transparency', () => {
+  it.each([
+    ['RGBA', () => red(0.5).png()],
+    ['a palette', () => red(0.5).png({ palette: true })],
+    ['16 bits', () => red(0.5).toColourspace('rgb16').png()],
+    ['WebP', () => red(0.5).webp({ lossless: true })],
+    ['AVIF', () => red(0.5).avif({ lossless: true, effort: 0 })],
+  ])('is kept, on white for JPEG, from %s', async (_, draw) => {
+    const bytes = await draw().toBuffer();
+    expect((await encoder.inspect({ bytes }, ANYONE)).hasAlpha).toBe(true);
+    for (const format of ['avif', 'webp', 'png'] as const) {
+      expectColour(await firstPixel(await encodeWhole(bytes, format)), [192, 48, 32, 128]);
+    }
+    expectColour(await firstPixel(await encodeWhole(bytes, 'jpeg')), [224, 151, 144]);
+  });
+
+  it('is not seen where there is none', async () => {
+    for (const draw of [red().png(), red().png({ palette: true }), red().jpeg(), red().webp(), red().avif()]) {
+      expect((await encoder.inspect({ bytes: await draw.toBuffer() }, ANYONE)).hasAlpha).toBe(false);
+    }
+  });
+});
+
+describe('an original’s shape', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('is turned by EXIF orientation %i, which is then gone', async (orientation) => {
+    const card = { width: 600, height: 400 };
+    const shown = { left: 120, top: 90, width: 400, height: 260 };
+    const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({
+      format: 'jpeg',
+      ...card,
+      hasAlpha: false,
+      isWebReady: false,
+    });
+    const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
+    const picture = await encoder.encode(job, ANYONE);
+    expect(await measureOffset(picture, card, shown)).toBeLessThanOrEqual(1);
+    const metadata = await sharp(picture).metadata();
+    expect(metadata).toMatchObject({ width: 400, height: 260 });
+    expect(metadata.orientation).toBeUndefined();
+    expect(metadata.exif).toBeUndefined();
+  });
+
+  it.each(['gif', 'webp'] as const)('is the first frame of an animated %s', async (format) => {
+    const blue = sharp({ create: { ...SIZE, channels: 3, background: { r: 0, g: 0, b: 255 } } });
+    const frames = [await red().png().toBuffer(), await blue.png().toBuffer()];
+    const bytes = await sharp(frames, { join: { animated: true } })
+      .toFormat(format, { lossless: true })
+      .toBuffer();
+    expect((await sharp(bytes).metadata()).pages).toBe(2);
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ format, ...SIZE });
+    for (const output of FORMATS) {
+      const picture = await encodeWhole(bytes, output);
+      expect(await sharp(picture).metadata()).toMatchObject(SIZE);
+      expectColour((await firstPixel(picture)).slice(0, 3), [192, 48, 32]);
+    }
+  });
+
+  it('may be a single pixel', async () => {
+    const bytes = await red().resize(1, 1).png().toBuffer();
+    const pixel = { width: 1, height: 1 };
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject(pixel);
+    for (const format of FORMATS) {
+      expect(await sharp(await encodeWhole(bytes, format, pixel)).metadata()).toMatchObject(pixel);
+    }
+  });
+});
+
+/** What a camera held that way would have stored of the picture. */
+async function storedTurned(picture: Buffer, orientation: number): Promise<Buffer> {
+  const undo: Record<number, (image: Sharp) => Sharp> = {
+    1: (image) => image,
+    2: (image) => image.flop(),
+    3: (image) => image.rotate(180),
+    4: (image) => image.flip(),
+    5: (image) => image.rotate(90),
+    6: (image) => image.rotate(270),
+    7: (image) => image.rotate(90),
+    8: (image) => image.rotate(90),
+  };
+  let stored = (await undo[orientation]?.(sharp(picture)).png().toBuffer()) ?? picture;
+  if (orientation === 5) stored = await sharp(stored).flop().png().toBuffer();
+  if (orientation === 7) stored = await sharp(stored).flip().png().toBuffer();
+  return sharp(stored).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
+}
+
+describe('what is no usable picture is refused', () => {
+  const drawPhoto = () => drawTestCard({ width: 800, height: 450 });
+
+  it.each([
+    ['no bytes at all', async () => Buffer.alloc(0)],
+    ['zero bytes', async () => Buffer.alloc(5_000)],
+    ['text', async () => Buffer.from('<!doctype html><title>Sorry</title>'.repeat(10))],
+    ['SVG', async () => SVG],
+    ['SVG that begins like a GIF', async () => Buffer.concat([Buffer.from('GIF89a'), SVG])],
+    ['SVG that begins like a JPEG', async () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), SVG])],
+    ['SVG that begins like a PNG', async () => Buffer.concat([(await red().png().toBuffer()).subarray(0, 8), SVG])],
+    ['TIFF', async () => red().tiff().toBuffer()],
+    ['a JPEG cut in the middle', async () => cut(await drawPhoto().jpeg().toBuffer(), 0.5)],
+    ['a JPEG cut at the last hundredth', async () => cut(await drawPhoto().jpeg().toBuffer(), 0.99)],
+    ['a progressive JPEG cut', async () => cut(await drawPhoto().jpeg({ progressive: true }).toBuffer(), 0.9)],
+    ['a PNG cut', async () => cut(await drawPhoto().png().toBuffer(), 0.9)],
+    ['a WebP cut', async () => cut(await drawPhoto().webp().toBuffer(), 0.9)],
+    ['an AVIF cut', async () => cut(await drawPhoto().avif({ effort: 0 }).toBuffer(), 0.9)],
+    ['a GIF cut', async () => cut(await drawPhoto().gif().toBuffer(), 0.9)],
+    ['51 megapixels', async () => blank(10_000, 5_100)],
+  ])('%s', async (_, draw) => {
+    const bytes = await draw();
+    await expect(encoder.inspect({ bytes }, ANYONE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
+  it('but a whole one with bytes after its end, or of just under 50 megapixels, is not', async () => {
+    const trailed = Buffer.concat([await drawPhoto().jpeg().toBuffer(), Buffer.from('appended by a camera')]);
+    expect(await encoder.inspect({ bytes: trailed }, ANYONE)).toMatchObject({ width: 800, height: 450 });
+    expect(await encoder.inspect({ bytes: await blank(10_000, 4_999) }, ANYONE)).toMatchObject({ width: 10_000 });
+  });
+
+  it('also when it is asked for without having been inspected', async () => {
+    const refused = expect.objectContaining({ code: 'upstream_invalid' });
+    await expect(encodeWhole(SVG, 'png')).rejects.toEqual(refused);
+    await expect(encodeWhole(await blank(10_000, 5_100), 'png')).rejects.toEqual(refused);
+  });
+});
+
+const SVG = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48"><rect width="64" height="48"/></svg>',
+);
+
+function cut(bytes: Buffer, part: number): Buffer {
+  return bytes.subarray(0, Math.floor(bytes.length * part));
+}
+
+function blank(width: number, height: number): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: 'white' } })
+    .png()
+    .toBuffer();
+}
+
+describe('quality', () => {
+  it.each(['avif', 'webp', 'jpeg'] as const)('that is asked for goes before the default in %s', async (format) => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+    const bytes = await sharp({ create: { ...SIZE, channels: 3, background: 'grey', noise } })
+      .png()
+      .toBuffer();
+    const lengthAt = async (quality?: number) => (await encodeWhole(bytes, format, SIZE, { quality })).length;
+    expect(await lengthAt(5)).toBeLessThan(await lengthAt());
+    expect(await lengthAt()).toBeLessThan(await lengthAt(100));
+  });
+
+  it('changes nothing in PNG', async () => {
+    const bytes = await red().png().toBuffer();
+    expect(await encodeWhole(bytes, 'png', SIZE, { quality: 1 })).toEqual(await encodeWhole(bytes, 'png'));
+  });
+});
+
+it('says which file is missing when the original has gone', async () => {
+  const gone = { path: '/nonexistent/original' };
+  await expect(encoder.inspect(gone, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
+});

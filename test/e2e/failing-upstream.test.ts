@@ -1,0 +1,112 @@
+import type { RequestListener } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { createCallBudget } from '../../src/lib/resilience/call-budget.ts';
+import { createCircuitBreaker } from '../../src/lib/resilience/circuit-breaker.ts';
+import { guardHttpClient } from '../../src/lib/resilience/guard-http-client.ts';
+import { createFailover, type Failover } from '../../src/sources/failover.ts';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/client.ts';
+import { answerDataApi, answerDataApiError } from '../helpers/data-api.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  FAULTS,
+  type FaultyUpstream,
+  redirectTo,
+  startFaultyUpstream,
+} from '../helpers/faulty-upstream.ts';
+
+const ID = 'UCPennantSample00000001A';
+const API_KEY = 'test-key';
+const healthy = answerDataApi({ channels: [{ id: ID, snippet: { title: 'A sample' } }], apiKey: API_KEY });
+
+/** What an upstream does, what comes of it, and how often the upstream is asked. */
+type Failure = [name: string, listener: RequestListener, code: ErrorCode, asked: { calls: number }];
+
+let upstream: FaultyUpstream;
+let source: ChannelSource;
+let failover: Failover;
+
+beforeEach(async () => {
+  upstream = await startFaultyUpstream(healthy);
+  const client = createHttpClient({
+    allowedOrigins: [upstream.origin],
+    followRedirects: false,
+    userAgent: 'pennant-test',
+  });
+  const clock = systemClock;
+  const http = guardHttpClient(client, { budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }) });
+  source = createYoutubeDataApiSource({ http, origin: upstream.origin, apiKey: API_KEY, clock, unitsPerDay: 10_000 });
+  const breakers = new Map([[source.name, createCircuitBreaker({ clock })]]);
+  failover = createFailover({ sources: [source], breakers, clock });
+});
+afterEach(async () => {
+  await source.close();
+  await upstream.close();
+});
+
+describe('an upstream with every guard in front of it', () => {
+  const HANGING_MS = 5_000;
+  const BROKEN_ANSWERS = ['resetMidBody', 'closeMidBody', 'endlessBody', 'garbage', 'gzipBomb', 'cutGzip'] as const;
+
+  it.each<Failure>([
+    ['breaks the connection', FAULTS.resetBeforeAnswer, 'upstream_unavailable', { calls: 2 }],
+    ['answers 500', answerStatus(500), 'upstream_unavailable', { calls: 2 }],
+    ['answers 429', answerStatus(429), 'upstream_unavailable', { calls: 1 }],
+    ['answers 403', answerStatus(403), 'upstream_unavailable', { calls: 1 }],
+    ['redirects to a "sorry" page', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable', { calls: 1 }],
+    ['has its quota exceeded', answerDataApiError(403, 'quotaExceeded'), 'upstream_unavailable', { calls: 1 }],
+    [
+      'answers HTML',
+      answerBytes(Buffer.from('<!doctype html><title>Before you continue</title>')),
+      'upstream_invalid',
+      { calls: 1 },
+    ],
+    ['answers cut JSON', answerBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
+    ['answers an empty object', answerJson({}), 'upstream_invalid', { calls: 1 }],
+    [
+      'says there is no such channel',
+      answerJson({ kind: 'youtube#channelListResponse' }),
+      'channel_not_found',
+      { calls: 1 },
+    ],
+    ...BROKEN_ANSWERS.map(
+      (fault): Failure => [`answers with ${fault}`, FAULTS[fault], 'upstream_invalid', { calls: 1 }],
+    ),
+  ])('that %s is told at once', async (_name, listener, code, { calls }) => {
+    upstream.answer(listener);
+    const startedAt = performance.now();
+    await expect(failover.getChannel(ID)).rejects.toMatchObject({ code });
+    expect(performance.now() - startedAt).toBeLessThan(HANGING_MS);
+    expect(upstream.requests).toHaveLength(calls);
+  });
+
+  it('that hangs is given up after five seconds, and not asked again', async () => {
+    upstream.answer(FAULTS.hangBeforeHeaders);
+    const startedAt = performance.now();
+    await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_timeout' });
+    expect(performance.now() - startedAt).toBeGreaterThan(HANGING_MS - 50);
+    expect(performance.now() - startedAt).toBeLessThan(HANGING_MS + 2_000);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('that keeps failing is left alone', async () => {
+    upstream.answer(answerStatus(429));
+    for (let call = 0; call < 25; call += 1) {
+      await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    }
+    expect(upstream.requests).toHaveLength(20);
+  });
+
+  it('that comes back after one failure is not noticed at all', async () => {
+    upstream.answer((request, response) => {
+      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : healthy;
+      listener(request, response);
+    });
+    expect((await failover.getChannel(ID)).channel.title).toBe('A sample');
+  });
+});

@@ -1,0 +1,174 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
+
+let service: TestApp;
+let port: number;
+beforeAll(async () => {
+  service = await startTestApp();
+  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
+  port = (service.app.http.server.address() as AddressInfo).port;
+});
+afterAll(() => service.close());
+
+const LONG = 'x'.repeat(9000);
+
+describe('malformed and unusual HTTP', () => {
+  test.each([
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+    ['an empty Host', 'GET / HTTP/1.1\r\nHost:\r\n\r\n', 400, 'malformed_request'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['no HTTP at all', 'hello there\r\n\r\n', 400, 'malformed_request'],
+    ['TLS on the plain port', '\x16\x03\x01\x02\x00\x01\x00', 400, 'malformed_request'],
+    [
+      'a length and chunks',
+      'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
+    [
+      'two lengths',
+      'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'malformed_request',
+    ],
+    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\n\r\n', 400, 'malformed_request'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['a known other method', 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'POST with a body on an unknown path',
+      'POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab',
+      405,
+      'method_not_allowed',
+    ],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405, 'method_not_allowed'],
+    [
+      'Upgrade',
+      'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      405,
+      'method_not_allowed',
+    ],
+    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n', 417, 'expectation_failed'],
+    ['a URL over the limit', `GET /?${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`, 414, 'request_too_large'],
+    [
+      'headers over the limit',
+      `GET / HTTP/1.1\r\nHost: a\r\n${`X-Long: ${LONG}\r\n`.repeat(4)}\r\n`,
+      431,
+      'request_too_large',
+    ],
+    ['an encoded slash', 'GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['an encoded backslash', 'GET /a%5cb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a NUL', 'GET /a%00 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a dot segment', 'GET /api/../x HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['an encoded dot segment', 'GET /%2e%2E/x HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a broken escape', 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['broken UTF-8', 'GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['broken UTF-8 in the query', 'GET /api/search?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a method before a path that is unknown', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['a broken path before a method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+  ])('%s is answered in JSON', async (_what, request, status, code) => {
+    const answer = await sendRaw(port, Buffer.from(request, 'latin1'));
+    const problem = JSON.parse(answer.body);
+    expect([answer.status, problem.code, problem.status]).toEqual([status, code, status]);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'x-request-id': problem.requestId,
+    });
+    expect(problem.type).toMatch(new RegExp(`/problems#${code}$`));
+    if (status === 405) expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
+  });
+
+  test('an absolute target is accepted, and names the base', async () => {
+    const answer = await sendRaw(
+      port,
+      'GET http://img.example/channel/UCPennantSample00000001A HTTP/1.1\r\nHost: a\r\n\r\n',
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('http://img.example/api/banner/');
+  });
+
+  test('Expect: 100-continue and a body on GET do no harm', async () => {
+    const answer = await sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
+    expect(answer.status).toBe(200);
+  });
+
+  test('a body that turns out broken after the answer closes the connection, without a second answer', async () => {
+    const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const text = await readUntilClosed(port, `${post}1\r\nx\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 405']);
+  });
+
+  test('a handle in raw UTF-8 is told to be escaped', async () => {
+    const raw = await sendRaw(port, Buffer.from('GET /@ไทย HTTP/1.1\r\nHost: a\r\n\r\n'));
+    expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('percent-escaped')]);
+  });
+
+  test('a preflight is answered on known paths only', async () => {
+    const known = await service.request({ method: 'OPTIONS', url: '/api/search' });
+    expect([known.status, known.bytes.length]).toEqual([204, 0]);
+    expect(known.headers).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-headers': '*',
+      'access-control-max-age': '86400',
+      'access-control-allow-origin': '*',
+    });
+    for (const url of ['/nowhere', '/a/b/c', '/UCPennantSample00000001A/4k']) {
+      expect((await service.request({ method: 'OPTIONS', url })).status).toBe(404);
+    }
+  });
+});
+
+describe('the documents', () => {
+  test('GET / lists endpoints whose examples all work', async () => {
+    const index = await service.get('/');
+    expect(index.headers['cache-control']).toBe('public, max-age=3600');
+    const { endpoints } = index.json<{ endpoints: { example: string }[] }>();
+    expect(endpoints.length).toBeGreaterThanOrEqual(4);
+    for (const { example } of endpoints) {
+      const answer = await service.get(example.replace('http://pennant.test', ''));
+      expect([example, answer.status]).toEqual([example, 200]);
+    }
+  });
+
+  test('GET /problems lists every code once', async () => {
+    const { problems } = (await service.get('/problems')).json<{ problems: { code: string; status: number }[] }>();
+    const codes = problems.map(({ code }) => code);
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(codes).toEqual(expect.arrayContaining(['rate_limited', 'channel_blocked', 'upstream_timeout', 'internal']));
+  });
+
+  test('GET /openapi.json is OpenAPI 3.1 and knows every endpoint', async () => {
+    const document = (await service.get('/openapi.json')).json<{ openapi: string; paths: Record<string, unknown> }>();
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(Object.keys(document.paths).sort()).toEqual(
+      [
+        '/',
+        '/api/banner/{identifier}',
+        '/api/banner/{identifier}/{variant}',
+        '/api/channel/{identifier}',
+        '/api/search',
+        '/c/{identifier}',
+        '/channel/{identifier}',
+        '/favicon.ico',
+        '/openapi.json',
+        '/problems',
+        '/user/{identifier}',
+        '/{identifier}',
+        '/{identifier}/{variant}',
+      ].sort(),
+    );
+  });
+
+  test('GET /favicon.ico is an image', async () => {
+    const icon = await service.get('/favicon.ico');
+    expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/png']);
+    const confirmed = await service.get('/favicon.ico', { 'if-none-match': String(icon.headers.etag) });
+    expect(confirmed.status).toBe(304);
+  });
+});

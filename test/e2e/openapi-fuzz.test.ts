@@ -1,0 +1,43 @@
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import { findUndeclared, type OpenApiDocument } from '../helpers/openapi-document.ts';
+import { hostileRequests } from '../helpers/openapi-requests.ts';
+
+let service: TestApp;
+let client: HttpSender;
+beforeAll(async () => {
+  service = await startTestApp();
+  // A real socket: what injects requests resolves dot segments itself.
+  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
+  client = createHttpSender((service.app.http.server.address() as AddressInfo).port);
+});
+afterAll(async () => {
+  client.close();
+  await service.close();
+});
+
+test('every answer to a hostile request is one that the document declares, and none is a 500', async () => {
+  const document = (await service.get('/openapi.json')).json<OpenApiDocument>();
+  const seen = new Set<string>();
+  const property = fc.asyncProperty(hostileRequests(document), async (request) => {
+    const answer = await client.send(request);
+    seen.add(`${answer.status} ${answer.headers['content-type']}`);
+    expect(await findUndeclared(document, request, answer)).toBeUndefined();
+    expect(answer.status).not.toBe(500);
+  });
+  await fc.assert(property, { numRuns: 300, seed: 20_261_120 });
+  // Proof that the requests get past the first checks.
+  expect([...seen].sort()).toEqual(
+    expect.arrayContaining([
+      '200 application/json; charset=utf-8',
+      '200 image/avif',
+      '200 image/jpeg',
+      '400 application/problem+json',
+      '404 application/problem+json',
+      '405 application/problem+json',
+    ]),
+  );
+}, 120_000);

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { decodePicture } from '../helpers/picture.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+const BARE_SAMPLE = 'UCPennantSample00000002A';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const SIZES = {
+  default: [2560, 423],
+  tv: [2560, 1440],
+  desktop: [2560, 423],
+  tablet: [1855, 423],
+  mobile: [1546, 423],
+  avatar: [800, 800],
+} as const;
+
+describe('pictures', () => {
+  test.each(Object.entries(SIZES))('%s has its size in every path form', async (variant, [width, height]) => {
+    const forms = [
+      `/api/banner/${SAMPLE}?type=${variant}`,
+      `/api/banner/${SAMPLE}/${variant}`,
+      `/${SAMPLE}/${variant}`,
+    ];
+    const bodies = [];
+    for (const url of [
+      ...forms,
+      `/${SAMPLE}?type=${variant}`,
+      `/@pennantsample/${variant}`,
+      `/pennantsample/${variant}`,
+    ]) {
+      const answer = await service.get(url);
+      expect([url, answer.status]).toEqual([url, 200]);
+      bodies.push(answer.bytes);
+    }
+    expect(new Set(bodies.map((bytes) => bytes.toString('base64'))).size).toBe(1);
+    const picture = await decodePicture(bodies[0] as Buffer);
+    expect(Math.abs(picture.width - width)).toBeLessThanOrEqual(1);
+    expect(Math.abs(picture.height - height)).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    ['/api/banner/{id}', 'jpeg'],
+    ['/{id}', 'jpeg'],
+    ['/{id}.jpg', 'jpeg'],
+    ['/{id}.webp', 'webp'],
+    ['/api/banner/{id}.png', 'png'],
+    ['/{id}/mobile.avif', 'avif'],
+    ['/{id}/mobile.jpg', 'jpeg'],
+    ['/{id}?format=avif&width=300', 'avif'],
+    ['/{id}?format=webp&width=300', 'webp'],
+    ['/{id}?format=jpg&width=300', 'jpeg'],
+    ['/{id}?format=png&width=300', 'png'],
+  ])('%s is %s', async (template, format) => {
+    const answer = await service.get(template.replace('{id}', SAMPLE));
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, `image/${format}`]);
+    expect((await decodePicture(answer.bytes)).format).toBe(format);
+    expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
+  });
+
+  test.each([
+    [undefined, 'jpeg'],
+    ['*/*', 'jpeg'],
+    ['image/*', 'jpeg'],
+    ['image/avif,image/webp,*/*;q=0.8', 'avif'],
+    ['image/webp,*/*', 'webp'],
+    ['image/avif;q=0.5,image/webp', 'webp'],
+    ['image/avif;q=0,image/webp;q=0', 'jpeg'],
+    ['IMAGE/AVIF', 'avif'],
+    ['image/avif;q=nonsense', 'jpeg'],
+    ['text/html', 'jpeg'],
+  ])('with Accept %s the format is %s', async (accept, format) => {
+    const answer = await service.get(`/${SAMPLE}/mobile?width=200`, accept === undefined ? {} : { accept });
+    expect(answer.headers['content-type']).toBe(`image/${format}`);
+    expect(answer.headers.vary).toBe('Accept');
+  });
+
+  test('vary by Accept on every answer of a negotiated URL and on no other', async () => {
+    const first = await service.get(`/${SAMPLE}/mobile?width=200`);
+    const confirmed = await service.get(`/${SAMPLE}/mobile?width=200`, { 'if-none-match': String(first.headers.etag) });
+    expect([confirmed.status, confirmed.headers.vary]).toEqual([304, 'Accept']);
+    expect((await service.get(`/${BARE_SAMPLE}/tv`)).headers.vary).toBe('Accept');
+    expect((await service.get(`/${SAMPLE}/mobile.webp?width=200`)).headers.vary).toBeUndefined();
+    expect((await service.get(`/${SAMPLE}/mobile?width=200&format=webp`)).headers.vary).toBeUndefined();
+  });
+
+  test('do not follow Accept where the operator turned that off', async () => {
+    const fixed = await startTestApp({ env: { NEGOTIATE: 'off' } });
+    try {
+      const answer = await fixed.get(`/${SAMPLE}/mobile?width=200`, { accept: 'image/avif' });
+      expect([answer.headers['content-type'], answer.headers.vary]).toEqual(['image/jpeg', undefined]);
+    } finally {
+      await fixed.close();
+    }
+  });
+
+  test('carry what caches and browsers need', async () => {
+    const { headers } = await service.get(`/${SAMPLE}/tablet.webp`);
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=86400',
+      'content-disposition': `inline; filename="${SAMPLE}-tablet.webp"`,
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      'timing-allow-origin': '*',
+    });
+    expect(headers['x-request-id']).toBeTruthy();
+    expect(Date.parse(String(headers['last-modified']))).toBe(Math.floor(service.clock.now() / 1000) * 1000);
+  });
+
+  test('are one picture for every size that comes out the same', async () => {
+    const plain = await service.get(`/${SAMPLE}/avatar.webp`);
+    for (const query of ['width=800', 'width=801', 'height=4096', 'width=900&height=900']) {
+      const answer = await service.get(`/${SAMPLE}/avatar.webp?${query}`);
+      expect([query, answer.headers.etag]).toEqual([query, plain.headers.etag]);
+    }
+    expect((await service.get(`/${SAMPLE}/avatar.webp?width=799`)).headers.etag).not.toBe(plain.headers.etag);
+    expect((await service.get(`/${SAMPLE}/avatar.webp?quality=82`)).headers.etag).toBe(plain.headers.etag);
+    expect((await service.get(`/${SAMPLE}/avatar.png?quality=5`)).headers.etag).toBe(
+      (await service.get(`/${SAMPLE}/avatar.png`)).headers.etag,
+    );
+  });
+
+  test.each([
+    ['width=400', 400, 400],
+    ['height=100', 100, 100],
+    ['width=400&height=200', 400, 200],
+    ['width=1&height=1', 1, 1],
+    ['width=4096', 800, 800],
+  ])('with %s measure %i by %i', async (query, width, height) => {
+    const picture = await decodePicture((await service.get(`/${SAMPLE}/avatar?${query}`)).bytes);
+    expect([picture.width, picture.height]).toEqual([width, height]);
+  });
+
+  test('are confirmed before any work is done, by ETag first and by date otherwise', async () => {
+    const { headers } = await service.get(`/${SAMPLE}/mobile.png?width=123`);
+    const etag = String(headers.etag);
+    const date = String(headers['last-modified']);
+    const at = (conditions: Record<string, string>) => service.get(`/${SAMPLE}/mobile.png?width=123`, conditions);
+    expect((await at({ 'if-none-match': etag })).status).toBe(304);
+    expect((await at({ 'if-modified-since': date })).status).toBe(304);
+    expect((await at({ 'if-modified-since': new Date(Date.parse(date) - 1000).toUTCString() })).status).toBe(200);
+    expect((await at({ 'if-none-match': '"other"', 'if-modified-since': date })).status).toBe(200);
+    expect((await at({ range: 'bytes=0-9' })).status).toBe(200);
+  });
+
+  test('answer HEAD with the headers of GET and no body', async () => {
+    const got = await service.get(`/${SAMPLE}/mobile.webp`);
+    const head = await service.request({ method: 'HEAD', url: `/${SAMPLE}/mobile.webp` });
+    expect([head.status, head.bytes.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(got.headers['content-length']);
+    expect(head.headers.etag).toBe(got.headers.etag);
+  });
+
+  test('that a channel does not have are 404, never a placeholder', async () => {
+    for (const url of [`/${BARE_SAMPLE}`, `/${BARE_SAMPLE}/tv`, `/api/banner/${BARE_SAMPLE}?type=mobile`]) {
+      const answer = await service.get(url);
+      expect([answer.status, answer.json().code]).toEqual([404, 'image_not_found']);
+      expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    }
+    expect((await service.get(`/${BARE_SAMPLE}/avatar`)).status).toBe(200);
+  });
+
+  test.each([
+    [`/${SAMPLE}?type=4k`, 400, 'tv'],
+    [`/${SAMPLE}?type=TV`, 400, 'lower case'],
+    [`/${SAMPLE}?type=%20tv`, 400, 'must be one of'],
+    [`/${SAMPLE}?format=gif`, 400, 'avif'],
+    [`/${SAMPLE}?width=0`, 400, '1 to 4096'],
+    [`/${SAMPLE}?width=4097`, 400, '1 to 4096'],
+    [`/${SAMPLE}?width=1e3`, 400, '1 to 4096'],
+    [`/${SAMPLE}?quality=101`, 400, '1 to 100'],
+    [`/${SAMPLE}?height=`, 400, 'empty'],
+    [`/${SAMPLE}/tv?type=mobile`, 400, 'leave one of them out'],
+    [`/${SAMPLE}/tv.avif?format=webp`, 400, 'leave one of them out'],
+    [`/api/banner/${SAMPLE}.gif`, 400, 'extension'],
+    ['/api/banner/!!!', 400, 'identifier'],
+    [`/${SAMPLE}/4k`, 404, 'tablet'],
+    [`/${SAMPLE}/tv.gif`, 404, 'tablet'],
+    [`/${SAMPLE}/4k?type=nonsense`, 404, 'tablet'],
+    ['/wp-login.php', 404, 'nothing at this path'],
+    ['/pennantsample', 404, 'nothing at this path'],
+    ['/a/b/c', 404, 'nothing at this path'],
+  ])('answer %s with %i and say why', async (url, status, hint) => {
+    const answer = await service.get(url);
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);
+    expect(answer.json().detail).toContain(hint);
+  });
+
+  test('agree with themselves: the same type in path and query is fine', async () => {
+    expect((await service.get(`/${SAMPLE}/tv.webp?type=tv&format=webp&width=99`)).status).toBe(200);
+  });
+});

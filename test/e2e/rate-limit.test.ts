@@ -1,0 +1,97 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const service = await startTestApp({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+describe('the rate limit', () => {
+  test('admits ten requests of one client, errors and all methods included, and says what is left', async () => {
+    const service = await start({ CONTACT: 'ops@example.org' });
+    const requests = [
+      { method: 'GET', url: '/' },
+      { method: 'HEAD', url: '/' },
+      { method: 'OPTIONS', url: '/' },
+      { method: 'DELETE', url: '/' },
+      { method: 'GET', url: '/nowhere' },
+      { method: 'GET', url: '/%zz' },
+      { method: 'GET', url: '/api/search' },
+      { method: 'GET', url: '/problems' },
+      { method: 'GET', url: '/favicon.ico' },
+      { method: 'GET', url: '/' },
+    ];
+    for (const [index, request] of requests.entries()) {
+      const answer = await service.request(request);
+      expect(answer.status).not.toBe(429);
+      expect(answer.headers).toMatchObject({
+        'ratelimit-policy': '"default";q=10;w=30',
+        ratelimit: `"default";r=${9 - index};t=30`,
+        'x-ratelimit-limit': '10',
+        'x-ratelimit-remaining': String(9 - index),
+        'x-ratelimit-reset': '30',
+      });
+    }
+    const refused = await service.get('/');
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('30');
+    expect(refused.headers.ratelimit).toBe('"default";r=0;t=30');
+    expect(refused.json()).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(refused.json().detail).toContain('ops@example.org');
+  });
+
+  test('holds in any span of 30 s, and waiting what Retry-After says is enough', async () => {
+    const service = await start();
+    for (let sent = 0; sent < 9; sent += 1) await service.get('/');
+    service.clock.advance(29_000);
+    expect((await service.get('/')).status).toBe(200);
+    expect((await service.get('/')).headers['retry-after']).toBe('1');
+    service.clock.advance(1_000);
+    const statuses = [];
+    for (let sent = 0; sent < 10; sent += 1) statuses.push((await service.get('/')).status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(9);
+  });
+
+  test('comes before every other check', async () => {
+    const service = await start();
+    for (let sent = 0; sent < 10; sent += 1) await service.get('/');
+    for (const request of [
+      { method: 'DELETE', url: '/' },
+      { method: 'GET', url: '/%zz' },
+      { method: 'GET', url: '/x' },
+    ]) {
+      expect((await service.request(request)).status).toBe(429);
+    }
+  });
+
+  test('counts the client behind a trusted proxy, and believes nobody else', async () => {
+    const trusting = await start({ TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'http://pennant.test' });
+    const left = async (service: TestApp, forwarded: string) =>
+      (await service.get('/', { 'x-forwarded-for': forwarded })).headers['x-ratelimit-remaining'];
+    expect(await left(trusting, '203.0.113.1')).toBe('9');
+    expect(await left(trusting, '203.0.113.2')).toBe('9');
+    expect(await left(trusting, '198.51.100.9, 203.0.113.1')).toBe('8');
+    expect(await left(trusting, '2001:db8::1')).toBe('9');
+    expect(await left(trusting, '2001:db8::2')).toBe('8');
+    const careful = await start();
+    expect(await left(careful, '203.0.113.1')).toBe('9');
+    expect(await left(careful, '203.0.113.2')).toBe('8');
+  });
+
+  test('is another for the clients that the operator names, and none for unlimited ones', async () => {
+    const service = await start({
+      TRUST_PROXY: '127.0.0.0/8',
+      BASE_URL: 'http://pennant.test',
+      RATE_LIMIT_OVERRIDES: '203.0.113.0/24=2/60, 203.0.113.9/32=unlimited',
+    });
+    const first = await service.get('/', { 'x-forwarded-for': '203.0.113.1' });
+    expect(first.headers['ratelimit-policy']).toBe('"default";q=2;w=60');
+    await service.get('/', { 'x-forwarded-for': '203.0.113.1' });
+    expect((await service.get('/', { 'x-forwarded-for': '203.0.113.1' })).status).toBe(429);
+    for (let sent = 0; sent < 15; sent += 1) {
+      const answer = await service.get('/', { 'x-forwarded-for': '203.0.113.9' });
+      expect([answer.status, answer.headers.ratelimit]).toEqual([200, undefined]);
+    }
+  });
+});

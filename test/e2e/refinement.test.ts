@@ -1,0 +1,83 @@
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
+import { decodePicture } from '../helpers/picture.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const PICTURE = '/UCPennantSample00000003A/mobile.avif';
+
+async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {
+  const service = await startTestApp(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+async function etagOf(service: TestApp): Promise<string> {
+  return String((await service.get(PICTURE)).headers.etag);
+}
+
+describe('a picture that is asked for often', () => {
+  test('is encoded again, smaller, from its third request on and not within the first minute', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const service = await start({ dataDir });
+    const first = await service.get(PICTURE);
+    const quickEtag = String(first.headers.etag);
+    for (let asked = 0; asked < 5; asked += 1) expect(await etagOf(service)).toBe(quickEtag);
+    service.clock.advance(60_000);
+    const etagLater = () => {
+      service.clock.advance(1_000);
+      return etagOf(service);
+    };
+    await expect.poll(etagLater, { timeout: 20_000, interval: 200 }).not.toBe(quickEtag);
+
+    const refined = await service.get(PICTURE);
+    expect(refined.bytes.length).toBeLessThan(first.bytes.length);
+    const [before, after] = [await decodePicture(first.bytes), await decodePicture(refined.bytes)];
+    expect([after.format, after.width, after.height]).toEqual(['avif', before.width, before.height]);
+    const confirmed = await service.get(PICTURE, { 'if-none-match': quickEtag });
+    expect([confirmed.status, confirmed.headers.etag]).toEqual([304, refined.headers.etag]);
+
+    await service.app.close();
+    const restarted = await start({ dataDir, clock: service.clock });
+    expect(await etagOf(restarted)).toBe(refined.headers.etag);
+  });
+
+  test('stays as it is when it is asked for twice only', async () => {
+    const service = await start();
+    const quickEtag = await etagOf(service);
+    service.clock.advance(120_000);
+    expect(await etagOf(service)).toBe(quickEtag);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(service.app.encoderStats().queued + service.app.encoderStats().running).toBe(0);
+  });
+});
+
+describe('a picture that is the original itself', () => {
+  test('goes out byte for byte, unless the original carries what a picture here must not', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const noise = { width: 300, height: 300, noise: { type: 'gaussian' as const, mean: 128, sigma: 40 } };
+    const clean = await sharp({ create: { ...noise, channels: 3, background: 'red' } })
+      .jpeg({ quality: 61 })
+      .toBuffer();
+    const tagged = await sharp(clean)
+      .withExif({ IFD0: { Artist: 'somebody' } })
+      .jpeg({ quality: 61 })
+      .toBuffer();
+    const images = await writePictures(dataDir, { 'clean.jpg': clean, 'tagged.jpg': tagged });
+    const { refusals } = await importLines(
+      dataDir,
+      [catalogLine(1, { avatarFile: 'clean.jpg' }), catalogLine(2, { avatarFile: 'tagged.jpg' })],
+      images,
+    );
+    expect(refusals).toEqual([]);
+    const service = await start({ dataDir });
+    const same = await service.get(`/${channelIdOf(1)}/avatar.jpg`);
+    expect(same.bytes.equals(clean)).toBe(true);
+    expect((await service.get(`/${channelIdOf(1)}/avatar.jpg?width=299`)).bytes.equals(clean)).toBe(false);
+    expect((await service.get(`/${channelIdOf(1)}/avatar.jpg?quality=61`)).bytes.equals(clean)).toBe(false);
+    const stripped = await service.get(`/${channelIdOf(2)}/avatar.jpg`);
+    expect(stripped.bytes.includes('somebody')).toBe(false);
+    expect((await sharp(stripped.bytes).metadata()).exif).toBeUndefined();
+  });
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+interface Results {
+  readonly query: string;
+  readonly results: Record<string, unknown>[];
+}
+
+async function search(query: string): Promise<Results> {
+  const answer = await service.get(`/api/search?${query}`);
+  expect(answer.status).toBe(200);
+  return answer.json<Results>();
+}
+
+describe('search', () => {
+  test('echoes the trimmed query and answers hits with their fields', async () => {
+    const { query, results } = await search('q=%20pennant%20');
+    expect(query).toBe('pennant');
+    const hit = results.find(({ channelId }) => channelId === SAMPLE);
+    expect(Object.keys(hit ?? {})).toEqual([
+      'channelId',
+      'title',
+      'description',
+      'customUrl',
+      'subscriberCount',
+      'videoCount',
+      'bannerUrl',
+      'avatarUrl',
+    ]);
+    expect(hit?.bannerUrl).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
+  });
+
+  test.each([
+    ['a channel ID', SAMPLE],
+    ['a handle', '@PennantSample'],
+    ['a channel page', `https://www.youtube.com/channel/${SAMPLE}`],
+    ['a handle page without a scheme', 'youtube.com/@pennantsample'],
+    ['a user page', 'https://www.youtube.com/user/pennantsample'],
+  ])('finds the very channel of %s first', async (_what, text) => {
+    const { results } = await search(`q=${encodeURIComponent(text)}`);
+    expect(results[0]?.channelId).toBe(SAMPLE);
+    expect(results.filter(({ channelId }) => channelId === SAMPLE)).toHaveLength(1);
+  });
+
+  test('answers an empty list when nothing fits', async () => {
+    expect((await search('q=zzzzqqqqxxxx')).results).toEqual([]);
+    expect((await search(`q=${encodeURIComponent('"*(){}:^ NEAR')}`)).results).toEqual(expect.any(Array));
+  });
+
+  test('keeps to the limit', async () => {
+    expect((await search('q=p&limit=1')).results).toHaveLength(1);
+  });
+
+  test('is kept for ten minutes per query, whatever its letter case and blanks', async () => {
+    const first = await service.get('/api/search?q=Pennant%20Sample');
+    expect(first.headers['cache-control']).toBe('public, max-age=600');
+    service.clock.advance(60_000);
+    const second = await service.get('/api/search?q=%20pennant%20%20SAMPLE');
+    expect(second.headers['cache-status']).toBe('pennant; hit; ttl=540');
+    expect(second.headers['cache-control']).toBe('public, max-age=540');
+    expect(second.json<Results>().query).toBe('pennant  SAMPLE');
+  });
+
+  test('accepts a hundred characters, whatever they are', async () => {
+    expect((await service.get(`/api/search?q=${encodeURIComponent('👩‍👩‍👧'.repeat(20))}`)).status).toBe(200);
+    expect((await service.get(`/api/search?q=${'x'.repeat(100)}`)).status).toBe(200);
+    expect((await service.get(`/api/search?q=${'x'.repeat(101)}`)).status).toBe(400);
+    expect((await service.get(`/api/search?q=${encodeURIComponent('👩‍👩‍👧'.repeat(21))}`)).status).toBe(400);
+  });
+
+  test.each([
+    ['', 'missing'],
+    ['q=', 'empty'],
+    ['q=%20', 'empty'],
+    ['q=a&q=b', 'more than once'],
+    ['q=a&limit=0', '1 to 50'],
+    ['q=a&limit=51', '1 to 50'],
+    ['q=a&limit=x', '1 to 50'],
+  ])('refuses "%s" and says why', async (query, hint) => {
+    const answer = await service.get(`/api/search?${query}`);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.json().detail).toContain(hint);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { freshShare } from '../../bench/simulation/growth.ts';
+import { channelOf } from '../../bench/simulation/instance.ts';
+import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
+import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
+import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
+import type { Encoder } from '../../src/images/encoder.ts';
+import { LIFETIMES } from '../../src/services/cache-plan.ts';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
+
+/*
+ * `npm run simulate` says how the service would do with traffic that nobody can produce here: these tests hold it to
+ * what the service does with traffic that anybody can.
+ */
+
+const MIB = 2 ** 20;
+const HOUR_SECONDS = LIFETIMES.records.freshMs / 1000;
+const MAX_DIFFERENCE = 0.02;
+
+const SMALL: Scenario = {
+  channels: 3_000,
+  exponent: 0.9,
+  pictureShare: 0.5,
+  seed: 7,
+  instances: 1,
+  routing: 'channel',
+  isShared: false,
+  memoryBytes: 8 * MIB,
+  diskBytes: 2_048 * MIB,
+  redisPictureBytes: 0,
+  requestsPerSecond: 1,
+  warmUpSeconds: HOUR_SECONDS,
+  measuredSeconds: HOUR_SECONDS,
+};
+
+/** The same scenario through the real service, request by request: what its own Cache-Status says. */
+async function measureHitRate(scenario: Scenario): Promise<number> {
+  const clock = createManualClock();
+  let originals = 0;
+  const service = await startTestApp({
+    clock,
+    env: { MEMORY_CACHE_BYTES: String(scenario.memoryBytes), IMAGE_CACHE_BYTES: String(scenario.diskBytes) },
+    sources: [everyChannel],
+    encoder: playedEncoder,
+    downloader: {
+      // Each is different, as channels' pictures are.
+      async download() {
+        originals += 1;
+        return Buffer.from(`original ${originals}`);
+      },
+    },
+  });
+  // Other numbers than the simulation's: the same rate must come of any traffic of this kind.
+  const next = createTraffic({ ...scenario, seed: scenario.seed + 1_000 });
+  const warmUp = scenario.warmUpSeconds * scenario.requestsPerSecond;
+  const measured = scenario.measuredSeconds * scenario.requestsPerSecond;
+  let hits = 0;
+  for (let number = 0; number < warmUp + measured; number += 1) {
+    clock.advance(1000 / scenario.requestsPerSecond);
+    const answer = await service.get(urlOf(next()));
+    expect(answer.status).toBe(200);
+    if (number >= warmUp && answer.headers['cache-status']?.startsWith('pennant; hit')) hits += 1;
+  }
+  await service.close();
+  return hits / measured;
+}
+
+function urlOf({ rank, picture }: SimulatedRequest): string {
+  const id = channelIdOf(rank);
+  return picture === undefined ? `/api/channel/${id}` : `/${id}/${picture.variant}?format=${picture.format}`;
+}
+
+const everyChannel: ChannelSource = {
+  name: 'every channel',
+  isLive: true,
+  resolve: () => Promise.reject(new Error('no request names a channel by its handle')),
+  getChannel: async (channelId) => ({ channel: channelOf(channelId), missing: [], isComplete: true }),
+  search: async () => [],
+  async close() {},
+};
+
+const playedEncoder: Encoder = {
+  inspect: async () => ({ width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: true }),
+  encode: async () => Buffer.alloc(1_000),
+  refine: async () => undefined,
+  stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
+  async close() {},
+};
+
+describe('the simulation', () => {
+  test('has the hit rate of the real service, within two points', async () => {
+    const { hitRate } = await simulate(SMALL);
+    const measured = await measureHitRate(SMALL);
+    console.log(`hit rate: ${(hitRate * 100).toFixed(1)} % simulated, ${(measured * 100).toFixed(1)} % measured`);
+    expect(Math.abs(hitRate - measured)).toBeLessThan(MAX_DIFFERENCE);
+    // A case in which everything or nothing is a hit would show nothing.
+    expect(measured).toBeGreaterThan(0.2);
+    expect(measured).toBeLessThan(0.8);
+  }, 120_000);
+
+  test('has the hit rate that the theory of expiring caches has, where nothing is pushed out', async () => {
+    const scenario = { ...SMALL, pictureShare: 0, memoryBytes: 1_024 * MIB, warmUpSeconds: 2 * HOUR_SECONDS };
+    const { hitRate, memoryHitRate } = await simulate({ ...scenario, requestsPerSecond: 5 });
+    const expected = freshShare({ count: scenario.channels, exponent: scenario.exponent }, 5, HOUR_SECONDS);
+    expect(Math.abs(hitRate - expected)).toBeLessThan(0.01);
+    expect(memoryHitRate).toBe(hitRate);
+  });
+
+  test('answers less from memory when there is less of it, and the same from all tiers', async () => {
+    const roomy = await simulate(SMALL);
+    const tight = await simulate({ ...SMALL, memoryBytes: 1 * MIB });
+    expect(tight.memoryHitRate).toBeLessThan(roomy.memoryHitRate - 0.05);
+    expect(tight.hitRate).toBe(roomy.hitRate);
+  });
+
+  test('spares upstream by sending a channel to one instance, or by sharing', async () => {
+    const three = { ...SMALL, instances: 3 };
+    const loads = async (changes: Partial<Scenario>) => (await simulate({ ...three, ...changes })).counts.recordLoads;
+    const apart = await loads({ routing: 'any' });
+    expect(await loads({ routing: 'channel' })).toBeLessThan(apart * 0.9);
+    expect(await loads({ routing: 'any', isShared: true, redisPictureBytes: MIB })).toBeLessThan(apart * 0.9);
+  });
+});
+
+describe('Zipf’s law', () => {
+  test.each([0.7, 1, 1.3])('with exponent %s names each rank as often as it should', (exponent) => {
+    const count = 50;
+    const draws = 200_000;
+    const next = createZipf({ count, exponent }, createRandom(3));
+    const seen = new Map<number, number>();
+    for (let draw = 0; draw < draws; draw += 1) {
+      const rank = next();
+      seen.set(rank, (seen.get(rank) ?? 0) + 1);
+    }
+    const ranks = Array.from({ length: count }, (_, at) => at + 1);
+    const total = ranks.reduce((sum, rank) => sum + rank ** -exponent, 0);
+    for (const rank of ranks) {
+      const expected = (draws * rank ** -exponent) / total;
+      expect(Math.abs((seen.get(rank) ?? 0) - expected)).toBeLessThan(5 * Math.sqrt(expected));
+    }
+    expect([...seen.keys()].every((rank) => rank >= 1 && rank <= count)).toBe(true);
+  });
+});

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
+import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import { decodePicture } from '../helpers/picture.ts';
+import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
+import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const MOVED = 'UCreplayMovedAway0000009';
+const EXACT = '2011-02-01T06:30:15Z';
+const HOUR_MS = 3_600_000;
+
+let running: YoutubeService;
+let service: TestApp;
+let replay: ReplayServer;
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir });
+  ({ service, replay } = running);
+});
+afterEach(() => running.close());
+
+async function record(url: string, from = service): Promise<Record<string, unknown>> {
+  const answer = await from.get(url);
+  expect([url, answer.status]).toEqual([url, 200]);
+  return answer.json();
+}
+
+/** How often each part of upstream was asked. */
+function callCounts(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { route } of replay.calls) counts[route] = (counts[route] ?? 0) + 1;
+  return counts;
+}
+
+/** The same data directory, in a new process as far as the service can tell; nothing answers upstream. */
+async function restartWithoutUpstream(): Promise<TestApp> {
+  const { clock } = service;
+  await running.close();
+  service = await startTestApp({ env: youtubeSettings(await findRefusingOrigin()), clock, dataDir });
+  running = { ...running, close: () => service.close() };
+  return service;
+}
+
+describe('one load for everybody', () => {
+  it('a hundred requests at once by ID, handle and picture ask upstream for each thing once', async () => {
+    const urls = [
+      `/api/channel/${LIGHTHOUSE}`,
+      '/api/channel/bellrocklight?type=handle',
+      '/@BellRockLight/tv',
+      `/${LIGHTHOUSE}/avatar`,
+    ];
+    const requests = Array.from({ length: 100 }, (_, index) => service.get(urls[index % urls.length] ?? ''));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1));
+    expect(callCounts()).toEqual({ resolve: 1, browse: 1, about: 1, feed: 1, image: 2 });
+  });
+
+  it('all variants of a banner are cut from one download', async () => {
+    for (const variant of ['tv', 'mobile', 'tablet', 'desktop', 'default']) {
+      expect((await service.get(`/${LIGHTHOUSE}/${variant}`)).status).toBe(200);
+    }
+    expect(replay.callsTo('image').map(({ path }) => path)).toEqual(['/lighthouse-banner=s0']);
+  });
+
+  it('the original is asked for first, the whole picture at a fixed size when it is refused', async () => {
+    replay.misbehave('image', answerStatus(403), 1);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+    expect(replay.callsTo('image').map(({ path }) => path)).toEqual([
+      '/lighthouse-banner=s0',
+      '/lighthouse-banner=w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj',
+    ]);
+  });
+});
+
+describe('the exact time of creation', () => {
+  it('is filled in behind the first answer, and kept past refreshes and a restart', async () => {
+    const url = `/api/channel/${LIGHTHOUSE}`;
+    expect((await record(url)).publishedAt).toBe('2011-02-01T00:00:00Z');
+    await eventuallyAnswers(service, async () => expect((await record(url)).publishedAt).toBe(EXACT));
+    service.clock.advance(HOUR_MS + 1);
+    const refreshed = await service.get(url);
+    expect(refreshed.headers['cache-status']).toBe('pennant; fwd=stale; stored');
+    expect(refreshed.json().publishedAt).toBe(EXACT);
+    expect(replay.callsTo('feed')).toHaveLength(1);
+    await restartWithoutUpstream();
+    expect((await record(url)).publishedAt).toBe(EXACT);
+  });
+
+  it('stays a day while the feed says 404, which says nothing about the channel', async () => {
+    replay.misbehave('feed', answerStatus(404));
+    const url = `/api/channel/${LIGHTHOUSE}`;
+    await record(url);
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1));
+    expect((await record(url)).publishedAt).toBe('2011-02-01T00:00:00Z');
+    replay.behave();
+    service.clock.advance(HOUR_MS + 1);
+    await record(url);
+    await eventuallyAnswers(service, async () => expect((await record(url)).publishedAt).toBe(EXACT));
+  });
+});
+
+describe('a restart', () => {
+  it('loses nothing: records, names, searches and pictures are there while upstream is not', async () => {
+    const urls = [
+      `/api/channel/${LIGHTHOUSE}`,
+      '/api/channel/BellRockLight?type=handle',
+      '/api/search?q=light',
+      `/${LIGHTHOUSE}/tv`,
+      `/${LIGHTHOUSE}/avatar.webp`,
+    ];
+    const before = await Promise.all(urls.map((url) => service.get(url)));
+    await eventuallyAnswers(service, async () => expect((await record(urls[0] ?? '')).publishedAt).toBe(EXACT));
+    await restartWithoutUpstream();
+    for (const [index, url] of urls.entries()) {
+      const after = await service.get(url);
+      expect([url, after.status]).toEqual([url, 200]);
+      expect(after.headers['cache-status']).toMatch(/^pennant; hit; ttl=\d+$/);
+      expect(after.headers['content-type']).toBe(before[index]?.headers['content-type']);
+      if (index > 2) expect(after.headers.etag).toBe(before[index]?.headers.etag);
+    }
+    const unmade = await service.get(`/${LIGHTHOUSE}/mobile?format=webp`);
+    expect(unmade.status, 'a crop that was never made comes out of the stored original').toBe(200);
+  });
+
+  it('keeps old values to show for as long as upstream cannot be asked', async () => {
+    await record(`/api/channel/${LIGHTHOUSE}`);
+    await service.get(`/${LIGHTHOUSE}/tv`);
+    await restartWithoutUpstream();
+    service.clock.advance(3 * 24 * HOUR_MS);
+    const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    expect(old.headers['cache-status']).toMatch(/^pennant; hit; ttl=-\d+; detail="upstream_unavailable"$/);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+    service.clock.advance(5 * 24 * HOUR_MS);
+    expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).status).toBe(503);
+  });
+});
+
+describe('names that lead elsewhere', () => {
+  it('an ID that upstream redirects answers with the target, and both are one channel', async () => {
+    const moved = await record(`/api/channel/${MOVED}`);
+    expect(moved.channelId).toBe(LIGHTHOUSE);
+    expect(moved.bannerUrl).toContain(LIGHTHOUSE);
+    const callsSoFar = replay.callsTo('browse').length;
+    expect((await record(`/api/channel/${LIGHTHOUSE}`)).channelId).toBe(LIGHTHOUSE);
+    expect((await service.get(`/${MOVED}/tv`)).headers['content-disposition']).toContain(LIGHTHOUSE);
+    expect(replay.callsTo('browse')).toHaveLength(callsSoFar);
+  });
+
+  it('a handle that resolves in hops finds its channel, once an hour', async () => {
+    for (let time = 0; time < 3; time += 1) {
+      expect((await record('/api/channel/OldBellRock?type=handle')).channelId).toBe(LIGHTHOUSE);
+    }
+    expect(replay.callsTo('resolve')).toHaveLength(2);
+  });
+
+  it('a handle that another channel took over leads to that one after the hour', async () => {
+    const url = '/api/channel/BellRockLight?type=handle';
+    expect((await record(url)).channelId).toBe(LIGHTHOUSE);
+    replay.misbehave('resolve', answerJson({ endpoint: { browseEndpoint: { browseId: HARBOUR } } }));
+    expect((await record(url)).channelId).toBe(LIGHTHOUSE);
+    service.clock.advance(HOUR_MS + 1);
+    expect((await record(url)).channelId).toBe(HARBOUR);
+    expect((await record(`/api/channel/${LIGHTHOUSE}`)).channelId).toBe(LIGHTHOUSE);
+  });
+
+  it('a new banner address in a refreshed record is a new picture, the stored one while it cannot be had', async () => {
+    const before = await service.get(`/${LIGHTHOUSE}/tv.png`);
+    const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('lighthouse-banner', 'new-banner');
+    const { clock } = service;
+    await running.close();
+    const newBanner = await drawTestCard({ width: 640, height: 360 }).png().toBuffer();
+    running = await startYoutubeService(
+      {
+        answers: [jsonAnswer('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)), ...readAnswers(OWN_ANSWERS)],
+        findImage: () => ({ contentType: 'image/png', bytes: newBanner }),
+      },
+      { dataDir, clock },
+    );
+    ({ service, replay } = running);
+    clock.advance(HOUR_MS + 1);
+    await record(`/api/channel/${LIGHTHOUSE}`);
+
+    replay.misbehave('image', answerStatus(500));
+    const meanwhile = await service.get(`/${LIGHTHOUSE}/tv.png`);
+    expect(replay.callsTo('image')[0]?.path).toBe('/new-banner=s0');
+    expect([meanwhile.status, meanwhile.headers.etag]).toEqual([200, before.headers.etag]);
+
+    replay.behave();
+    clock.advance(60_001);
+    const after = await service.get(`/${LIGHTHOUSE}/tv.png`);
+    expect([after.status, (await decodePicture(after.bytes)).width]).toEqual([200, 640]);
+    expect(after.headers.etag).not.toBe(before.headers.etag);
+  });
+});

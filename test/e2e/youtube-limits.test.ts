@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answerJson, answerStatus, FAULTS } from '../helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const HOUR_MS = 3_600_000;
+/** From here on a breaker may open. */
+const BREAKER_CALLS = 20;
+
+let running: YoutubeService;
+afterEach(() => running.close());
+
+async function start(env: Record<string, string> = {}): Promise<YoutubeService> {
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { env });
+  return running;
+}
+
+function askForUnknownChannels(count: number) {
+  const urls = Array.from({ length: count }, (_, index) => `/api/channel/UCnobody${String(index).padStart(16, '0')}`);
+  return Promise.all(urls.map((url) => running.service.get(url)));
+}
+
+async function conditions(): Promise<{ name: string; detail: string }[]> {
+  const answer = await running.service.app.console.inject('/readyz');
+  expect(answer.statusCode, 'a failing upstream is no reason to take the service out').toBe(200);
+  return answer.json<{ conditions: { name: string; detail: string }[] }>().conditions;
+}
+
+describe('a source that keeps failing', () => {
+  it('is left alone for ten seconds, which /readyz says; what is stored is answered meanwhile', async () => {
+    const { service, replay } = await start();
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    service.clock.advance(HOUR_MS + 1);
+    replay.misbehave('all', answerStatus(429));
+    await askForUnknownChannels(BREAKER_CALLS);
+    expect(await conditions()).toEqual([expect.objectContaining({ name: 'source youtube' })]);
+
+    replay.forgetCalls();
+    const refused = await service.get(`/api/channel/${HARBOUR}`);
+    expect([refused.status, refused.json().code]).toEqual([503, 'upstream_unavailable']);
+    expect(refused.headers['retry-after']).toBe('10');
+    const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    expect(replay.calls).toEqual([]);
+
+    replay.behave();
+    service.clock.advance(10_000);
+    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
+    expect(await conditions()).toEqual([]);
+  });
+
+  it('is not one that says there are no such channels, or leaves parts of them out', async () => {
+    const { replay } = await start();
+    const absent = await askForUnknownChannels(BREAKER_CALLS);
+    expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]));
+    replay.misbehave('browse', answerJson(ownAnswer('browseId', HARBOUR)));
+    replay.misbehave('about', answerStatus(500));
+    await askForUnknownChannels(BREAKER_CALLS);
+    expect(await conditions()).toEqual([]);
+  });
+
+  it('does not keep pictures from being fetched, nor the other way round', async () => {
+    const { service, replay } = await start();
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    replay.misbehave('image', answerStatus(429));
+    for (let call = 0; call < BREAKER_CALLS; call += 1) await service.get(`/${LIGHTHOUSE}/tv`);
+    expect(await conditions()).toEqual([expect.objectContaining({ name: 'image hosts' })]);
+    replay.forgetCalls();
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(503);
+    expect(replay.calls).toEqual([]);
+    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
+  });
+});
+
+describe('the budget of outgoing calls', () => {
+  it('is never exceeded: a call waits two seconds at most, then is refused with 503 and when to come back', async () => {
+    const { service, replay } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    // It waits for its turn, like everybody.
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), { timeout: 5_000 });
+    service.clock.advance(HOUR_MS + 1);
+    replay.forgetCalls();
+    const startedAt = performance.now();
+    const answers = await askForUnknownChannels(10);
+    expect((performance.now() - startedAt) / 1000).toBeLessThan(3);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThanOrEqual(6);
+    for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(2);
+    // Two at once, and the two whose turn comes within two seconds.
+    expect(replay.calls.length).toBeLessThanOrEqual(4);
+
+    const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    expect(await conditions(), 'a limit of our own says nothing about upstream').toEqual([]);
+  });
+
+  it('is the pictures’ own, apart from that of the channels', async () => {
+    const { service } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    await askForUnknownChannels(10);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+  });
+});
+
+describe('the time that one request may take', () => {
+  it('ends before twelve seconds, though each call by itself would be in time', async () => {
+    const { service, replay } = await start();
+    const afterWaiting =
+      (answer: object) =>
+      async (...[request, response]: Parameters<typeof FAULTS.slowDrip>) => {
+        await delay(4_500);
+        answerJson(answer)(request, response);
+      };
+    replay.misbehave('resolve', afterWaiting({ endpoint: { browseEndpoint: { browseId: LIGHTHOUSE } } }));
+    replay.misbehave('browse', afterWaiting(ownAnswer('browseId', LIGHTHOUSE)));
+    replay.misbehave('image', FAULTS.hangBeforeHeaders);
+    const startedAt = performance.now();
+    const answer = await service.get('/@BellRockLight/tv');
+    expect((performance.now() - startedAt) / 1000).toBeLessThan(12);
+    expect([answer.status, answer.json().code]).toEqual([504, 'upstream_timeout']);
+    expect(answer.headers['retry-after']).toBeDefined();
+  });
+});

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventuallyAnswers, startTestApp, type TestAnswer, type TestApp } from '../helpers/app.ts';
+import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const MOVED_TO_LIGHTHOUSE = 'UCreplayMovedAway0000009';
+const URL = `/api/channel/${LIGHTHOUSE}`;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+let running: YoutubeService;
+let service: TestApp;
+let replay: ReplayServer;
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir });
+  ({ service, replay } = running);
+});
+afterEach(() => running.close());
+
+/** The whole record, with what is filled in behind its first answer. */
+async function loadWholeRecord(): Promise<Record<string, unknown>> {
+  return eventuallyAnswers(service, async () => {
+    const record = (await service.get(URL)).json();
+    expect(record.publishedAt).toBe('2011-02-01T06:30:15Z');
+    return record;
+  });
+}
+
+function losePanel(): void {
+  replay.misbehave('about', answerStatus(429));
+}
+
+function expectForAMinute(answer: TestAnswer): void {
+  expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+}
+
+describe('a record whose panel cannot be had', () => {
+  it('is answered from its page alone, and for a minute, where nothing is known yet', async () => {
+    losePanel();
+    const partial = await service.get(URL);
+    expectForAMinute(partial);
+    expect(partial.json()).toMatchObject({
+      title: 'Bell Rock Light',
+      customUrl: '@BellRockLight',
+      videoCount: '7600',
+      viewCount: null,
+      country: null,
+      links: [],
+    });
+  });
+
+  it('is asked for again after that minute, not before, and then is whole', async () => {
+    losePanel();
+    await service.get(URL);
+    replay.behave();
+    service.clock.advance(MINUTE_MS - 1_000);
+    expect((await service.get(URL)).headers['cache-status']).toBe('pennant; hit; ttl=1');
+    expect(replay.callsTo('browse')).toHaveLength(1);
+    service.clock.advance(1_001);
+    const whole = await service.get(URL);
+    expect(whole.headers['cache-control']).toBe('public, max-age=3600');
+    expect(whole.json()).toMatchObject({ videoCount: '7634', viewCount: '312530935570', country: 'GB' });
+  });
+
+  it('keeps the last good values of what is missing, beside what is new', async () => {
+    const whole = await loadWholeRecord();
+    const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');
+    replay.misbehave('browse', answerJson(JSON.parse(page)));
+    losePanel();
+    service.clock.advance(HOUR_MS + 1);
+    const partial = await service.get(URL);
+    expectForAMinute(partial);
+    expect(partial.json()).toEqual({ ...whole, title: 'Bell Rock' });
+  });
+
+  it('loses nothing however long the panel stays away', async () => {
+    const whole = await loadWholeRecord();
+    losePanel();
+    service.clock.advance(HOUR_MS + 1);
+    for (let minute = 0; minute < 4; minute += 1) {
+      const callsSoFar = replay.callsTo('browse').length;
+      const partial = await service.get(URL);
+      expectForAMinute(partial);
+      expect(partial.json()).toEqual(whole);
+      expect(replay.callsTo('browse')).toHaveLength(callsSoFar + 1);
+      service.clock.advance(MINUTE_MS + 1);
+    }
+    replay.behave();
+    expect((await service.get(URL)).headers['cache-control']).toBe('public, max-age=3600');
+  });
+
+  it('does not replace a whole one in the store', async () => {
+    const whole = await loadWholeRecord();
+    losePanel();
+    service.clock.advance(HOUR_MS + 1);
+    expect((await service.get(URL)).headers['cache-status']).toBe('pennant; fwd=stale');
+    const { clock } = service;
+    await running.close();
+    service = await startTestApp({ env: youtubeSettings(await findRefusingOrigin()), clock, dataDir });
+    running = { ...running, close: () => service.close() };
+    const stored = await service.get(URL);
+    expect([stored.status, stored.json()]).toEqual([200, whole]);
+  });
+
+  it('does not replace a whole one when it comes by the way of another ID', async () => {
+    const whole = await loadWholeRecord();
+    losePanel();
+    const moved = await service.get(`/api/channel/${MOVED_TO_LIGHTHOUSE}`);
+    expect([moved.status, moved.json()]).toEqual([200, whole]);
+    expect((await service.get(URL)).json()).toEqual(whole);
+  });
+});
+
+describe('a record whose page cannot be had', () => {
+  it('is no record: its panel alone does not make one', async () => {
+    replay.misbehave('browse', answerStatus(429));
+    const answer = await service.get(URL);
+    expect([answer.status, answer.json().code]).toEqual([503, 'upstream_unavailable']);
+  });
+
+  it('is the last good one where there is one, and is tried again after a minute', async () => {
+    const whole = await loadWholeRecord();
+    service.clock.advance(HOUR_MS + 1);
+    replay.misbehave('browse', answerStatus(429));
+    const old = await service.get(URL);
+    expectForAMinute(old);
+    expect(old.json()).toEqual(whole);
+    replay.behave();
+    const meanwhile = await service.get(URL);
+    expect(meanwhile.headers['cache-status']).toMatch(/detail="upstream failed"$/);
+    service.clock.advance(MINUTE_MS + 1);
+    expect((await service.get(URL)).headers['cache-control']).toBe('public, max-age=3600');
+  });
+});

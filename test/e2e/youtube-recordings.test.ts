@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findHandle, findUsername } from '../../src/domain/identifier.ts';
+import { expectWellFormedChannel } from '../contracts/source.ts';
+import { type ExpectedValues, expectError, expectHits, expectRecord } from '../helpers/expected-values.ts';
+import {
+  isChannelPage,
+  isError,
+  isFeed,
+  isFirstSearchPage,
+  isOfDataApi,
+  isPanel,
+  isResolution,
+  targetOfHop,
+  withHandleThatCanBeOne,
+} from '../helpers/indexed-answers.ts';
+import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
+
+const RECORDINGS = join(import.meta.dirname, '../../../shared/youtube-recordings');
+
+describeAnswers('answers of our own', OWN_ANSWERS);
+if (existsSync(RECORDINGS)) describeAnswers('recorded answers', RECORDINGS);
+else {
+  console.log('No recordings beside this project: their tests are left out.');
+  describe.skip('recorded answers', () => it('are not here', () => {}));
+}
+
+function describeAnswers(name: string, directory: string): void {
+  const answers = readAnswers(directory)
+    .filter((answer) => !isOfDataApi(answer))
+    .map(withHandleThatCanBeOne);
+  const signal = new AbortController().signal;
+  let replay: ReplayServer;
+  let source: ReturnType<typeof createTestYoutubeSource>;
+
+  beforeAll(async () => {
+    replay = await startReplayServer({ answers: [...answers, ...answers.flatMap(targetOfHop)] });
+    source = createTestYoutubeSource(replay.origin);
+  });
+  afterAll(async () => {
+    await source.close();
+    await replay.close();
+  });
+
+  describe.each([true, false])(`${name}, over sockets, field mask %s`, (useFieldMask) => {
+    it.each(answers.filter(isChannelPage))('$file comes out as a record', async ({ request, expected }) => {
+      const page = expected as ExpectedValues;
+      const masked = createTestYoutubeSource(replay.origin, { useFieldMask });
+      const { channel } = await masked.getChannel(String(request.body?.browseId), { signal });
+      await masked.close();
+      expectRecord(channel, page, panelValues(page.channelId));
+      expectWellFormedChannel(channel);
+    });
+  });
+
+  describe(`${name}, over sockets`, () => {
+    it.each(answers.filter(isPanel))('$file comes out with the page it belongs to', async ({ expected }) => {
+      const panel = expected as ExpectedValues;
+      const { channel, isComplete } = await source.getChannel(String(panel.channelId), { signal });
+      expectRecord(channel, {}, panel);
+      expect(isComplete).toBe(true);
+    });
+
+    it.each(answers.filter(isError))('$file comes out as its error', async ({ request, expected }) => {
+      const { browseId, url } = request.body ?? {};
+      const answer =
+        browseId === undefined
+          ? source.resolve(refOfPage(String(url)), { signal })
+          : source.getChannel(String(browseId), { signal });
+      await expectError(answer, expected as ExpectedValues);
+    });
+
+    it.each(answers.filter(isResolution))('$file leads to its channel', async ({ request, expected }) => {
+      const { channelId, finalChannelId } = expected as ExpectedValues;
+      const resolution = await source.resolve(refOfPage(String(request.body?.url)), { signal });
+      expect(resolution.channelId).toBe(finalChannelId ?? channelId);
+    });
+
+    it.each(answers.filter(isFirstSearchPage))('$file comes out as hits, without a second call', async (answer) => {
+      replay.forgetCalls();
+      const expected = answer.expected as ExpectedValues;
+      const limit = Number(expected.count);
+      expectHits(await source.search(String(answer.request.body?.query), limit, { signal }), expected);
+      expect(replay.callsTo('search')).toHaveLength(1);
+    });
+
+    it.each(answers.filter(isFeed))('$file tells the exact second', async ({ expected }) => {
+      const { channelId, publishedAt } = expected as ExpectedValues;
+      expect(await source.findPublishedAt(String(channelId), { signal })).toBe(publishedAt);
+    });
+  });
+
+  function panelValues(channelId: unknown): ExpectedValues | undefined {
+    const panel = answers.filter(isPanel).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
+    return panel?.expected as ExpectedValues | undefined;
+  }
+}
+
+function refOfPage(url: string) {
+  const [, first = '', second = ''] = decodeURIComponent(new URL(url).pathname).split('/');
+  const handle = findHandle(first);
+  const ref = first === 'user' ? findUsername(second) : handle;
+  if (ref === undefined) throw new Error(`no name in ${url}`);
+  return ref;
+}

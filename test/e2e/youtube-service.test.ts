@@ -1,0 +1,200 @@
+import { existsSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SearchHit } from '../../src/domain/channel.ts';
+import { eventuallyAnswers } from '../helpers/app.ts';
+import { type ExpectedValues, expectedPictures, expectTexts } from '../helpers/expected-values.ts';
+import { answerJson } from '../helpers/faulty-upstream.ts';
+import {
+  isChannelPage,
+  isError,
+  isFeed,
+  isFirstSearchPage,
+  isLaterSearchPage,
+  isOfDataApi,
+  isPanel,
+  isResolution,
+  pageOfFeed,
+  targetOfHop,
+  withHandleThatCanBeOne,
+} from '../helpers/indexed-answers.ts';
+import { type IndexedAnswer, OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+/** The running service answers every value that an index of answers names: our own always, recorded ones where they are. */
+const RECORDINGS = join(import.meta.dirname, '../../../shared/youtube-recordings');
+
+describeService('answers of our own', OWN_ANSWERS);
+if (existsSync(RECORDINGS)) {
+  describeService('recorded answers', RECORDINGS);
+  describeDataApi('recorded answers of the official API', RECORDINGS);
+} else {
+  console.log('No recordings beside this project (../shared/youtube-recordings): their tests are left out.');
+  describe.skip('recorded answers', () => it('are not here', () => {}));
+}
+
+function describeService(name: string, directory: string): void {
+  const answers = readAnswers(directory)
+    .filter((answer) => !isOfDataApi(answer))
+    .map(withHandleThatCanBeOne);
+  let running: YoutubeService;
+
+  beforeAll(async () => {
+    const more = [...answers.flatMap(targetOfHop), ...answers.filter(isFeed).map(pageOfFeed)];
+    running = await startYoutubeService({ answers: [...answers, ...more] });
+  });
+  afterAll(() => running.close());
+
+  const get = async (url: string) => {
+    running.replay.forgetCalls();
+    const answer = await running.service.get(url);
+    return { status: answer.status, body: answer.json<Record<string, unknown>>() };
+  };
+
+  describe(`${name}, out of the running service`, () => {
+    it.each(answers.filter(isChannelPage))('$file: the record', async ({ request, expected }) => {
+      const page = expected as ExpectedValues;
+      const { status, body } = await get(`/api/channel/${request.body?.browseId}`);
+      expect(status).toBe(200);
+      expectTexts(body, { ...page, ...valuesBehind(page.channelId) });
+      const { banner } = expectedPictures(page);
+      if (banner !== undefined) expect(body.bannerUrl === null, 'banner').toBe(banner === null);
+    });
+
+    it.each(answers.filter(isPanel))('$file: the record that it belongs to', async ({ expected }) => {
+      const panel = expected as ExpectedValues;
+      const { body } = await get(`/api/channel/${panel.channelId}`);
+      expectTexts(body, { ...panel, ...valuesBehind(panel.channelId) });
+    });
+
+    it.each(answers.filter(hasPictures))('$file: the originals asked for', async ({ request, expected }) => {
+      const pictures = Object.entries(expectedPictures(expected as ExpectedValues));
+      for (const [type, base] of pictures) {
+        if (base === undefined) continue;
+        running.replay.forgetCalls();
+        const variant = type === 'banner' ? 'tv' : 'avatar';
+        const { status } = await running.service.get(`/${request.body?.browseId}/${variant}`);
+        expect([type, status]).toEqual([type, base === null ? 404 : 200]);
+        const asked = running.replay.callsTo('image').map(({ path }) => path);
+        expect(asked, type).toEqual(base === null ? [] : [`${new URL(base).pathname}=s0`]);
+      }
+    });
+
+    it.each(answers.filter(isError))('$file: its error', async ({ request, expected }) => {
+      const { browseId, url } = request.body ?? {};
+      const { status, body } = await get(
+        browseId === undefined ? recordUrlOfPage(String(url)) : `/channel/${browseId}`,
+      );
+      const isGone = (expected as ExpectedValues).error !== 'could_not_tell';
+      expect(status === 404, String(status)).toBe(isGone);
+      expect(body.code).toEqual(isGone ? 'channel_not_found' : expect.stringContaining('upstream_'));
+    });
+
+    it.each(answers.filter(isResolution))('$file: the page asked for next', async ({ request, expected }) => {
+      const { channelId, finalChannelId, next } = expected as ExpectedValues;
+      // Past the record's hour: what is known already would not be asked for.
+      running.service.clock.advance(3_700_000);
+      await get(recordUrlOfPage(String(request.body?.url)));
+      const asked = running.replay.callsTo('resolve').map(({ body }) => body?.url);
+      expect(asked).toHaveLength(next === undefined ? 1 : 2);
+      if (next !== undefined) expect(asked[1]).toBe(next);
+      expect(running.replay.callsTo('browse')[0]?.body?.browseId).toBe(finalChannelId ?? channelId);
+    });
+
+    it.each(answers.filter(isFeed))('$file: the exact time, behind the first answer', async ({ expected }) => {
+      const { channelId, publishedAt } = expected as ExpectedValues;
+      await get(`/api/channel/${channelId}`);
+      await eventuallyAnswers(running.service, async () => {
+        const { body } = await get(`/api/channel/${channelId}`);
+        expect(body.publishedAt).toBe(publishedAt);
+      });
+    });
+
+    it.each(answers.filter(isFirstSearchPage))('$file: the results', async ({ request, expected }) => {
+      const { count, firstFive } = expected as { count: number; firstFive: SearchHit[] };
+      const { body } = await get(`/api/search?q=${request.body?.query}&limit=${count}`);
+      const results = body.results as Record<string, unknown>[];
+      expect(results).toHaveLength(count);
+      for (const [index, { avatar, banner, ...texts }] of firstFive.entries()) {
+        expect(results[index]).toMatchObject(texts);
+        expect(results[index]?.avatarUrl === null).toBe(avatar === 'absent');
+        expect(results[index]?.bannerUrl).toContain(String(texts.channelId));
+      }
+    });
+
+    it.each(answers.filter(isLaterSearchPage))('$file: the results of a longer list', async ({ request, expected }) => {
+      const query = queryLeadingTo(String(request.body?.continuation));
+      const { body } = await get(`/api/search?q=${query}&limit=50`);
+      const ids = (body.results as { channelId: string }[]).map(({ channelId }) => channelId);
+      expect(ids).toContain((expected as ExpectedValues).firstChannelId);
+      expect(running.replay.callsTo('search')[1]?.body?.continuation).toBe(request.body?.continuation);
+    });
+  });
+
+  /** What a page's channel has from elsewhere: its panel, and its feed. */
+  function valuesBehind(channelId: unknown): ExpectedValues {
+    const of = (filter: typeof isPanel) =>
+      answers.filter(filter).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
+    const panel = of(isPanel)?.expected as ExpectedValues | undefined;
+    // The feed is read behind the first answer: which of both times is there by now is not to be foreseen.
+    const feed = of(isFeed)?.expected as ExpectedValues | undefined;
+    const times = [panel?.publishedAt, feed?.publishedAt].filter((time) => time !== undefined);
+    return { ...panel, ...(feed === undefined ? {} : { publishedAt: expect.toBeOneOf(times) }) };
+  }
+
+  function queryLeadingTo(continuation: string): unknown {
+    return answers.filter(isFirstSearchPage).find(({ text }) => text.includes(continuation))?.request.body?.query;
+  }
+}
+
+function describeDataApi(name: string, directory: string): void {
+  const answers = readAnswers(directory).filter(isOfDataApi);
+  const answerOf = (method: string) => answers.find(({ request }) => request.url.includes(`/v3/${method}?`));
+  const channels = answerOf('channels');
+  const search = answerOf('search');
+  let running: YoutubeService;
+
+  beforeAll(async () => {
+    const dataApi: RequestListener = (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://data-api.test');
+      if (pathname.endsWith('/search')) return answerJson(JSON.parse(search?.text ?? '{}'))(request, response);
+      const list = JSON.parse(channels?.text ?? '{}') as { items: { id: string }[] };
+      const items = list.items.filter(({ id }) => id === searchParams.get('id'));
+      answerJson({ ...list, items })(request, response);
+    };
+    running = await startYoutubeService(
+      { answers: [], dataApi },
+      { env: { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: 'key' } },
+    );
+  });
+  afterAll(() => running.close());
+
+  describe(`${name}, out of the running service`, () => {
+    it.each(channels?.expected as ExpectedValues[])('$title: record and original', async (expected) => {
+      const { service, replay } = running;
+      const answer = await service.get(`/api/channel/${expected.channelId}`);
+      expectTexts(answer.json(), expected);
+      replay.forgetCalls();
+      expect((await service.get(`/${expected.channelId}/tv`)).status).toBe(200);
+      const { banner } = expectedPictures(expected);
+      expect(replay.callsTo('image').map(({ path }) => path)).toEqual([`${new URL(String(banner)).pathname}=s0`]);
+    });
+
+    it('a search', async () => {
+      const { count, firstChannelId, firstTitle } = { ...(search?.expected as ExpectedValues) };
+      const { results } = (await running.service.get('/api/search?q=latin')).json<{ results: object[] }>();
+      expect(results).toHaveLength(count as number);
+      expect(results[0]).toMatchObject({ channelId: firstChannelId, title: firstTitle });
+    });
+  });
+}
+
+const hasPictures = (answer: IndexedAnswer) =>
+  isChannelPage(answer) && Object.values(expectedPictures(answer.expected as ExpectedValues)).some(Boolean);
+
+/** Where this service answers the record of a page of upstream's. */
+function recordUrlOfPage(url: string): string {
+  const { pathname } = new URL(url);
+  return pathname.startsWith('/@') ? `/api/channel/${pathname.slice(2)}?type=handle` : pathname;
+}

@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type ImportSummary, importChannels } from '../../src/sources/catalog/import.ts';
+import { catalogPaths } from '../../src/sources/catalog/schema.ts';
+import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
+
+/** The ID of the test channel with this number. */
+export function channelIdOf(number: number): string {
+  return `UC${String(number).padStart(22, '0')}`;
+}
+
+/** A line that says no more than it must, and `fields`. */
+export function catalogLine(number: number, fields: Record<string, unknown> = {}): string {
+  return JSON.stringify({ channelId: channelIdOf(number), title: `Channel ${number}`, ...fields });
+}
+
+/** The beginning of a PNG, which is all that an import looks at, and bytes that only this text has. */
+export function pngOf(text: string): Buffer {
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(`picture ${text}`)]);
+}
+
+/** Writes pictures by name into a new folder below `directory`. */
+export async function writePictures(directory: string, pictures: Record<string, Buffer>): Promise<string> {
+  const folder = join(directory, 'pictures');
+  await mkdir(folder, { recursive: true });
+  for (const [name, bytes] of Object.entries(pictures)) await writeFile(join(folder, name), bytes);
+  return folder;
+}
+
+export interface ImportReport extends ImportSummary {
+  /** As the command line prints them. */
+  readonly refusals: readonly string[];
+}
+
+/** Imports lines as the command line does. */
+export async function importLines(
+  dataDir: string,
+  lines: readonly string[],
+  imagesFrom = dataDir,
+): Promise<ImportReport> {
+  const writer = openCatalogWriter(catalogPaths(dataDir));
+  const refusals: string[] = [];
+  try {
+    const summary = await importChannels(writer, Readable.from([Buffer.from(lines.join('\n'))]), {
+      imagesFrom,
+      onRefused: (lineNumber, reason) => refusals.push(`line ${lineNumber}: ${reason}`),
+    });
+    writer.removeLeftovers();
+    return { ...summary, refusals };
+  } finally {
+    writer.close();
+  }
+}

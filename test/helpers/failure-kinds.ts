@@ -1,0 +1,46 @@
+import type { RequestListener } from 'node:http';
+import { answerBytes, answerStatus, FAULTS, redirectTo } from './faulty-upstream.ts';
+import { answerHtml } from './replay-server.ts';
+
+/** What clients are told where nothing is stored: of a record, a name and a search; and of a picture. */
+interface ExpectedCodes {
+  readonly channels: 'upstream_unavailable' | 'upstream_timeout' | 'upstream_invalid';
+  readonly pictures: ExpectedCodes['channels'];
+}
+
+export interface FailureKind extends ExpectedCodes {
+  readonly name: string;
+  /** What every call is answered with; an origin where there is nothing to answer otherwise. */
+  readonly upstream: RequestListener | 'refuses connections' | 'has no address';
+  /** Takes until the time-outs: is measured beside the others. */
+  readonly isSlow: boolean;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const UNAVAILABLE = { channels: 'upstream_unavailable', pictures: 'upstream_unavailable', isSlow: false } as const;
+const INVALID = { channels: 'upstream_invalid', pictures: 'upstream_invalid', isSlow: false } as const;
+const TOO_SLOW = { channels: 'upstream_timeout', pictures: 'upstream_timeout', isSlow: true } as const;
+
+/** Every way in which upstream fails as a whole. */
+export const FAILURE_KINDS: readonly FailureKind[] = [
+  { name: 'refused connection', upstream: 'refuses connections', ...UNAVAILABLE },
+  { name: 'name without an address', upstream: 'has no address', ...UNAVAILABLE },
+  { name: 'reset connection', upstream: FAULTS.resetBeforeAnswer, ...UNAVAILABLE },
+  { name: 'no answer at all', upstream: FAULTS.hangBeforeHeaders, ...TOO_SLOW },
+  { name: 'a byte now and then', upstream: FAULTS.slowDrip, ...TOO_SLOW },
+  { name: '500', upstream: answerStatus(500), ...UNAVAILABLE },
+  { name: '429', upstream: answerStatus(429), ...UNAVAILABLE },
+  { name: '429 with Retry-After: 90', upstream: answerStatus(429, { 'retry-after': '90' }), ...UNAVAILABLE },
+  { name: '403', upstream: answerStatus(403), ...UNAVAILABLE },
+  { name: 'redirect to consent', upstream: redirectTo('https://consent.youtube.com/m?continue=x'), ...UNAVAILABLE },
+  { name: 'redirect to "sorry"', upstream: redirectTo('https://www.google.com/sorry/index'), ...UNAVAILABLE },
+  { name: 'captcha page', upstream: answerHtml(), ...UNAVAILABLE },
+  { name: '404 page', upstream: answerHtml(404), ...UNAVAILABLE },
+  { name: 'cut JSON', upstream: answerBytes(Buffer.from('{"header":{"pageHea'), JSON_TYPE), ...INVALID },
+  { name: 'cut connection', upstream: FAULTS.resetMidBody, ...INVALID },
+  { name: '{}', upstream: answerBytes(Buffer.from('{}'), JSON_TYPE), ...INVALID },
+  { name: 'bytes that are no JSON', upstream: answerBytes(Buffer.from([0, 1, 2, 255, 254])), ...INVALID },
+  { name: 'bytes that are no HTTP', upstream: FAULTS.garbage, ...INVALID },
+  { name: 'endless body', upstream: FAULTS.endlessBody, ...INVALID },
+  { name: 'gzip bomb', upstream: FAULTS.gzipBomb, ...INVALID },
+];

@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+/** An upstream on a real socket that answers as it is told to. */
+export interface FaultyUpstream {
+  readonly origin: string;
+  /** Replaces the behaviour from the next request on. */
+  answer(listener: RequestListener): void;
+  /** The requests' targets so far, in order. */
+  readonly requests: readonly string[];
+  /** Connections that are open now. */
+  openSockets(): number;
+  close(): Promise<void>;
+}
+
+export async function startFaultyUpstream(listener: RequestListener = answerJson({})): Promise<FaultyUpstream> {
+  let current = listener;
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    current(request, response);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: originOf(server.address() as AddressInfo),
+    answer(next) {
+      current = next;
+    },
+    requests,
+    openSockets: () => sockets.size,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An origin where nothing listens. */
+export async function findRefusingOrigin(): Promise<string> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = originOf(server.address() as AddressInfo);
+  server.close();
+  await once(server, 'close');
+  return origin;
+}
+
+function originOf(address: AddressInfo): string {
+  return `http://127.0.0.1:${address.port}`;
+}
+
+export function answerJson(body: unknown, status = 200): RequestListener {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+}
+
+export function answerStatus(status: number, headers: Record<string, string> = {}): RequestListener {
+  return (_request, response) => {
+    response.writeHead(status, headers).end();
+  };
+}
+
+export function answerBytes(body: Buffer, headers: Record<string, string> = {}): RequestListener {
+  return (_request, response) => {
+    response.writeHead(200, { 'content-length': String(body.length), ...headers }).end(body);
+  };
+}
+
+export function redirectTo(location: string): RequestListener {
+  return answerStatus(302, { location });
+}
+
+const GZIP = { 'content-encoding': 'gzip' };
+
+/** Every way of not giving an answer, by name. */
+export const FAULTS = {
+  resetBeforeAnswer: (request: IncomingMessage) => void request.socket.resetAndDestroy(),
+  hangBeforeHeaders: () => undefined,
+  hangMidBody: (_request, response) => sendPart(response),
+  resetMidBody: (request, response) => {
+    sendPart(response);
+    setImmediate(() => request.socket.resetAndDestroy());
+  },
+  closeMidBody: (request, response) => {
+    sendPart(response);
+    setImmediate(() => request.socket.end());
+  },
+  closeMidChunk: (request) =>
+    void request.socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"a"'),
+  slowDrip: (_request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 20);
+    response.on('close', () => clearInterval(timer));
+  },
+  endlessBody: (_request, response) => {
+    response.writeHead(200);
+    const fill = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+    };
+    response.on('drain', fill);
+    fill();
+  },
+  garbage: (request) => void request.socket.end('this is not HTTP at all\r\n\r\n'),
+  gzipBomb: answerBytes(gzipSync(Buffer.alloc(64 * 1024 * 1024)), GZIP),
+  cutGzip: answerBytes(gzipSync('a body that is cut off').subarray(0, 25), GZIP),
+  falseGzip: answerBytes(Buffer.from('this was never compressed'), GZIP),
+  unknownEncoding: answerBytes(Buffer.from('{}'), { 'content-encoding': 'zstd' }),
+} satisfies Record<string, RequestListener>;
+
+export type FaultName = keyof typeof FAULTS;
+
+function sendPart(response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': '1000' }).write('{"partial":');
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+export interface SentAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  /** Sent as it is: no dot segment is resolved, no escape rewritten. */
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpSender {
+  /** Rejects when the connection fails before the answer is whole. */
+  send(options: RequestOptions): Promise<SentAnswer>;
+  close(): void;
+}
+
+/** A client for one port of this machine that keeps its connections. @param address its own, by default 127.0.0.1 */
+export function createHttpSender(port: number, address = '127.0.0.1'): HttpSender {
+  const agent = new Agent({ keepAlive: true, localAddress: address });
+  return {
+    async send({ method = 'GET', url, headers = {}, signal }) {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        agent,
+        method,
+        path: url,
+        headers,
+        ...(signal !== undefined && { signal }),
+      };
+      const sent = request(options).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      const bytes = await buffer(answer);
+      return { status: answer.statusCode ?? 0, headers: answer.headers, bytes };
+    },
+    close: () => agent.destroy(),
+  };
+}

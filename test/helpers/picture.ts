@@ -1,0 +1,30 @@
+import sharp from 'sharp';
+
+export interface DecodedPicture {
+  readonly format: string;
+  readonly width: number;
+  readonly height: number;
+  /** Red, green, blue at a point given as fractions of width and height. */
+  colourAt(x: number, y: number): [red: number, green: number, blue: number];
+}
+
+/** Decodes a picture with a decoder that is not the one under test's process, to measure it by its pixels. */
+export async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
+  const { format } = await sharp(bytes).metadata();
+  const { data, info } = await sharp(bytes)
+    .removeAlpha()
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return {
+    format: format === 'heif' ? 'avif' : String(format),
+    width: info.width,
+    height: info.height,
+    colourAt(x, y) {
+      const column = Math.min(info.width - 1, Math.floor(x * info.width));
+      const row = Math.min(info.height - 1, Math.floor(y * info.height));
+      const at = (row * info.width + column) * info.channels;
+      return [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@redis/client';
+
+/**
+ * False where there is no redis-server; the suites that need one are then skipped, and say so.
+ *
+ * @throws Error in CI, where nothing may be skipped in silence.
+ */
+export function findRedisServer(): boolean {
+  const isThere = spawnSync('redis-server', ['--version']).status === 0;
+  if (isThere) return true;
+  if (process.env.CI) throw new Error('redis-server is needed here: apt-get install redis-server');
+  console.log('SKIPPED: no redis-server on this machine, so nothing that needs one is tested.');
+  return false;
+}
+
+/** A real server of its own on loopback, with nothing on disk. */
+export interface RedisServer {
+  readonly port: number;
+  readonly socketPath: string;
+  /** Over TCP. */
+  readonly url: string;
+  /** As an operator with redis-cli: any command, with a connection of its own. */
+  command(...args: string[]): Promise<unknown>;
+  /** It keeps its connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
+  /** It is gone, and its data with it. */
+  stop(): Promise<void>;
+  /** On the same port, with other settings where some are given. */
+  start(settings?: readonly string[]): Promise<void>;
+  /** Stops it for good and removes its directory. */
+  remove(): Promise<void>;
+}
+
+/** @param settings as on redis-server's command line: `--maxmemory 2mb` */
+export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-redis-'));
+  const socketPath = join(directory, 'redis.sock');
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  async function start(given: readonly string[] = settings): Promise<void> {
+    const own = ['--bind', '127.0.0.1', '--port', `${port}`, '--unixsocket', socketPath, '--dir', directory];
+    const started = spawn('redis-server', [...own, '--save', '', '--appendonly', 'no', ...given]);
+    child = started;
+    let output = '';
+    const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+    started.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('eady to accept connections')) resolve();
+    });
+    started.once('exit', () => reject(new Error(`redis-server has ended:\n${output}`)));
+    await ready;
+  }
+
+  async function stop(): Promise<void> {
+    const ending = child;
+    child = undefined;
+    if (ending === undefined || ending.exitCode !== null) return;
+    const ended = once(ending, 'exit');
+    ending.kill('SIGKILL');
+    await ended;
+  }
+
+  // A test process that ends in the middle must not leave it behind.
+  const killWithProcess = () => void child?.kill('SIGKILL');
+  process.once('exit', killWithProcess);
+  await start();
+  return {
+    port,
+    socketPath,
+    url: `redis://127.0.0.1:${port}`,
+    async command(...args) {
+      const client = createClient({ socket: { path: socketPath, reconnectStrategy: false } });
+      await client.connect();
+      try {
+        return await client.sendCommand(args);
+      } finally {
+        client.destroy();
+      }
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    stop,
+    start,
+    async remove() {
+      await stop();
+      process.off('exit', killWithProcess);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

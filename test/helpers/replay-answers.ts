@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One recorded or hand-made answer, with the request it belongs to. */
+export interface ReplayAnswer {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly body?: Readonly<Record<string, unknown>>;
+  };
+  readonly status: number;
+  readonly text: string;
+}
+
+interface IndexEntry {
+  readonly file: string;
+  readonly request: ReplayAnswer['request'];
+  readonly status: number;
+  readonly expected: unknown;
+}
+
+export interface IndexedAnswer extends ReplayAnswer {
+  readonly file: string;
+  readonly expected: unknown;
+}
+
+/** The answers of a directory whose `index.json` lists its files with their requests and expected values. */
+export function readAnswers(directory: string): IndexedAnswer[] {
+  const index = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8')) as { files: IndexEntry[] };
+  return index.files.map(({ file, request, status, expected }) => ({
+    file,
+    request,
+    status,
+    expected,
+    text: readFileSync(join(directory, file), 'utf8'),
+  }));
+}
+
+export const OWN_ANSWERS = join(import.meta.dirname, '../fixtures/youtube');
+
+/** The JSON of our own answer to a request with this value. */
+export function ownAnswer(parameter: 'browseId' | 'query', value: string): object {
+  const answer = readAnswers(OWN_ANSWERS).find(({ request }) => request.body?.[parameter] === value);
+  if (answer === undefined) throw new Error(`no answer to ${parameter} ${value}`);
+  return JSON.parse(answer.text) as object;
+}
+
+/** A JSON answer made in a test. */
+export function jsonAnswer(path: string, body: Record<string, unknown>, answer: unknown, status = 200): ReplayAnswer {
+  const url = `https://www.youtube.com/youtubei/v1/${path}`;
+  return { request: { method: 'POST', url, body }, status, text: JSON.stringify(answer) };
+}
+
+/** The same page path, whatever its letter case and escapes: handles compare case-insensitively. */
+export function comparablePage(url: string): string {
+  return decodeURIComponent(new URL(url).pathname).normalize('NFC').toLowerCase();
+}
+
+/** The channel that an About token asks for: its ID stands there as plain bytes. */
+export function channelIdOfToken(token: string): string | undefined {
+  const bytes = Buffer.from(decodeURIComponent(token), 'base64url').toString('latin1');
+  return /UC[A-Za-z0-9_-]{22}/.exec(bytes)?.[0];
+}
+
+/** Which channel an answer with an About panel is about. */
+export function panelChannelId(text: string): string | undefined {
+  return /"aboutChannelViewModel"/.test(text) ? /"channelId":\s*"(UC[^"]{22})"/.exec(text)?.[1] : undefined;
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import {
+  channelIdOfToken,
+  comparablePage,
+  OWN_ANSWERS,
+  panelChannelId,
+  type ReplayAnswer,
+  readAnswers,
+} from './replay-answers.ts';
+
+type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'data-api' | 'image';
+
+interface ReplayCall {
+  readonly route: ReplayRoute;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** Of a POST; `undefined` otherwise. */
+  readonly body: Record<string, unknown> | undefined;
+}
+
+export interface ReplayOptions {
+  readonly answers: readonly ReplayAnswer[];
+  /** Answers `/youtube/v3/…`; 404 without it. */
+  readonly dataApi?: RequestListener;
+  /** The bytes at any other path; 404 without it or where it finds none. */
+  readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
+  readonly port?: number;
+}
+
+/** YouTube as far as this service knows it, on a real socket of this machine. */
+export interface ReplayServer {
+  readonly origin: string;
+  readonly calls: readonly ReplayCall[];
+  callsTo(route: ReplayRoute): readonly ReplayCall[];
+  forgetCalls(): void;
+  /** Answers a route with something else (`FAULTS` of `faulty-upstream.ts`, for one), for so many calls or for good. */
+  misbehave(route: ReplayRoute | 'all', listener: RequestListener, times?: number): void;
+  behave(): void;
+  close(): Promise<void>;
+}
+
+interface Misbehaviour {
+  readonly route: ReplayRoute | 'all';
+  readonly listener: RequestListener;
+  left: number;
+}
+
+export async function startReplayServer(options: ReplayOptions): Promise<ReplayServer> {
+  const calls: ReplayCall[] = [];
+  const sockets = new Set<Socket>();
+  let misbehaviours: Misbehaviour[] = [];
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = request.method === 'POST' ? (JSON.parse(await text(request)) as ReplayCall['body']) : undefined;
+    const path = request.url ?? '/';
+    const call = { route: routeOf(path, body), method: request.method ?? '', path, headers: request.headers, body };
+    calls.push(call);
+    const misbehaviour = misbehaviours.find(({ route, left }) => left > 0 && (route === 'all' || route === call.route));
+    if (misbehaviour !== undefined) {
+      misbehaviour.left -= 1;
+      misbehaviour.listener(request, response);
+    } else if (call.route === 'data-api' && options.dataApi !== undefined) options.dataApi(request, response);
+    else if (call.route === 'image') sendImage(options, path, response);
+    else sendAnswer(findAnswer(options.answers, call), call, response);
+  }
+
+  const server = createServer((request, response) => {
+    respond(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    callsTo: (route) => calls.filter((call) => call.route === route),
+    forgetCalls: () => void calls.splice(0),
+    misbehave: (route, listener, times = Number.POSITIVE_INFINITY) => {
+      misbehaviours.push({ route, listener, left: times });
+    },
+    behave: () => {
+      misbehaviours = [];
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A consent, "sorry" or captcha page. */
+export function answerHtml(status = 200): RequestListener {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Before you continue</html>');
+  };
+}
+
+function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
+  if (path.startsWith('/youtubei/v1/browse')) return body?.continuation === undefined ? 'browse' : 'about';
+  if (path.startsWith('/youtubei/v1/navigation/resolve_url')) return 'resolve';
+  if (path.startsWith('/youtubei/v1/search')) return 'search';
+  if (path.startsWith('/feeds/videos.xml')) return 'feed';
+  if (path.startsWith('/youtube/v3/')) return 'data-api';
+  return 'image';
+}
+
+const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayCall) => boolean>> = {
+  browse: ({ request }, { body }) => request.body?.browseId !== undefined && request.body.browseId === body?.browseId,
+  about: ({ request, text: panel }, { body }) => {
+    if (request.body?.continuation === body?.continuation) return true;
+    const channelId = channelIdOfToken(String(body?.continuation));
+    return channelId !== undefined && panelChannelId(panel) === channelId;
+  },
+  resolve: ({ request }, { body }) =>
+    typeof request.body?.url === 'string' && comparablePage(request.body.url) === comparablePage(String(body?.url)),
+  search: ({ request }, { body }) =>
+    body?.continuation === undefined
+      ? request.body?.query !== undefined && request.body.query === body?.query
+      : request.body?.query === undefined && request.body?.continuation === body.continuation,
+  feed: ({ request, text: xml }, { path }) => {
+    const channelId = new URL(path, 'http://replay').searchParams.get('channel_id');
+    return request.url.includes('/feeds/videos.xml') && channelId !== null && xml.includes(`/channel/${channelId}"`);
+  },
+};
+
+/** The answer to exactly this request before one of the same channel's other tabs. */
+function findAnswer(answers: readonly ReplayAnswer[], call: ReplayCall): ReplayAnswer | undefined {
+  const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
+  return matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
+}
+
+/** What YouTube says where it has nothing, per route; recorded in 2026-07. */
+const NOTHING: Partial<Record<ReplayRoute, ReplayAnswer>> = {
+  browse: nothing(200, { alerts: [errorAlert('This channel does not exist.')] }),
+  about: nothing(404, { error: { code: 404, status: 'NOT_FOUND' } }),
+  resolve: nothing(404, { error: { code: 404, status: 'NOT_FOUND' } }),
+  search: nothing(200, { contents: searchResults([]) }),
+};
+
+function nothing(status: number, body: unknown): ReplayAnswer {
+  return { request: { method: 'POST', url: '' }, status, text: JSON.stringify(body) };
+}
+
+function errorAlert(message: string) {
+  return { alertRenderer: { type: 'ERROR', text: { simpleText: message } } };
+}
+
+function searchResults(contents: readonly unknown[]) {
+  return { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer: { contents } } } };
+}
+
+function sendAnswer(found: ReplayAnswer | undefined, call: ReplayCall, response: ServerResponse): void {
+  const answer = found ?? NOTHING[call.route];
+  if (answer === undefined) {
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<html><title>Error 404</title></html>');
+    return;
+  }
+  const contentType = call.route === 'feed' ? 'text/xml; charset=UTF-8' : 'application/json; charset=UTF-8';
+  response.writeHead(answer.status, { 'content-type': contentType }).end(masked(answer.text, call.path));
+}
+
+/** Upstream sends only the top-level parts that the query's `$fields` names. */
+function masked(answer: string, path: string): string {
+  const fields = new URL(path, 'http://replay').searchParams.get('$fields')?.split(',');
+  if (fields === undefined) return answer;
+  const parts = Object.entries(JSON.parse(answer) as object).filter(([part]) => fields.includes(part));
+  return JSON.stringify(Object.fromEntries(parts));
+}
+
+function sendImage({ findImage }: ReplayOptions, path: string, response: ServerResponse): void {
+  const image = findImage?.(path);
+  if (image === undefined) response.writeHead(404, { 'content-type': 'text/html' }).end();
+  else response.writeHead(200, { 'content-type': image.contentType }).end(image.bytes);
+}
+
+/** By hand: `node test/helpers/replay-server.ts [PORT] [DIRECTORY…]`, then `YOUTUBE_ORIGIN=http://127.0.0.1:PORT`. */
+if (import.meta.main) {
+  const [port = '8090', ...directories] = process.argv.slice(2);
+  const answers = [OWN_ANSWERS, ...directories].flatMap(readAnswers);
+  const { origin } = await startReplayServer({ answers, port: Number(port) });
+  console.log(`Replaying ${answers.length} answers on ${origin}`);
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const START_MS = 20_000;
+
+export interface ServiceOptions {
+  /** The working directory, which no project's `.env` lies in; the data directory is made in it. */
+  readonly directory: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whose process it is; only root can choose. */
+  readonly uid?: number;
+  /** A command that runs the one after it. */
+  readonly prefix?: readonly string[];
+}
+
+/** The service as a process of its own, on loopback; without a rate limit unless the settings name one. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Of the public listener. */
+  readonly port: number;
+  readonly base: string;
+  /** Origin of the private listener. */
+  readonly inside: string;
+  /** From the start of the process to the first answer that it could give. */
+  readonly startedInMs: number;
+  /** Everything it has written so far. */
+  output(): string;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+export interface LaunchedProcess {
+  readonly child: ChildProcess;
+  output(): string;
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+/** Starts it and waits for nothing. */
+export function launchService({ directory, env = {}, uid, prefix = [] }: ServiceOptions): LaunchedProcess {
+  const [command = '', ...args] = [...prefix, process.execPath, MAIN, 'serve'];
+  const child = spawn(command, args, {
+    cwd: directory,
+    ...(uid !== undefined && { uid, gid: uid }),
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      CONSOLE_PORT: '0',
+      SOURCES: 'catalog',
+      DATA_DIR: join(directory, 'data'),
+      RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited',
+      ...env,
+    },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  return { child, output: () => text, ended };
+}
+
+/** Starts it and waits until it listens. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  await mkdir(options.directory, { recursive: true });
+  const consolePort = await findFreePort();
+  const startedAtMs = performance.now();
+  const launched = launchService({ ...options, env: { CONSOLE_PORT: String(consolePort), ...options.env } });
+  const port = await listeningPort(launched);
+  return {
+    ...launched,
+    pid: launched.child.pid as number,
+    port,
+    base: `http://127.0.0.1:${port}`,
+    inside: `http://127.0.0.1:${consolePort}`,
+    startedInMs: performance.now() - startedAtMs,
+  };
+}
+
+async function listeningPort({ child, output, ended }: LaunchedProcess): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const timer = setTimeout(() => reject(new Error(`not listening after ${START_MS} ms:\n${output()}`)), START_MS);
+  const look = () => {
+    const port = /listens on [^:]+:(\d+)/.exec(output())?.[1];
+    if (port !== undefined) resolve(Number(port));
+  };
+  child.stdout?.on('data', look);
+  void ended.then((how) => reject(new Error(`ended with ${how} before it listened:\n${output()}`)));
+  try {
+    return await promise;
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    child.stdout?.off('data', look);
+  }
+}
+
+/** A port of this machine that nothing listens on at the moment. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Open file descriptors of a process: files, sockets, pipes. */
+export async function countDescriptors(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
+}
+
+/** Memory that a process has in use, without its children. */
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+/** The encoder processes of a service. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return children.split(' ').filter(Boolean).map(Number);
+}
+
+/** False also for a process that has ended and that its parent has not asked about yet. */
+export async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  return stat !== undefined && !/\) Z /.test(stat);
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+
+/** What is true of a made-up channel, and how upstream's pages write it. */
+export interface Truth {
+  readonly channelId: string;
+  readonly title: string;
+  readonly description: string;
+  /** With its `@`. */
+  readonly customUrl: string;
+  readonly joined: { readonly text: string; readonly iso: string };
+  readonly country: { readonly text: string; readonly code: string };
+  readonly subscribers: Count;
+  readonly views: Count;
+  /** As the About panel has them. */
+  readonly videos: Count;
+  /** As headers have them: rounded above 999. */
+  readonly roundedVideos: Count;
+  readonly links: readonly { readonly title: string; readonly url: string; readonly isWrapped: boolean }[];
+  readonly bannerBase: string;
+  readonly avatarBase: string;
+}
+
+/** A count as it is written, without its noun, and what it says. */
+export interface Count {
+  readonly text: string;
+  readonly isOne: boolean;
+  readonly value: string;
+}
+
+const base64url = (length: number) =>
+  fc.string({
+    unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'),
+    minLength: length,
+    maxLength: length,
+  });
+
+const channelId = base64url(22).map((rest) => `UC${rest}`);
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
+const title = words.filter((text) => text.trim() !== '');
+const customUrl = fc
+  .string({ unit: fc.constantFrom(...'abzABZ019_-.·éöñжяนท日本'), maxLength: 20 })
+  .map((rest) => `@a${rest}`);
+
+/** 0 … 9,999 written out, or three digits and a suffix, in either of upstream's English spellings. */
+const roundedCount: fc.Arbitrary<Count> = fc.oneof(
+  fc.integer({ min: 0, max: 999 }).map(exactly),
+  fc
+    .record({
+      digits: fc.integer({ min: 100, max: 999 }),
+      decimals: fc.integer({ min: 0, max: 2 }),
+      suffix: fc.constantFrom(['K', 3], ['k', 3], ['M', 6], ['m', 6], ['B', 9]) as fc.Arbitrary<[string, number]>,
+    })
+    .map(({ digits, decimals, suffix: [letter, zeros] }) => ({
+      text: `${(digits / 10 ** decimals).toFixed(decimals)}${letter}`,
+      isOne: false,
+      value: `${digits}${'0'.repeat(zeros - decimals)}`,
+    })),
+);
+
+const exactCount: fc.Arbitrary<Count> = fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: 0, max: 3e11 })).map(exactly);
+
+function exactly(value: number): Count {
+  const text = value === 0 ? 'No' : value.toLocaleString('en-US');
+  return { text, isOne: value === 1, value: String(value) };
+}
+
+const joined = fc
+  .record({
+    day: fc.date({ min: new Date('2005-02-14'), max: new Date('2026-11-20'), noInvalidDate: true }),
+    isDayFirst: fc.boolean(),
+  })
+  .map(({ day, isDayFirst }) => {
+    const month = day.toLocaleString('en-US', { month: 'short', timeZone: 'UTC' });
+    const [date, year] = [day.getUTCDate(), day.getUTCFullYear()];
+    const text = isDayFirst ? `${date} ${month === 'Sep' ? 'Sept' : month} ${year}` : `${month} ${date}, ${year}`;
+    return { text: `Joined ${text}`, iso: `${day.toISOString().slice(0, 10)}T00:00:00Z` };
+  });
+
+const country = fc.constantFrom(
+  { text: 'United Kingdom', code: 'GB' },
+  { text: 'Australia', code: 'AU' },
+  { text: 'Türkiye', code: 'TR' },
+  { text: 'Turkey', code: 'TR' },
+  { text: 'Hong Kong', code: 'HK' },
+  { text: 'Côte d’Ivoire', code: 'CI' },
+  { text: 'Bosnia & Herzegovina', code: 'BA' },
+  { text: 'South Korea', code: 'KR' },
+);
+
+const link = fc.record({
+  title: words.map((text) => text.trim()).filter((text) => text !== ''),
+  url: fc.webUrl({ validSchemes: ['http', 'https'], withQueryParameters: true }),
+  isWrapped: fc.boolean(),
+});
+
+const pictureBase = fc
+  .record({
+    host: fc.constantFrom('yt3.googleusercontent.com', 'yt3.ggpht.com'),
+    folder: fc.constantFrom('', 'ytc/'),
+    name: base64url(40),
+  })
+  .map(({ host, folder, name }) => `https://${host}/${folder}${name}`);
+
+export const truths: fc.Arbitrary<Truth> = fc.record({
+  channelId,
+  title,
+  description: fc.string({ unit: 'grapheme', maxLength: 80 }),
+  customUrl: customUrl.map((handle) => handle.normalize('NFC')),
+  joined,
+  country,
+  subscribers: roundedCount,
+  views: exactCount,
+  videos: exactCount,
+  roundedVideos: roundedCount,
+  links: fc.array(link, { maxLength: 4 }),
+  bannerBase: pictureBase,
+  avatarBase: pictureBase,
+});

@@ -1,0 +1,183 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'src/main.ts');
+const SAMPLES = join(ROOT, 'samples/channels.ndjson');
+const SAMPLE_IMAGES = join(ROOT, 'samples/images');
+
+interface Ended {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line as `npm run catalog -- …` does. */
+function catalog(dataDir: string, ...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, 'catalog', ...args],
+      { cwd: dataDir, env: { PATH: process.env.PATH, DATA_DIR: dataDir }, maxBuffer: 64 * 1024 * 1024 },
+      (_error, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+async function writeLines(directory: string, lines: string[]): Promise<string> {
+  const file = join(directory, 'lines.ndjson');
+  await writeFile(file, lines.join('\n'));
+  return file;
+}
+
+describe('the catalog command', () => {
+  it('imports, and exports what another catalog imports to the same', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const otherDir = await createTemporaryDirectory();
+    const images = join(otherDir, 'exported');
+    const imported = await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    expect(imported).toEqual({
+      exitCode: 0,
+      stdout: 'Channels added: 8, replaced: 0. Lines refused: 0.\n',
+      stderr: '',
+    });
+
+    const exported = await catalog(dataDir, 'export', '--images', images);
+    expect(exported.stdout.trimEnd().split('\n')).toHaveLength(8);
+    expect(await readdir(images)).toEqual(await readdir(join(dataDir, 'catalog-images')));
+
+    const file = await writeLines(otherDir, [exported.stdout]);
+    expect(await catalog(otherDir, 'import', file, '--images', images)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await catalog(otherDir, 'export')).stdout).toBe(exported.stdout);
+  });
+
+  it('imports its own export without the pictures again, and keeps them', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    const { stdout } = await catalog(dataDir, 'export');
+    const pictures = await readdir(join(dataDir, 'catalog-images'));
+    const again = await catalog(dataDir, 'import', await writeLines(dataDir, [stdout]));
+    expect(again.stdout).toBe('Channels added: 0, replaced: 8. Lines refused: 0.\n');
+    expect(await readdir(join(dataDir, 'catalog-images'))).toEqual(pictures);
+  });
+
+  it('reports refused lines on stderr without a bar where it is piped, and exits with 1', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const file = await writeLines(dataDir, [
+      catalogLine(1),
+      catalogLine(2, { subscriberCount: 12.5 }),
+      catalogLine(3, { customUrl: '@three' }),
+      catalogLine(4, { customUrl: '@Three' }),
+    ]);
+    expect(await catalog(dataDir, 'import', file)).toEqual({
+      exitCode: 1,
+      stdout: 'Channels added: 2, replaced: 0. Lines refused: 2.\n',
+      stderr:
+        'line 2: subscriberCount: must be a decimal integer as a string, got 12.5\n' +
+        `line 4: customUrl: @Three belongs to the channel ${channelIdOf(3)}\n`,
+    });
+  });
+
+  it('lists, shows and removes', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    const { stdout } = await catalog(dataDir, 'list');
+    expect(stdout).toContain('UCPennantSample00000005A  @höhenkamm                Höhenkamm\n');
+    const shown = await catalog(dataDir, 'show', '@HÖHENKAMM');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ channelId: 'UCPennantSample00000005A', country: 'AT' });
+    expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
+    expect(await readdir(join(dataDir, 'catalog-images'))).toHaveLength(13);
+    for (const command of ['show', 'remove']) {
+      expect(await catalog(dataDir, command, 'UCPennantSample00000005A')).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: 'The catalog has no channel UCPennantSample00000005A.\n',
+      });
+    }
+  });
+
+  it('reads another place with --data-dir', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const otherDir = await createTemporaryDirectory();
+    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES, '--data-dir', otherDir);
+    expect((await catalog(otherDir, 'list')).stdout.split('\n')).toHaveLength(10);
+    expect(await catalog(dataDir, 'list')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('catalog.db'),
+    });
+  });
+
+  it('exits with 2 and the usage when the arguments cannot be meant', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const unusable = [
+      [],
+      ['destroy'],
+      ['import'],
+      ['import', 'missing.ndjson'],
+      ['import', SAMPLES, '--images', 'missing'],
+      ['import', SAMPLES, '--force'],
+      ['list', 'extra'],
+      ['list', '--images', '.'],
+      ['show', 'not a channel'],
+    ];
+    for (const args of unusable) {
+      const ended = await catalog(dataDir, ...args);
+      expect(ended, args.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(ended.stderr, args.join(' ')).toMatch(/catalog (?:import|list|show)/);
+    }
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  it('can be killed in the middle of an import and run again, and is read meanwhile', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const count = 25_000;
+    const lines = Array.from({ length: count }, (_, number) =>
+      catalogLine(number, { description: 'word '.repeat(50) }),
+    );
+    const file = await writeLines(dataDir, lines);
+    const importing = spawn(process.execPath, [MAIN, 'catalog', 'import', file], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+      stdio: 'ignore',
+    });
+    const ended = once(importing, 'exit');
+    while (!(await catalog(dataDir, 'list')).stdout.includes(channelIdOf(0))) expect(importing.exitCode).toBeNull();
+    importing.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+
+    const kept = (await catalog(dataDir, 'list')).stdout.trimEnd().split('\n').length - 1;
+    expect(kept).toBeGreaterThan(0);
+    expect(kept).toBeLessThan(count);
+    expect(await catalog(dataDir, 'import', file)).toEqual({
+      exitCode: 0,
+      stdout: `Channels added: ${count - kept}, replaced: ${kept}. Lines refused: 0.\n`,
+      stderr: '',
+    });
+  });
+
+  it('explains itself', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const all = [['--help'], ...['import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help'])];
+    for (const args of all) {
+      const ended = await catalog(dataDir, ...args);
+      expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+      expect(ended.stdout).toContain(`catalog ${args.length === 1 ? 'import' : args[0]}`);
+    }
+  });
+
+  it('leaves a damaged catalog as it is and says which file it is', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const database = join(dataDir, 'catalog.db');
+    await cp(SAMPLES, database);
+    for (const args of [['import', SAMPLES, '--images', SAMPLE_IMAGES], ['list'], ['export']]) {
+      const ended = await catalog(dataDir, ...args);
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(ended.stderr).toContain(`${database} is damaged`);
+    }
+    expect(await readFile(database)).toEqual(await readFile(SAMPLES));
+  });
+});

@@ -1,0 +1,221 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
+import { findFreePort } from '../helpers/service-process.ts';
+
+/*
+ * The container files, as far as they can be held to what they say without a container engine: the image's files are
+ * put together as the Dockerfile says and started as an ordinary user.
+ */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SAMPLE = 'UCPennantSample00000001A';
+/** `nobody` on every Linux. */
+const ORDINARY_USER = 65_534;
+const INSTALL_MS = 180_000;
+
+const run = promisify(execFile);
+const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf8');
+
+describe('the image', () => {
+  let directory: string;
+  let appDir: string;
+  let node: string;
+  let image: Stage;
+  let child: ChildProcess;
+  let base: string;
+  let environment: Record<string, string>;
+  let filesBefore: string[];
+  let output = '';
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pennant-image-'));
+    await chmod(directory, 0o755);
+    appDir = join(directory, 'app');
+    const [dependencies, last] = parseDockerfile(await readDeployed('Dockerfile')) as [Stage, Stage];
+    image = last;
+    for (const { copies } of [dependencies, image]) {
+      for (const { sources, target } of copies) await copyAsDocker(sources, join(appDir, target));
+    }
+    for (const command of dependencies.commands) await run('sh', ['-c', command], { cwd: appDir });
+    node = join(directory, 'node');
+    await copyFile(process.execPath, node);
+    await chmod(node, 0o755);
+
+    // Owned by root, as all but /data is in the image.
+    const elsewhere = join(directory, 'elsewhere');
+    const dataDir = join(directory, 'data');
+    await mkdir(elsewhere);
+    await mkdir(dataDir);
+    if (isRoot()) await chown(dataDir, ORDINARY_USER, ORDINARY_USER);
+    filesBefore = await listFiles(directory);
+    const [port, consolePort] = [await findFreePort(), await findFreePort()];
+    environment = {
+      ...image.environment,
+      // Of the image's own system; here the tests' machine decides.
+      LD_PRELOAD: '',
+      DATA_DIR: dataDir,
+      HOME: elsewhere,
+      TMPDIR: elsewhere,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      CONSOLE_PORT: String(consolePort),
+      SOURCES: 'catalog',
+    };
+    child = spawn(node, image.command.slice(1), { cwd: appDir, env: environment, ...asOrdinaryUser() });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+    }
+    await vi.waitUntil(() => {
+      if (child.exitCode !== null) throw new Error(`It has ended:\n${output}`);
+      return output.includes('listens on');
+    }, 30_000);
+    base = `http://127.0.0.1:${port}`;
+  }, INSTALL_MS);
+
+  afterAll(async () => {
+    child?.kill('SIGKILL');
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('is made with the Node that the project runs on, for an ordinary user', async () => {
+    const { engines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };
+    expect(image.image).toBe(`node:${engines.node.replace('>=', '')}-slim`);
+    expect(process.versions.node.split('.')[0]).toBe(engines.node.replace('>=', ''));
+    expect(image.user).toBe('node');
+    expect(image.command[0]).toBe('node');
+  });
+
+  test('holds no tests, no tools and nothing that only development needs', async () => {
+    expect((await readdir(appDir)).sort()).toEqual([
+      '.npmrc',
+      'node_modules',
+      'package-lock.json',
+      'package.json',
+      'samples',
+      'site',
+      'src',
+    ]);
+    const sources = await listFiles(join(appDir, 'src'));
+    expect(sources.filter((file) => file.includes('.test.ts'))).toEqual([]);
+    expect(await readdir(join(appDir, 'node_modules'))).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(vitest|typescript|node)$/)]),
+    );
+  });
+
+  test('answers records and pictures, and passes its own health check', async () => {
+    const record = await fetch(`${base}/api/channel/${SAMPLE}`);
+    expect([record.status, await record.json()]).toEqual([200, expect.objectContaining({ channelId: SAMPLE })]);
+    const picture = await fetch(`${base}/${SAMPLE}/tablet.avif`);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/avif']);
+    expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+    expect(checkHealth(environment)).toBe(0);
+    expect(checkHealth({ ...environment, CONSOLE_PORT: String(await findFreePort()) })).toBe(1);
+  });
+
+  test('stops in order, and has written nothing but its data', async () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    const isData = (file: string) => file.startsWith(join(directory, 'data'));
+    const filesAfter = await listFiles(directory);
+    expect(filesAfter.filter((file) => !isData(file))).toEqual(filesBefore.filter((file) => !isData(file)));
+    expect(filesAfter.some((file) => isData(file) && file.includes('pictures'))).toBe(true);
+  });
+
+  function checkHealth(env: Record<string, string>): number | null {
+    return spawnSync(node, image.healthCheck.slice(1), { env, cwd: appDir, ...asOrdinaryUser() }).status;
+  }
+});
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function asOrdinaryUser(): { uid?: number; gid?: number } {
+  return isRoot() ? { uid: ORDINARY_USER, gid: ORDINARY_USER } : {};
+}
+
+/** As .dockerignore lets it: what it names with "!", without the files that its last rules take out again. */
+async function copyAsDocker(sources: readonly string[], target: string): Promise<void> {
+  const rules = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
+  const endings = rules.filter((rule) => rule.startsWith('**/*')).map((rule) => rule.slice('**/*'.length));
+  for (const source of sources) {
+    if (!rules.includes(`!${source}`)) throw new Error(`.dockerignore keeps ${source} out of the image`);
+    const isDirectory = (await stat(join(ROOT, source))).isDirectory();
+    await cp(join(ROOT, source), isDirectory ? target : join(target, basename(source)), {
+      recursive: true,
+      filter: (path) => !endings.some((ending) => path.endsWith(ending)),
+    });
+  }
+}
+
+/** Every file with what tells that it was written. */
+async function listFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const described = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile()) return path;
+    const { size, mtimeMs } = await stat(path);
+    return `${path} ${size} ${mtimeMs}`;
+  });
+  return (await Promise.all(described)).sort();
+}
+
+describe('compose.yaml', () => {
+  const hasCompose = findDockerCompose();
+  let composed: string;
+  beforeAll(async () => {
+    composed = await readDeployed('compose.yaml');
+  });
+
+  test.skipIf(!hasCompose)(
+    'passes docker-compose, every service read-only and without capabilities',
+    async () => {
+      const { stdout } = await run('docker-compose', ['-f', join(ROOT, 'deploy/compose.yaml'), 'config'], {
+        env: { PATH: process.env.PATH },
+      });
+      const services = stdout.slice(stdout.indexOf('\nservices:')).split(/\n {2}(?=\S)/);
+      const described = services.filter((text) => text.includes('image:'));
+      expect(described).toHaveLength(5);
+      for (const text of described) {
+        expect(text).toContain('read_only: true');
+        expect(text).toMatch(/cap_drop:\s+- ALL/);
+        expect(text).toContain('no-new-privileges:true');
+        expect(text).toContain('restart: unless-stopped');
+      }
+    },
+    60_000,
+  );
+
+  test('names the instances that nginx.conf asks, and nginx’s address as the one that is trusted', async () => {
+    const nginx = await readDeployed('nginx.conf');
+    const asked = [...nginx.matchAll(/server (\S+):8080/g)].map(([, name]) => name);
+    expect(asked).toEqual([...composed.matchAll(/^ {2}(pennant-\d+):$/gm)].map(([, name]) => name).slice(0, 3));
+    const nginxAddress = /nginx:[\s\S]*ipv4_address: ([\d.]+)/.exec(composed)?.[1];
+    expect(composed).toContain(`TRUST_PROXY: ${nginxAddress}/32\n`);
+  });
+
+  test('mounts every file that nginx.conf includes', async () => {
+    const nginx = await readDeployed('nginx.conf');
+    const included = new Set([...nginx.matchAll(/include (\S+);/g)].map(([, name]) => name));
+    expect(included.size).toBeGreaterThan(0);
+    for (const name of ['nginx.conf', ...included]) expect(composed).toContain(`./${name}:/etc/nginx/${name}:ro`);
+  });
+});
+
+/** False where it is absent, but never in CI. */
+function findDockerCompose(): boolean {
+  if (spawnSync('docker-compose', ['version']).status === 0) return true;
+  if (process.env.CI) throw new Error('docker-compose is needed here: apt-get install docker-compose');
+  console.log('SKIPPED: no docker-compose on this machine, so deploy/compose.yaml is not checked by it.');
+  return false;
+}

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { pngOf } from '../helpers/catalog.ts';
+import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+async function startUpstream(): Promise<ReplayServer> {
+  const findImage = () => ({ contentType: 'image/png', bytes: pngOf('of a channel') });
+  const replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), findImage });
+  onTestFinished(() => replay.close());
+  return replay;
+}
+
+/** Runs the command line as `npm run doctor -- …` does. */
+async function doctor({ origin }: ReplayServer, ...args: string[]) {
+  const cwd = await createTemporaryDirectory();
+  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin };
+  return new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [MAIN, 'doctor', ...args], { cwd, env }, (_error, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+it('the doctor asks the upstream that the settings name, and ends with its verdict', async () => {
+  const replay = await startUpstream();
+  const fine = await doctor(replay, '@BellRockLight');
+  expect(fine).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(fine.stdout.trimEnd().split('\n').at(-1)).toBe('Everything is where it is known to be.');
+  expect((await doctor(replay, '@nobody')).exitCode).toBe(1);
+  expect((await doctor(replay)).exitCode).toBe(2);
+});

@@ -1,0 +1,173 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createEncoder, type Encoder, type EncoderOptions, type JobOptions } from '../../src/images/encoder.ts';
+import type { PoolEvent } from '../../src/images/encoder-pool.ts';
+import { slowJob } from '../helpers/slow-encode.ts';
+
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const LOWEST_PRIORITY = 19;
+/** A slow encode of this size ends after a few seconds. */
+const SECONDS = { width: 800, height: 600 };
+
+let bytes: Buffer;
+beforeAll(async () => {
+  bytes = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+});
+
+let encoder: Encoder | undefined;
+afterEach(() => encoder?.close());
+
+function start(options: EncoderOptions = {}) {
+  const events: PoolEvent[] = [];
+  const started: number[] = [];
+  const onEvent = (event: PoolEvent) => {
+    events.push(event);
+    if (event.kind === 'started' && event.pid !== undefined) started.push(event.pid);
+    options.onEvent?.(event);
+  };
+  const created = createEncoder({ processes: 1, deadlineMs: 60_000, ...options, onEvent });
+  encoder = created;
+  return {
+    encoder: created,
+    started,
+    endings: () => events.flatMap((event) => (event.kind === 'ended' ? [event.reason] : [])),
+  };
+}
+
+/** A process's CPU time so far, in ticks of 10 ms; undefined when there is no such process, or a dead one. */
+async function cpuTicks(pid: number | undefined): Promise<number | undefined> {
+  const fields = await readFile(`/proc/${pid}/stat`, 'utf8').then(afterName, () => undefined);
+  if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** proc(5): the fields after the name, which may itself hold spaces. */
+function afterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Until the process is well into the encode, not still starting. */
+async function untilEncoding(pid: number | undefined): Promise<void> {
+  await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { timeout: 20_000, interval: 20 });
+}
+
+describe('an encoder process', () => {
+  it('runs every thread at the lowest priority, without the server’s environment', async () => {
+    const { encoder, started } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    const [pid] = started;
+    const threads = await readdir(`/proc/${pid}/task`);
+    expect(threads.length).toBeGreaterThan(1);
+    for (const thread of threads) {
+      const fields = afterName(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
+      expect(Number(fields[16])).toBe(LOWEST_PRIORITY);
+    }
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
+    expect(environment).toMatch(/LD_PRELOAD=|MALLOC_ARENA_MAX=/);
+    expect(environment).not.toContain('PATH=');
+  });
+
+  it('is the kernel’s first choice when memory runs out', async () => {
+    const { encoder, started } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    expect(await readFile(`/proc/${started[0]}/oom_score_adj`, 'utf8')).toBe('1000\n');
+  });
+
+  it('goes on when the whole group is told to stop: the server ends it', async () => {
+    const { encoder, started } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
+    process.kill(started[0] ?? 0, 'SIGTERM');
+    process.kill(started[0] ?? 0, 'SIGINT');
+    expect((await result).length).toBeGreaterThan(1_000);
+    expect(started).toHaveLength(1);
+  });
+
+  it('is killed at its deadline in the middle of an encode, and replaced', async () => {
+    const { encoder, started, endings } = start({ deadlineMs: 1_500 });
+    const job = await slowJob();
+    await encoder.inspect({ bytes }, ANYONE);
+    await expect(encoder.encode(job, ANYONE)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(endings()).toEqual(['deadline']);
+    expect(await cpuTicks(started[0])).toBeUndefined();
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    expect(started).toHaveLength(2);
+    expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
+  });
+
+  it('that is lost in the middle of an encode costs that job nothing but time', async () => {
+    const { encoder, started, endings } = start();
+    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
+    const waiting = encoder.inspect({ bytes }, ANYONE);
+    await untilEncoding(started[0]);
+    process.kill(started[0] ?? 0, 'SIGKILL');
+    expect((await result).length).toBeGreaterThan(1_000);
+    expect(await waiting).toMatchObject({ width: 64 });
+    expect(endings()).toEqual(['crash']);
+    expect(started).toHaveLength(2);
+  });
+
+  it('that is lost twice over the same job costs only that job', async () => {
+    const isVictim = { now: true };
+    const { encoder, endings } = start({
+      onEvent: (event) => {
+        if (event.kind === 'started' && event.pid !== undefined && isVictim.now) process.kill(event.pid, 'SIGKILL');
+      },
+    });
+    await expect(encoder.inspect({ bytes }, ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
+    isVictim.now = false;
+    expect(endings().slice(0, 2)).toEqual(['crash', 'crash']);
+    await vi.waitFor(async () => expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 }));
+  });
+
+  it('is replaced after a job that left it too large, whose result counts', async () => {
+    const { encoder, started, endings } = start({ maxRssBytes: 1 });
+    for (let count = 0; count < 2; count += 1)
+      expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    await vi.waitFor(() => expect(endings()).toEqual(['grown', 'grown']));
+    expect(started).toHaveLength(3);
+    expect(encoder.stats().processes).toBe(1);
+  });
+
+  it('is taken from background work that interactive work needs it for', async () => {
+    const { encoder, started, endings } = start();
+    const background = encoder.encode(await slowJob(), { ...ANYONE, priority: 'background' });
+    const ended = expect(background).rejects.toMatchObject({ code: 'overloaded' });
+    await untilEncoding(started[0]);
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    await ended;
+    expect(endings()).toEqual(['preempted']);
+  });
+
+  it('is gone when the encoder is closed, and what was running rejects', async () => {
+    const { encoder, started } = start();
+    const running = expect(encoder.encode(await slowJob(), ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
+    await untilEncoding(started[0]);
+    await encoder.close();
+    await running;
+    expect(await cpuTicks(started[0])).toBeUndefined();
+  });
+
+  it('ends within a second when the server is killed, in the middle of an encode', async () => {
+    const owner = fork(fileURLToPath(new URL('../helpers/encoder-owner.ts', import.meta.url)), { execArgv: [] });
+    const [event] = (await once(owner, 'message')) as [PoolEvent];
+    await untilEncoding(event.pid);
+    owner.kill('SIGKILL');
+    await vi.waitFor(async () => expect(await cpuTicks(event.pid)).toBeUndefined(), { timeout: 1_000, interval: 20 });
+  });
+});
+
+describe('several encoder processes', () => {
+  it('work at the same time', async () => {
+    const { encoder, started } = start({ processes: 2 });
+    await Promise.all([1, 2, 3, 4].map(() => encoder.inspect({ bytes }, ANYONE)));
+    expect(started).toHaveLength(2);
+    expect(encoder.stats()).toEqual({ queued: 0, running: 0, refused: 0, processes: 2, restarts: 0 });
+  });
+});

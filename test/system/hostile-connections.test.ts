@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { countDescriptors, type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+
+async function start(): Promise<ServiceProcess> {
+  const service = await startService({ directory: await createTemporaryDirectory() });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  return service;
+}
+
+/** A client that never closes its side. */
+async function connectHalfOpen(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('clients that ask for a tunnel and reset the connection do not end the service', async () => {
+  const { port, base, child } = await start();
+  for (let count = 0; count < 40; count += 1) {
+    const socket = await connectHalfOpen(port);
+    socket.write(TUNNEL);
+    // Before, while and after the answer is written.
+    await sleep(count % 4);
+    socket.resetAndDestroy();
+  }
+  expect((await fetch(base)).status).toBe(200);
+  expect(child.exitCode).toBe(null);
+});
+
+test.each([
+  ['asked for a tunnel', TUNNEL],
+  ['sent no HTTP', 'hello there\r\n\r\n'],
+  ['sent two lengths', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+])(
+  'a connection that %s gets its answer and is closed, even if the client keeps its side open',
+  async (_what, bytes) => {
+    const { port, pid } = await start();
+    await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } });
+    const before = await countDescriptors(pid);
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => connectHalfOpen(port)));
+    const answers = sockets.map(async (socket) => {
+      socket.write(bytes);
+      const [answer] = await once(socket, 'data');
+      return String(answer);
+    });
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 4\d\d .*"code":/s);
+    await vi.waitFor(async () => expect(await countDescriptors(pid)).toBeLessThanOrEqual(before), { timeout: 5_000 });
+  },
+);

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/cache/disk-files.ts';
+import { createSqliteStore, type SqliteStoreEvent } from '../../src/cache/sqlite.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { pictureOf } from '../helpers/numbered-pictures.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const PICTURE_WRITER = import.meta.resolve('../helpers/picture-writer.ts');
+const RECORD_WRITER = import.meta.resolve('../helpers/record-writer.ts');
+const KILLS = 8;
+
+async function writeUntilKilled(program: string, path: string, afterMs: number): Promise<void> {
+  const writer = spawn(process.execPath, [fileURLToPath(program), path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(writer, 'exit');
+  await once(writer.stdout, 'data');
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  writer.kill('SIGKILL');
+  expect(await exited).toEqual([null, 'SIGKILL']);
+}
+
+it('a process killed while it stores pictures leaves no cut one to be found, and nothing lying about', async () => {
+  const directory = await createTemporaryDirectory();
+  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled(PICTURE_WRITER, directory, (kill * 37) % 100);
+
+  const events: DiskFileStoreEvent[] = [];
+  const { promise: scanned, resolve } = Promise.withResolvers<void>();
+  const files = createDiskFileStore({
+    directory,
+    maxBytes: 20_000_000,
+    clock: systemClock,
+    onEvent: (event) => {
+      events.push(event);
+      if (event.kind === 'scanned') resolve();
+    },
+  });
+  await scanned;
+  let found = 0;
+  for (let number = 0; number < 200; number += 1) {
+    const path = await files.findPath(`picture ${number}`);
+    if (path !== undefined) expect(await readFile(path)).toEqual(pictureOf(number));
+    const bytes = await files.get(`picture ${number}`);
+    if (bytes === undefined) continue;
+    found += 1;
+    expect(bytes).toEqual(pictureOf(number));
+  }
+  expect(found).toBeGreaterThan(20);
+  expect(events.filter((event) => event.kind === 'damaged')).toEqual([]);
+  expect(await readdir(join(directory, 'tmp'))).toEqual([]);
+  await files.close();
+});
+
+it('a process killed while it stores records leaves a sound cache.db to the one that shares it', async () => {
+  const path = join(await createTemporaryDirectory(), 'cache.db');
+  const events: SqliteStoreEvent[] = [];
+  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: (event) => events.push(event) });
+  let found = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await writeUntilKilled(RECORD_WRITER, path, (kill * 37) % 100);
+    await store.set(`own ${kill}`, { value: 'own', storedAtMs: 1 }, 3_600_000);
+    for (let number = 0; number < 500; number += 1) {
+      const entry = await store.get(`record ${number}`);
+      if (entry === undefined) continue;
+      found += 1;
+      expect(entry.value).toBe(`record ${number}`.repeat(100 + (entry.storedAtMs % 200)));
+    }
+    expect(await store.get(`own ${kill}`)).toBeDefined();
+  }
+  await store.close();
+  expect(found).toBeGreaterThan(100);
+  expect(events).toEqual([]);
+  const db = new DatabaseSync(path);
+  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  db.close();
+});

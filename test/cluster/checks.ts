@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import type { Cluster, Instance } from './cluster.ts';
+import { type LoadResult, mixedUrl, SAMPLES, startLoad } from './load.ts';
+
+/** What came of a check; no faults: it passed. */
+export interface Outcome {
+  readonly measured: string;
+  readonly faults: readonly string[];
+}
+
+export interface Check {
+  readonly name: string;
+  run(cluster: Cluster): Promise<Outcome>;
+}
+
+/** The default: in any span of 30 s. */
+const LIMIT = 10;
+const UPSTREAM_CHANNEL = 'UCreplayLighthouse000001';
+
+/**
+ * In the order they run. Those that stop instances come last: nginx leaves one alone for a while after that, and a
+ * client that moves to another instance during an outage of Redis begins anew there.
+ */
+export const CHECKS: readonly Check[] = [
+  { name: '1,000 requests of one client at once, through nginx', run: checkLimit },
+  { name: 'a record that another instance has loaded', run: checkSharedRecord },
+  { name: 'a picture asked for 300 times at once, through nginx', run: checkPictureMadeOnce },
+  { name: 'Redis frozen for 5 s', run: checkFrozenRedis },
+  { name: 'kill -9 of one instance under load', run: checkKilledInstance },
+  { name: 'a rolling restart under load', run: checkRollingRestart },
+];
+
+async function checkLimit({ front }: Cluster): Promise<Outcome> {
+  const urls = SAMPLES.flatMap((id) => [`/api/channel/${id}`, `/channel/${id}`, `/${id}/avatar.webp?width=64`]);
+  const answers = await askAll(
+    front.port,
+    Array.from({ length: 1_000 }, (_, at) => urls[at % urls.length] as string),
+    '127.0.0.2',
+  );
+  const statuses = countStatuses(answers);
+  // A picture that nginx keeps is no request to the service: only what carries a budget was decided upon.
+  const decided = answers.filter(({ headers }) => headers.ratelimit !== undefined);
+  const admitted = decided.filter(({ status }) => status !== 429).length;
+  const refused = decided.filter(({ status }) => status === 429).length;
+  return {
+    measured: `${admitted} admitted, ${refused} refused, ${answers.length - decided.length} copies by nginx`,
+    faults: [
+      ...(admitted === LIMIT ? [] : [`${admitted} admitted instead of ${LIMIT}`]),
+      ...(Object.keys(statuses).every((status) => status === '200' || status === '429')
+        ? []
+        : [`statuses ${JSON.stringify(statuses)}`]),
+    ],
+  };
+}
+
+async function checkSharedRecord({ instances, upstream }: Cluster): Promise<Outcome> {
+  upstream.forgetCalls();
+  const found: string[] = [];
+  for (const { port } of instances) {
+    const [answer] = await askAll(port, [`/api/channel/${UPSTREAM_CHANNEL}`], '127.0.0.3');
+    found.push(`${answer?.status} ${answer?.headers['cache-status']}`);
+    // Written behind the answer.
+    await sleep(100);
+  }
+  const loads = upstream.callsTo('browse').length;
+  const [first = '', ...others] = found;
+  return {
+    measured: `first instance: ${first}; others: ${others.join(', ')}; ${loads} page load`,
+    faults: [
+      ...(first.startsWith('200 pennant; fwd=uri-miss') ? [] : [`first: ${first}`]),
+      ...others.filter((other) => !other.startsWith('200 pennant; hit')),
+      ...(loads === 1 ? [] : [`${loads} page loads`]),
+    ],
+  };
+}
+
+async function checkPictureMadeOnce({ instances, front }: Cluster): Promise<Outcome> {
+  const url = `/${SAMPLES[0]}/tv.avif?width=1777`;
+  const before = await countAnswers(instances, 'variant');
+  // One client: had more than its ten reached an instance, the others would have been refused.
+  const answers = await askAll(
+    front.port,
+    Array.from({ length: 300 }, () => url),
+    '127.0.0.4',
+  );
+  const reached = (await countAnswers(instances, 'variant')) - before;
+  const statuses = countStatuses(answers);
+  const bodies = new Set(answers.map(({ bytes }) => bytes.toString('base64')));
+  const leaking = answers.filter(({ headers }) => headers.ratelimit !== undefined).length;
+  return {
+    measured: `${statuses[200] ?? 0} answers, ${reached} of them by an instance`,
+    faults: [
+      ...(statuses[200] === 300 ? [] : [`statuses ${JSON.stringify(statuses)}`]),
+      ...(reached === 1 ? [] : [`${reached} requests reached an instance`]),
+      ...(bodies.size === 1 ? [] : [`${bodies.size} different pictures`]),
+      ...(leaking === 1 ? [] : [`${leaking} answers carry a client's budget`]),
+    ],
+  };
+}
+
+/** A little longer than nginx leaves an instance alone that it could not reach. */
+const LEFT_ALONE_MS = 3_000;
+
+async function checkKilledInstance({ instances, front }: Cluster): Promise<Outcome> {
+  const [, second] = instances;
+  const load = startLoad(front.port, mixedUrl);
+  await sleep(2_000);
+  const killedAtMs = performance.now();
+  await second.kill();
+  await sleep(3_000);
+  await second.start();
+  await sleep(LEFT_ALONE_MS);
+  const answeredAgain = await second.countAnswers();
+  const result = await load.stop();
+  const inFlight = result.failures.filter((failure) => failure.startedAtMs < killedAtMs);
+  const later = result.failures.filter((failure) => failure.startedAtMs >= killedAtMs);
+  return {
+    measured: `${result.answers} answered, ${inFlight.length} lost in flight, ${later.length} later; ${answeredAgain} by it once it was back`,
+    faults: [...describeFailures(later), ...(answeredAgain > 0 ? [] : ['it got no requests once it was back'])],
+  };
+}
+
+async function checkRollingRestart({ instances, front }: Cluster): Promise<Outcome> {
+  const load = startLoad(front.port, mixedUrl);
+  await sleep(1_000);
+  const ends: (number | NodeJS.Signals)[] = [];
+  for (const instance of instances) {
+    ends.push(await instance.stop());
+    await instance.start();
+    await sleep(LEFT_ALONE_MS);
+  }
+  const result: LoadResult = await load.stop();
+  return {
+    measured: `${result.answers} answered, ${result.failures.length} failed`,
+    faults: [
+      ...describeFailures(result.failures),
+      ...ends.filter((end) => end !== 0).map((end) => `an instance ended with ${end}`),
+    ],
+  };
+}
+
+const FROZEN_MS = 5_000;
+/** What an answer may take longer while Redis does not answer. */
+const EXTRA_MS = 300;
+/** What an answer takes at most without that, on a machine that all of this shares. */
+const ORDINARY_MS = 200;
+const BACK_MS = 10_000;
+
+async function checkFrozenRedis({ instances, front, redis }: Cluster): Promise<Outcome> {
+  const load = startLoad(front.port, mixedUrl);
+  await sleep(1_000);
+  redis.freeze();
+  const frozenAtMs = performance.now();
+  const visits = Array.from({ length: 20 }, (_, at) => visitWhile(front.port, at, frozenAtMs + FROZEN_MS));
+  const visitors = await Promise.all(visits);
+  const degraded = (await Promise.all(instances.map((instance) => instance.conditions()))).flat();
+  redis.thaw();
+  const backMs = await untilShared(instances, performance.now());
+  const result = await load.stop();
+
+  const admitted = visitors.map((visitor) => visitor.admitted);
+  const slowestMs = Math.max(...visitors.map((visitor) => visitor.slowestMs));
+  const unexpected = visitors.flatMap((visitor) => visitor.unexpected);
+  return {
+    measured: `${visitors.length} clients: ${Math.min(...admitted)}–${Math.max(...admitted)} admitted each, slowest answer ${slowestMs.toFixed(0)} ms; ${result.answers} others answered, ${result.failures.length} failed; limits shared again after ${backMs.toFixed(0)} ms`,
+    faults: [
+      ...admitted.filter((count) => count !== LIMIT).map((count) => `a client was admitted ${count} times`),
+      ...unexpected,
+      ...describeFailures(result.failures),
+      ...(degraded.some((condition) => condition.startsWith('redis')) ? [] : ['no instance says that Redis is away']),
+      ...(slowestMs <= ORDINARY_MS + EXTRA_MS ? [] : [`an answer took ${slowestMs.toFixed(0)} ms`]),
+      ...(backMs < BACK_MS ? [] : ['limits were not shared again']),
+    ],
+  };
+}
+
+/** A client that nobody has met, with one channel: all its requests go to one instance. */
+async function visitWhile(port: number, number: number, untilMs: number) {
+  const sender = createHttpSender(port, `127.0.3.${number + 1}`);
+  const url = `/api/channel/${SAMPLES[number % SAMPLES.length]}`;
+  const unexpected: string[] = [];
+  let admitted = 0;
+  let slowestMs = 0;
+  while (performance.now() < untilMs) {
+    const startedAtMs = performance.now();
+    const { status } = await sender.send({ url });
+    slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
+    if (status === 200) admitted += 1;
+    else if (status !== 429) unexpected.push(`status ${status}`);
+    await sleep(100);
+  }
+  sender.close();
+  return { admitted, slowestMs, unexpected };
+}
+
+/** How long it takes until a new client's requests to all instances count together. */
+async function untilShared(instances: readonly Instance[], sinceMs: number): Promise<number> {
+  let attempt = 0;
+  while (performance.now() < sinceMs + BACK_MS) {
+    attempt += 1;
+    const asked = instances.map(({ port }) =>
+      askAll(
+        port,
+        Array.from({ length: LIMIT }, () => '/problems'),
+        `127.0.4.${attempt}`,
+      ),
+    );
+    const answers = (await Promise.all(asked)).flat();
+    if (answers.filter(({ status }) => status === 200).length === LIMIT) return performance.now() - sinceMs;
+    await sleep(200);
+  }
+  return BACK_MS;
+}
+
+/** All at once, from one address, each on a connection of its own. */
+async function askAll(port: number, urls: readonly string[], address: string): Promise<SentAnswer[]> {
+  const sender = createHttpSender(port, address);
+  try {
+    return await Promise.all(urls.map((url) => sender.send({ url })));
+  } finally {
+    sender.close();
+  }
+}
+
+function countStatuses(answers: readonly SentAnswer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function countAnswers(instances: readonly Instance[], route: string): Promise<number> {
+  const counts = await Promise.all(instances.map((instance) => instance.countAnswers(route)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function describeFailures(failures: LoadResult['failures']): string[] {
+  return failures.map(({ url, reason, startedAtMs, endedAtMs }) => {
+    return `${url}: ${reason} after ${(endedAtMs - startedAtMs).toFixed(0)} ms`;
+  });
+}

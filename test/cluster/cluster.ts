@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Front, startFront } from '../helpers/front.ts';
+import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import { findFreePort, type ServiceProcess, startService } from '../helpers/service-process.ts';
+
+/** Clients from here are not limited; all others are, as visitors would be. */
+const UNLIMITED_NETWORK = '127.1.0.0/16';
+
+/** One of three instances, on the same port and data directory however often it is started. */
+export interface Instance {
+  readonly name: string;
+  readonly port: number;
+  /** The process that runs, or ran last. */
+  process(): ServiceProcess;
+  start(): Promise<void>;
+  /** SIGTERM; resolves to how it ended. */
+  stop(): Promise<number | NodeJS.Signals>;
+  kill(): Promise<void>;
+  /** Conditions that its readiness names. */
+  conditions(): Promise<string[]>;
+  /** Answers so far of the running process, of all routes or of those whose name holds the text. */
+  countAnswers(route?: string): Promise<number>;
+}
+
+/** Real processes on loopback: Redis, three instances, nginx, and the upstream as recorded. */
+export interface Cluster {
+  readonly redis: RedisServer;
+  readonly upstream: ReplayServer;
+  readonly instances: readonly [Instance, Instance, Instance];
+  readonly front: Front;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<Cluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-cluster-'));
+  const redis = await startRedisServer();
+  const upstream = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  const env = {
+    REDIS_URL: redis.url,
+    SOURCES: 'catalog,youtube',
+    YOUTUBE_ORIGIN: upstream.origin,
+    YOUTUBE_IMAGE_ORIGIN: upstream.origin,
+    TRUST_PROXY: '127.0.0.1/32',
+    BASE_URL: 'https://pennant.example',
+    RATE_LIMIT_OVERRIDES: `${UNLIMITED_NETWORK}=unlimited`,
+    ENCODERS: '1',
+    LOG_LEVEL: 'warn',
+  };
+  const names = ['first', 'second', 'third'] as const;
+  const instances = (await Promise.all(
+    names.map((name) => createInstance(name, join(directory, name), env)),
+  )) as unknown as Cluster['instances'];
+  for (const instance of instances) await instance.start();
+  const [first, second, third] = instances;
+  const front = await startFront({ instancePorts: [first.port, second.port, third.port], hasBaseUrl: true });
+  return {
+    redis,
+    upstream,
+    instances,
+    front,
+    async stop() {
+      await front.stop();
+      for (const instance of instances) await instance.kill();
+      await upstream.close();
+      redis.thaw();
+      await redis.remove();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createInstance(name: string, directory: string, env: Record<string, string>): Promise<Instance> {
+  const port = await findFreePort();
+  let running: ServiceProcess | undefined;
+
+  function current(): ServiceProcess {
+    if (running === undefined) throw new Error(`the ${name} instance was never started`);
+    return running;
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    const { child, ended } = current();
+    child.kill(signal);
+    return ended;
+  }
+
+  return {
+    name,
+    port,
+    process: current,
+    async start() {
+      running = await startService({ directory, env: { ...env, PORT: String(port) } });
+    },
+    stop: () => end('SIGTERM'),
+    async kill() {
+      await end('SIGKILL');
+    },
+    async conditions() {
+      const answer = await fetch(`${current().inside}/readyz`);
+      const { conditions } = (await answer.json()) as { conditions: { name: string; detail: string }[] };
+      return conditions.map((condition) => `${condition.name}: ${condition.detail}`);
+    },
+    async countAnswers(route = '') {
+      const metrics = await (await fetch(`${current().inside}/metrics`)).text();
+      const counts = [...metrics.matchAll(/^pennant_http_requests_total\{route="([^"]*)",status="\d+"\} (\d+)$/gm)];
+      return counts.reduce((sum, [, name = '', count]) => sum + (name.includes(route) ? Number(count) : 0), 0);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender } from '../helpers/http-request.ts';
+
+/** A request that did not get its 200. */
+export interface Failure {
+  readonly url: string;
+  readonly reason: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+export interface LoadResult {
+  readonly answers: number;
+  readonly failures: readonly Failure[];
+}
+
+export interface Load {
+  answers(): number;
+  stop(): Promise<LoadResult>;
+}
+
+const CLIENTS = 24;
+const PAUSE_MS = 4;
+
+/** Visitors without a limit, who ask on and on, each with connections of its own. Times are monotonic. */
+export function startLoad(port: number, urlOf: (request: number) => string): Load {
+  const failures: Failure[] = [];
+  let answers = 0;
+  let requests = 0;
+  let isStopping = false;
+
+  async function visit(client: number): Promise<void> {
+    const sender = createHttpSender(port, `127.1.0.${client + 1}`);
+    while (!isStopping) {
+      requests += 1;
+      const url = urlOf(requests);
+      const startedAtMs = performance.now();
+      const reason = await sender.send({ url }).then(
+        ({ status }) => (status === 200 ? undefined : `status ${status}`),
+        (error: Error) => error.message,
+      );
+      if (reason === undefined) answers += 1;
+      else failures.push({ url, reason, startedAtMs, endedAtMs: performance.now() });
+      await sleep(PAUSE_MS);
+    }
+    sender.close();
+  }
+
+  const visits = Array.from({ length: CLIENTS }, (_, client) => visit(client));
+  return {
+    answers: () => answers,
+    async stop() {
+      isStopping = true;
+      await Promise.all(visits);
+      return { answers, failures };
+    },
+  };
+}
+
+export const SAMPLES = Array.from({ length: 8 }, (_, at) => `UCPennantSample0000000${at + 1}A`);
+
+/** Records and pictures of every sample, most of them known; every seventh is a picture of one of many sizes. */
+export function mixedUrl(request: number): string {
+  const id = SAMPLES[request % SAMPLES.length] as string;
+  switch (request % 7) {
+    case 0:
+      return `/${id}/avatar.jpg?width=${16 + (request % 400)}`;
+    case 1:
+    case 2:
+      return `/${id}/avatar.webp?width=96`;
+    default:
+      return `/api/channel/${id}`;
+  }
+}

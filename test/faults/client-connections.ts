@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import { openConnection, openConnections } from './raw-connections.ts';
+
+/** What an attack did, and what it found wrong. */
+export interface AttackOutcome {
+  readonly done: string;
+  readonly faults: readonly string[];
+}
+
+export interface Attack {
+  readonly name: string;
+  /** Goes on until about the given time of `performance.now()`, or until it is done. */
+  run(service: ServiceProcess, untilMs: number): Promise<AttackOutcome>;
+}
+
+const LARGE_PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
+/** Ten seconds that a request's fields may take, two between two looks at the connections, and a busy machine. */
+const HEADERS_MS = 15_000;
+
+/** Attacks that hold connections instead of using them. */
+export const CONNECTION_ATTACKS: readonly Attack[] = [
+  {
+    name: '400 connections that send a byte of their fields each second',
+    async run({ port }) {
+      const sockets = await openConnections(port, 400);
+      let closed = 0;
+      let told = 0;
+      for (const socket of sockets) {
+        socket.on('data', (chunk: Buffer) => {
+          if (chunk.toString('latin1').startsWith('HTTP/1.1 408 ')) told += 1;
+        });
+        socket.on('close', () => {
+          closed += 1;
+        });
+        socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+      }
+      const startedAtMs = performance.now();
+      while (closed < sockets.length && performance.now() - startedAtMs < HEADERS_MS) {
+        await sleep(1_000);
+        for (const socket of sockets) if (socket.writable) socket.write('x');
+      }
+      for (const socket of sockets) socket.destroy();
+      const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+      const faults = closed < 400 || told < 400 ? [`${closed} of 400 were closed, ${told} with a 408`] : [];
+      return { done: `all told 408 and closed after ${seconds} s`, faults };
+    },
+  },
+  {
+    name: '2,000 idle connections',
+    async run({ port }, untilMs) {
+      const sockets = await openConnections(port, 2_000);
+      await sleep(Math.max(0, untilMs - performance.now()));
+      for (const socket of sockets) socket.destroy();
+      return { done: `${sockets.length} held`, faults: [] };
+    },
+  },
+  {
+    name: '200 readers that take a picture and do not read it',
+    async run({ port }, untilMs) {
+      const sockets = await openConnections(port, 200);
+      for (const socket of sockets) {
+        socket.pause();
+        socket.write(LARGE_PICTURE);
+      }
+      while (performance.now() < untilMs) {
+        await sleep(1_000);
+        for (const socket of sockets) socket.read(1);
+      }
+      for (const socket of sockets) socket.destroy();
+      return { done: `${sockets.length} held`, faults: [] };
+    },
+  },
+  {
+    name: '500 downloads broken off after the first bytes',
+    async run({ port }) {
+      let begun = 0;
+      const worker = async () => {
+        for (let count = 0; count < 25; count += 1) {
+          const socket = await openConnection(port);
+          const broken = new Promise<void>((resolve) => {
+            socket.once('data', () => {
+              begun += 1;
+              socket.resetAndDestroy();
+            });
+            socket.on('close', () => resolve());
+          });
+          socket.write(LARGE_PICTURE);
+          await broken;
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, worker));
+      return { done: `${begun} broken off`, faults: begun === 500 ? [] : [`only ${begun} began`] };
+    },
+  },
+  {
+    name: 'tunnels asked for and reset',
+    async run({ port }, untilMs) {
+      let resets = 0;
+      while (performance.now() < untilMs && resets < 1_000) {
+        const sockets = await openConnections(port, 20);
+        for (const socket of sockets) socket.write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n');
+        await sleep(resets % 3);
+        for (const socket of sockets) socket.resetAndDestroy();
+        resets += sockets.length;
+      }
+      return { done: `${resets} reset`, faults: [] };
+    },
+  },
+];

@@ -1,0 +1,89 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
+import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import { residentBytes } from '../helpers/service-process.ts';
+import { type FaultContext, metricsOf, metricValue } from './context.ts';
+
+const LIMIT = { requests: 10, windowMs: 30_000 };
+const REMEMBERED = 100_000;
+const MAX_LIMITER_BYTES = 64 * 1024 * 1024;
+
+/** A million addresses against a limiter that remembers a tenth of them. */
+export async function floodTheLimiter(context: FaultContext): Promise<void> {
+  const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: REMEMBERED });
+  const faults: string[] = [];
+  const blocked = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
+  for (const client of blocked) for (let hit = 0; hit < 10; hit += 1) await limiter.hit(client, LIMIT);
+  const before = usedMemory();
+  const startedAtMs = performance.now();
+  for (let number = 0; number < 1_000_000; number += 1) {
+    await limiter.hit(`10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`, LIMIT);
+    // Those that are blocked are what an attacker wants to have forgotten.
+    if (number % 100_000 === 99_999) {
+      for (const client of blocked)
+        if ((await limiter.hit(client, LIMIT)).isAllowed) faults.push(`${client} was let in`);
+    }
+  }
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const grown = usedMemory() - before;
+  const { clients } = limiter.stats();
+  if (clients > REMEMBERED) faults.push(`${clients} clients are remembered`);
+  if (grown > MAX_LIMITER_BYTES) faults.push(`memory grew by ${mebibytes(grown)} MiB`);
+  if (seconds > 30) faults.push(`it took ${seconds.toFixed(0)} s, longer than the limiter's window`);
+  await limiter.close();
+  const measured = `${clients} remembered, memory +${mebibytes(grown)} MiB, 100 blocked ones stayed blocked, ${seconds.toFixed(1)} s`;
+  context.report.add('floods', 'a million clients against the limiter in process', { measured, faults });
+}
+
+/** The same through the listener, behind a proxy that is trusted, with fewer. */
+export async function floodTheListener(context: FaultContext): Promise<void> {
+  const service = await context.start({
+    env: {
+      TRUST_PROXY: '127.0.0.0/8',
+      BASE_URL: 'https://pennant.example',
+      RATE_LIMIT_OVERRIDES: '',
+      RATE_LIMIT_CLIENTS: '1000',
+    },
+  });
+  const client = createHttpSender(service.port);
+  const faults: string[] = [];
+  for (let hit = 0; hit < 11; hit += 1) await askAs(client, '192.0.2.1');
+  const before = await residentBytes(service.pid);
+  const endMs = performance.now() + context.attackMs;
+  let sent = 0;
+  const flood = async () => {
+    while (performance.now() < endMs) {
+      sent += 1;
+      if ((await askAs(client, `10.${sent >> 16}.${(sent >> 8) & 255}.${sent & 255}`)) !== 200)
+        faults.push('a new client was refused');
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, flood));
+  if ((await askAs(client, '192.0.2.1')) !== 429) faults.push('the blocked client was let in');
+  const remembered = metricValue(await metricsOf(service), 'pennant_limiter_clients');
+  const grown = (await residentBytes(service.pid)) / before;
+  if (remembered > 1_000) faults.push(`${remembered} clients are remembered`);
+  if (grown > 1.5) faults.push(`memory is ${grown.toFixed(2)} times what it was`);
+  client.close();
+  const measured = `${sent} clients, ${remembered} remembered, the blocked one stayed blocked, memory × ${grown.toFixed(2)}`;
+  context.report.add('floods', 'spoofed clients behind a trusted proxy', { measured, faults });
+  await context.cleanUpServices();
+}
+
+async function askAs(client: HttpSender, address: string): Promise<number> {
+  return (await client.send({ url: '/problems', headers: { 'x-forwarded-for': address } })).status;
+}
+
+/** What is still referred to: garbage that nobody has collected yet says nothing of a bound. */
+function usedMemory(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0);
+}

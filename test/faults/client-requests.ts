@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { createHttpSender } from '../helpers/http-request.ts';
+import { findUndeclared, type OpenApiDocument } from '../helpers/openapi-document.ts';
+import { hostileRequests } from '../helpers/openapi-requests.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { Attack } from './client-connections.ts';
+import { exchange, findAnswerFault } from './raw-connections.ts';
+import { SMUGGLING_SHAPES } from './smuggling-shapes.ts';
+
+const PIPELINED = 50;
+const PIPELINE = Array.from({ length: PIPELINED }, (_, index) =>
+  index % 2 === 0
+    ? 'GET /UCPennantSample00000001A/avatar.webp?width=96 HTTP/1.1\r\nHost: a\r\n\r\n'
+    : 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n',
+).join('');
+
+/** More throughput than anything else here. */
+export const PIPELINES: Attack = {
+  name: `pipelines of ${PIPELINED} requests, 4 at a time`,
+  async run({ port }, untilMs) {
+    const faults: string[] = [];
+    let pipelines = 0;
+    const worker = async () => {
+      while (performance.now() < untilMs && pipelines < 500) {
+        pipelines += 1;
+        const { answers } = await exchange(port, Buffer.from(PIPELINE), { answers: PIPELINED });
+        const isInOrder = answers.every(({ status }, index) => status === (index % 2 === 0 ? 200 : 404));
+        if (answers.length !== PIPELINED || !isInOrder) faults.push(`${answers.length} answers, or out of order`);
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, worker));
+    return { done: `${pipelines * PIPELINED} answers, each in its place`, faults };
+  },
+};
+
+/** Attacks with what a request says. */
+export const REQUEST_ATTACKS: readonly Attack[] = [
+  PIPELINES,
+  {
+    name: 'request-smuggling shapes',
+    async run({ port }) {
+      const faults: string[] = [];
+      for (const { name, bytes, expected } of SMUGGLING_SHAPES) {
+        const { answers, isClosed } = await exchange(port, Buffer.from(bytes, 'latin1'), { quietMs: 1_500 });
+        const statuses = answers.map(({ status }) => status).join(', ');
+        const isRefused = answers.length === 1 && isClosed && (answers[0]?.status ?? 0) >= 400;
+        if (answers.length !== 1 || statuses === '404') faults.push(`${name}: answered ${statuses}`);
+        else if (expected === 'refused' && !isRefused) faults.push(`${name}: not refused and closed, but ${statuses}`);
+      }
+      return { done: `${SMUGGLING_SHAPES.length} shapes, none read as two requests`, faults };
+    },
+  },
+  {
+    name: 'every byte in path and query, raw and escaped',
+    async run(service) {
+      const requests = Array.from({ length: 256 }, (_, byte) => {
+        const raw = String.fromCharCode(byte);
+        const escaped = `%${byte.toString(16).padStart(2, '0')}`;
+        return [`/@a${raw}z`, `/@a${escaped}z`, `/api/search?q=a${raw}z`, `/api/search?q=a${escaped}z`];
+      }).flat();
+      const faults = await faultsOfTargets(service, requests);
+      return { done: `${requests.length} requests, all answered in JSON`, faults };
+    },
+  },
+  {
+    name: 'handles of any script, bidirectional and invisible characters',
+    async run(service) {
+      const names = [
+        'สวัสดี',
+        'مرحبا',
+        'ひらがな',
+        'e\u0301cole',
+        'İstanbul',
+        '\u202Eabc',
+        '\u2066a\u2069',
+        'a\u200Db',
+        '\uFEFFa',
+      ];
+      const more = [...names, '\u{E0061}\u{E007F}', '𝒳𝒴', 'ﷺ', '\u0000', '\uFFFE', 'a'.repeat(31), '·', '🏳️‍🌈'];
+      const requests = more.flatMap((name) => {
+        const written = encodeURIComponent(name);
+        return [`/@${written}`, `/${written}/tv`, `/api/channel/${written}?type=handle`, `/api/search?q=${written}`];
+      });
+      const faults = await faultsOfTargets(service, requests);
+      return { done: `${requests.length} requests, none a 500`, faults };
+    },
+  },
+  {
+    name: 'fields to be injected through every echo',
+    async run(service) {
+      const faults: string[] = [];
+      for (const bytes of injections()) {
+        const { answers } = await exchange(service.port, Buffer.from(bytes, 'latin1'), { answers: 1 });
+        const injected = answers.some(({ head }) => /injected/i.test(head));
+        if (answers.length !== 1 || injected) faults.push(`${JSON.stringify(bytes)}: ${answers[0]?.head}`);
+      }
+      return { done: `${injections().length} requests, no field of theirs in an answer`, faults };
+    },
+  },
+  {
+    name: 'requests made from the OpenAPI document to break it',
+    async run(service) {
+      const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApiDocument;
+      const requests = fc.sample(hostileRequests(document), { numRuns: 1_000, seed: 20_261_121 });
+      const client = createHttpSender(service.port);
+      const faults: string[] = [];
+      for (const request of requests) {
+        const answer = await client.send(request);
+        const fault = answer.status === 500 ? 'a 500' : await findUndeclared(document, request, answer);
+        if (fault !== undefined) faults.push(`${request.method} ${request.url}: ${fault}`);
+      }
+      client.close();
+      return { done: `${requests.length} requests, every answer as declared`, faults };
+    },
+  },
+];
+
+async function faultsOfTargets({ port }: ServiceProcess, targets: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const target of targets) {
+    const bytes = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, 'latin1');
+    const { answers } = await exchange(port, bytes);
+    const [answer] = answers;
+    const fault = answer === undefined || answers.length > 1 ? `${answers.length} answers` : findAnswerFault(answer);
+    if (fault !== undefined) faults.push(`${JSON.stringify(target)}: ${fault}`);
+  }
+  return faults;
+}
+
+/** A line end in every spelling that some layer might decode, in every place of a request that an answer could repeat. */
+function injections(): string[] {
+  const lineEnds = ['%0d%0a', '%0a', '%0d', '%E5%98%8D%E5%98%8A', '%u000d%u000a', '\\r\\n', '\u008d\u008a'];
+  const values = lineEnds.map((lineEnd) => `x${lineEnd}X-Injected:%201`);
+  const targets = values.flatMap((value) => [
+    `/api/search?q=${value}`,
+    `/api/channel/${value}?type=handle`,
+    `/UCPennantSample00000001A/avatar?format=${value}`,
+    `/UCPennantSample00000001A.${value}`,
+    `/@${value}/tv`,
+    `/UCPennantSample00000001A/${value}`,
+  ]);
+  const fields = ['Host', 'X-Request-Id', 'Origin', 'Accept', 'If-None-Match', 'X-Forwarded-Proto', 'X-Forwarded-For'];
+  const echoed = [...fields, 'Access-Control-Request-Headers', 'Access-Control-Request-Method', 'Range', 'Cookie'];
+  return [
+    ...targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`),
+    ...echoed.flatMap((field) =>
+      values.map((value) => {
+        const host = field === 'Host' ? '' : 'Host: a\r\n';
+        return `${field.startsWith('Access') ? 'OPTIONS' : 'GET'} / HTTP/1.1\r\n${host}${field}: ${value}\r\n\r\n`;
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isContentOf, parseFileName } from '../../src/cache/file-names.ts';
+import { createHttpSender } from '../helpers/http-request.ts';
+import { childrenOf, isRunning, type ServiceProcess } from '../helpers/service-process.ts';
+import { comesTrue, encodersOf, type FaultContext, type Subject, stopService, timed } from './context.ts';
+import { findPictureFault, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
+import { loadAverage } from './report.ts';
+
+const MAX_START_MS = 1_500;
+/** The base must not change with the port, or every record would look changed. */
+const SETTINGS = { env: { BASE_URL: 'https://pennant.example' } };
+
+/** Processes that are killed at any moment: the service's, and its encoders'. */
+export const crash: Subject = {
+  name: 'crash',
+  async run(context) {
+    await killTheService(context, context.isLong ? 200 : 20);
+    await killEncoders(context, context.isLong ? 50 : 6);
+  },
+};
+
+async function killTheService(context: FaultContext, times: number): Promise<void> {
+  const directory = await context.newDirectory();
+  const faults: string[] = [];
+  const startsMs: number[] = [];
+  let answers = 0;
+  let service = await context.start({ directory, ...SETTINGS });
+  const reference = await readRecords(service);
+  let served: readonly string[] = [];
+  for (let kill = 0; kill < times; kill += 1) {
+    const load = startMixedLoad(service.port);
+    await sleep(100 + Math.random() * 600);
+    const encoders = await childrenOf(service.pid);
+    service.child.kill('SIGKILL');
+    await service.ended;
+    await load.stop();
+    faults.push(...load.faults, ...(await findOrphans(encoders)));
+    answers += load.answers;
+    served = [...served, ...load.pictureUrls].slice(-20);
+    // Every other time, so that the service has to recover its files by itself as well.
+    if (kill % 2 === 0) faults.push(...findDatabaseFaults(join(directory, 'data')));
+    const start = await timed('serving again', MAX_START_MS, async () => {
+      service.child.kill('SIGKILL');
+      service = await context.start({ directory, ...SETTINGS });
+      return service.startedInMs;
+    });
+    startsMs.push(start.ms);
+    faults.push(
+      ...start.faults,
+      ...(await findChangedRecords(service, reference)),
+      ...(await findBadPictures(service, served)),
+    );
+  }
+  await stopService(service);
+  const { files, damaged } = await checkFiles(join(directory, 'data', 'pictures'));
+  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')));
+  const longest = Math.max(...startsMs).toFixed(0);
+  const measured = `${answers} answers, ${files} files whole, longest start ${longest} ms (${loadAverage()})`;
+  context.report.add('crash', `kill -9 under mixed load, ${times} times`, { measured, faults });
+}
+
+async function killEncoders(context: FaultContext, times: number): Promise<void> {
+  const service = await context.start({ env: { ENCODERS: '2' } });
+  const client = createHttpSender(service.port);
+  const faults: string[] = [];
+  let retried = 0;
+  let refused = 0;
+  for (let kill = 0; kill < times; kill += 1) {
+    const width = 900 + kill * 4;
+    const urls = [0, 1, 2, 3].map((more) => `/UCPennantSample00000001A/tv.avif?width=${width + more}`);
+    const asked = urls.map(async (url) => ({ url, answer: await client.send({ url }) }));
+    await sleep(Math.random() * 400);
+    const [victim] = await encodersOf(service);
+    if (victim !== undefined) process.kill(victim, 'SIGKILL');
+    const answered = await Promise.all(asked);
+    const lost = answered.filter(({ answer }) => answer.status !== 200);
+    const isClear = lost.every(({ answer }) => answer.status === 503 && answer.headers['retry-after'] !== undefined);
+    if (lost.length > 1 || !isClear) faults.push(`kill ${kill}: ${lost.map(({ answer }) => answer.status).join(', ')}`);
+    refused += lost.length;
+    retried += lost.length === 0 ? 1 : 0;
+    for (const { url, answer } of answered) {
+      const fault = answer.status === 200 ? await findPictureFault(url, answer) : undefined;
+      if (fault !== undefined) faults.push(fault);
+    }
+  }
+  client.close();
+  const measured = `${retried} times all answered, ${refused} requests told 503, no other touched`;
+  context.report.add('crash', `an encoder killed among four encodes, ${times} times`, { measured, faults });
+}
+
+async function readRecords({ port }: ServiceProcess): Promise<ReadonlyMap<string, string>> {
+  const client = createHttpSender(port);
+  const read = RECORD_URLS.map(async (url) => [url, (await client.send({ url })).bytes.toString('utf8')] as const);
+  const records = new Map(await Promise.all(read));
+  client.close();
+  return records;
+}
+
+async function findChangedRecords(service: ServiceProcess, reference: ReadonlyMap<string, string>): Promise<string[]> {
+  const records = await readRecords(service);
+  return [...records].filter(([url, text]) => text !== reference.get(url)).map(([url]) => `${url} has changed`);
+}
+
+async function findBadPictures({ port }: ServiceProcess, served: readonly string[]): Promise<string[]> {
+  const client = createHttpSender(port);
+  const urls = [...served.slice(-4), freshPictureUrl()];
+  const checks = urls.map(async (url) => findPictureFault(url, await client.send({ url })));
+  const faults = (await Promise.all(checks)).filter((fault) => fault !== undefined);
+  client.close();
+  // A channel without a banner or an avatar is one of the samples.
+  return faults.filter((fault) => !fault.endsWith('answered 404'));
+}
+
+async function findOrphans(encoders: readonly number[]): Promise<string[]> {
+  const areGone = await comesTrue(async () => !(await Promise.all(encoders.map(isRunning))).includes(true), 2_000);
+  return areGone ? [] : ['an encoder process outlived the service'];
+}
+
+function findDatabaseFaults(dataDir: string): string[] {
+  return ['cache.db', 'catalog.db'].flatMap((name) => {
+    const path = join(dataDir, name);
+    if (!existsSync(path)) return [];
+    const db = new DatabaseSync(path);
+    const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
+    db.close();
+    return result === 'ok' ? [] : [`${name}: ${result}`];
+  });
+}
+
+async function checkFiles(directory: string): Promise<{ files: number; damaged: string[] }> {
+  const damaged: string[] = [];
+  let files = 0;
+  for (const path of await readdir(directory, { recursive: true })) {
+    const name = parseFileName(path.split('/').at(-1) ?? '');
+    if (name === undefined) continue;
+    files += 1;
+    if (!(await isContentOf(name, await readFile(join(directory, path))))) damaged.push(`${path} is damaged`);
+  }
+  const leftovers = (await readdir(join(directory, 'tmp')).catch(() => [])).map((name) => `${name} was left behind`);
+  return { files, damaged: [...damaged, ...leftovers] };
+}

@@ -1,0 +1,112 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender } from '../helpers/http-request.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import { comesTrue, type FaultContext, stopService } from './context.ts';
+import { RECORD_URLS } from './mixed-load.ts';
+import { logOf, statesOf } from './service-log.ts';
+
+type Damage = (path: string) => Promise<void>;
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  'overwritten with garbage': async (path) => {
+    const { length } = await readFile(path);
+    await writeFile(path, randomBytes(length), { flag: 'r+' });
+  },
+  'replaced by garbage': async (path) => {
+    await writeFile(`${path}.new`, randomBytes(100_000));
+    await rename(`${path}.new`, path);
+  },
+  deleted: (path) => rm(path),
+  'cut to 100 bytes': (path) => truncate(path, 100),
+  'replaced by text': async (path) => {
+    await rm(path);
+    await writeFile(path, 'this was a cache');
+  },
+};
+
+/** `cache.db` may be thrown away at any time: it is damaged under the running service and before a start. */
+export async function damageTheCache(context: FaultContext): Promise<void> {
+  const directory = await context.newDirectory();
+  const path = join(directory, 'data', 'cache.db');
+  let service = await context.start({ directory });
+  const faults: string[] = [];
+  for (const [what, damage] of Object.entries(DAMAGES)) {
+    await askForRecords(service, 5);
+    await damage(path);
+    // Longer than the service takes between two looks at its file.
+    await sleep(1_200);
+    faults.push(...(await askForRecords(service, 20)).map((fault) => `${what}: ${fault}`));
+    const check = integrityOf(path);
+    if (check !== 'ok') faults.push(`${what}: ${check}`);
+  }
+  const rebuilt = countRebuilds(service);
+  await stopService(service);
+  await writeFile(path, randomBytes(50_000));
+  service = await context.start({ directory });
+  faults.push(...(await askForRecords(service, 5)).map((fault) => `garbage at the start: ${fault}`));
+  const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: ${rebuilt} rebuilds, every answer right, sound files`;
+  context.report.add('disk', 'cache.db damaged', { measured, faults });
+}
+
+/** `catalog.db` is the operator's: what is wrong is said, and not a byte is changed. */
+export async function damageTheCatalog(context: FaultContext): Promise<void> {
+  const directory = await context.newDirectory();
+  const path = join(directory, 'data', 'catalog.db');
+  const healthy = await context.start({ directory });
+  await stopService(healthy);
+  const good = await readFile(path);
+  const faults: string[] = [];
+
+  const damaged = randomBytes(good.length);
+  await writeFile(path, damaged);
+  const service = await context.start({ directory, env: { DATA_DIR: join(directory, 'data') } });
+  const client = createHttpSender(service.port);
+  const url = '/api/channel/pennantsample?type=handle';
+  for (let count = 0; count < 20; count += 1) {
+    const { status, headers } = await client.send({ url });
+    if (status !== 503 || headers['retry-after'] === undefined) faults.push(`${url} answered ${status}`);
+  }
+  const told = statesOf(service, 'source catalog').failed + statesOf(service, 'catalog').failed;
+  if (told !== 1) faults.push(`said ${told} times that the catalog cannot be used`);
+  if (!service.output().includes('catalog.db')) faults.push('the file is not named');
+  if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
+
+  await writeFile(`${path}.good`, good);
+  await rename(`${path}.good`, path);
+  const isBack = await comesTrue(async () => (await client.send({ url })).status === 200, 15_000);
+  if (!isBack) faults.push('not used again after it was put right');
+  if (hash('sha256', await readFile(path)) !== hash('sha256', good)) faults.push('the good file was changed');
+  client.close();
+  const measured =
+    '20 requests told 503, the file named once in the log, not a byte changed, used again once put right';
+  context.report.add('disk', 'catalog.db replaced by garbage', { measured, faults });
+}
+
+/** New searches ask the store each time; records come from memory too. */
+async function askForRecords({ port }: ServiceProcess, count: number): Promise<string[]> {
+  const client = createHttpSender(port);
+  const searches = Array.from({ length: count }, () => `/api/search?q=${randomBytes(6).toString('hex')}`);
+  const asked = [...RECORD_URLS, ...searches].map(async (url) => {
+    const { status, bytes } = await client.send({ url });
+    const isWhole = status === 200 && bytes.length > 0 && JSON.parse(bytes.toString('utf8')) !== null;
+    return isWhole ? undefined : `${url} answered ${status}`;
+  });
+  const faults = (await Promise.all(asked)).filter((fault) => fault !== undefined);
+  client.close();
+  return faults;
+}
+
+function countRebuilds(service: ServiceProcess): number {
+  return logOf(service).filter(({ kind }) => kind === 'rebuilt').length;
+}
+
+function integrityOf(path: string): string {
+  const db = new DatabaseSync(path);
+  const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
+  db.close();
+  return String(result);
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createHttpSender } from '../helpers/http-request.ts';
+import { floodTheLimiter, floodTheListener } from './client-floods.ts';
+import { comesTrue, type FaultContext, type Subject } from './context.ts';
+import { floodTheEncoders } from './encoder-floods.ts';
+
+const CGROUP_NAME = '200 clients that ask for distinct AVIFs, within a cgroup of 1 GiB';
+const GIB = 1024 ** 3;
+
+/** More of everything than the service can take on. */
+export const floods: Subject = {
+  name: 'floods',
+  async run(context) {
+    await floodTheEncoders(context, { what: '200 clients that ask for distinct AVIFs' });
+    await floodWithinCgroup(context);
+    await floodTheLimiter(context);
+    await floodTheListener(context);
+    await floodWithSizes(context);
+  },
+};
+
+async function floodWithinCgroup(context: FaultContext): Promise<void> {
+  const group = makeMemoryGroup();
+  if (group === undefined) {
+    context.report.skip('floods', CGROUP_NAME, 'no cgroup can be made here');
+    return;
+  }
+  try {
+    const join = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`];
+    await floodTheEncoders(context, { what: CGROUP_NAME, prefix: join });
+  } finally {
+    await context.cleanUpServices();
+    await comesTrue(() => isRemoved(group), 5_000);
+  }
+}
+
+/** A group of its own below this process's, with cgroup v2 or v1; `undefined` where that is not allowed. */
+function makeMemoryGroup(): string | undefined {
+  const kinds = [
+    { root: '/sys/fs/cgroup', limit: 'memory.max' },
+    { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
+  ];
+  for (const { root, limit } of kinds) {
+    const group = `${root}/pennant-faults-${process.pid}`;
+    try {
+      mkdirSync(group);
+      writeFileSync(join(group, limit), String(GIB));
+      return group;
+    } catch {
+      isRemoved(group);
+    }
+  }
+  return undefined;
+}
+
+function isRemoved(group: string): boolean {
+  try {
+    rmdirSync(group);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+/** One client's sizes must not push out what everybody asks for. */
+async function floodWithSizes(context: FaultContext): Promise<void> {
+  const directory = await context.newDirectory();
+  const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
+  const service = await context.start({ directory, env: settings });
+  const client = createHttpSender(service.port);
+  const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map(
+    (name) => `/UCPennantSample00000001A/${name}`,
+  );
+  for (const url of plain) await client.send({ url });
+  const pictures = join(directory, 'data', 'pictures');
+  await comesTrue(async () => (await plainFiles(pictures)).length >= plain.length, 5_000);
+  const before = await plainFiles(pictures);
+  const sizes = context.isLong ? 3_000 : 120;
+  let made = 0;
+  for (let width = 100; made < sizes; width += 4) {
+    const urls = [0, 1, 2, 3].map(
+      (more) => `/UCPennantSample00000001A/tv.jpg?width=${width + more}&quality=${(width % 90) + 5}`,
+    );
+    for (const { status } of await Promise.all(urls.map((url) => client.send({ url })))) made += status === 200 ? 1 : 0;
+  }
+  const after = new Set(await plainFiles(pictures));
+  const faults = before.filter((path) => !after.has(path)).map((path) => `${path} was evicted`);
+  for (const url of plain) {
+    const { headers } = await client.send({ url });
+    if (!String(headers['cache-status']).startsWith('pennant; hit')) faults.push(`${url} had to be made again`);
+  }
+  client.close();
+  const measured = `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`;
+  context.report.add('floods', 'distinct sizes of one picture', { measured, faults });
+}
+
+async function plainFiles(directory: string): Promise<string[]> {
+  return (await readdir(directory, { recursive: true })).filter((path) => path.endsWith('.plain'));
+}

@@ -1,0 +1,81 @@
+import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import { decodePicture } from '../helpers/picture.ts';
+
+/** All of the sample catalog: its records never change, so any difference is damage. */
+export const CHANNELS = Array.from({ length: 8 }, (_, index) => `UCPennantSample0000000${index + 1}A`);
+
+export const RECORD_URLS = CHANNELS.map((channelId) => `/api/channel/${channelId}`);
+const VARIANTS = ['tv', 'desktop', 'tablet', 'mobile', 'avatar'];
+const FORMATS = ['jpeg', 'webp', 'avif', 'png'];
+
+/** Pixels across. */
+const SMALL = { from: 40, to: 440 };
+
+function pick<T>(values: readonly T[]): T {
+  return values[Math.floor(Math.random() * values.length)] as T;
+}
+
+/** A picture that most likely nobody has asked for: it is encoded and written to the disk. */
+export function freshPictureUrl({ from, to } = SMALL): string {
+  const width = from + Math.floor(Math.random() * (to - from));
+  return `/${pick(CHANNELS)}/${pick(VARIANTS)}.${pick(FORMATS)}?width=${width}`;
+}
+
+export interface MixedLoad {
+  /** Pictures that were sent whole. */
+  readonly pictureUrls: readonly string[];
+  readonly answers: number;
+  readonly faults: readonly string[];
+  /** Sends nothing more; what is under way has come to its end. */
+  stop(): Promise<void>;
+}
+
+/** Records, searches and new pictures, asked for by several clients until stopped or until the service is gone. */
+export function startMixedLoad(port: number, clients = 6): MixedLoad {
+  const client = createHttpSender(port);
+  const pictureUrls: string[] = [];
+  const faults: string[] = [];
+  let answers = 0;
+  let isStopped = false;
+
+  async function ask(): Promise<void> {
+    const draw = Math.random();
+    const url = draw < 0.3 ? pick(RECORD_URLS) : draw < 0.4 ? '/api/search?q=sample' : freshPictureUrl();
+    const answer = await client.send({ url }).catch(() => undefined);
+    if (answer === undefined) return;
+    answers += 1;
+    // A channel without a banner or an avatar is one of the samples.
+    if (answer.status === 404) return;
+    if (answer.status !== 200) faults.push(`${url} answered ${answer.status}`);
+    else if (draw >= 0.4) pictureUrls.push(url);
+  }
+
+  async function work(): Promise<void> {
+    while (!isStopped) await ask();
+  }
+
+  const working = Promise.all(Array.from({ length: clients }, work));
+  return {
+    pictureUrls,
+    faults,
+    get answers() {
+      return answers;
+    },
+    async stop() {
+      isStopped = true;
+      await working;
+      client.close();
+    },
+  };
+}
+
+/** What is wrong with a picture's answer: its status, an empty or a cut picture. */
+export async function findPictureFault(url: string, { status, bytes }: SentAnswer): Promise<string | undefined> {
+  if (status !== 200) return `${url} answered ${status}`;
+  try {
+    await decodePicture(bytes);
+    return undefined;
+  } catch (error) {
+    return `${url} cannot be decoded: ${(error as Error).message}`;
+  }
+}

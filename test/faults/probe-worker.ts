@@ -1,0 +1,32 @@
+/** Another client's requests, in a thread of its own so that the attack does not slow its clock down. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createHttpSender } from '../helpers/http-request.ts';
+import type { ProbeOptions, ProbeResult } from './probe.ts';
+
+if (parentPort === null) throw new Error('This file runs as a worker thread.');
+const port = parentPort;
+const { servicePort, urls, pauseMs } = workerData as ProbeOptions;
+const client = createHttpSender(servicePort);
+const latenciesMs: number[] = [];
+const faults: string[] = [];
+let isStopped = false;
+port.once('message', () => {
+  isStopped = true;
+});
+
+for (let count = 0; !isStopped; count += 1) {
+  const url = urls[count % urls.length] ?? '/';
+  const startedAtMs = performance.now();
+  try {
+    const { status, bytes } = await client.send({ url, signal: AbortSignal.timeout(15_000) });
+    if (status !== 200 || bytes.length === 0) faults.push(`${url} answered ${status} with ${bytes.length} bytes`);
+  } catch (error) {
+    faults.push(`${url} was not answered: ${(error as Error).message}`);
+  }
+  latenciesMs.push(performance.now() - startedAtMs);
+  await sleep(pauseMs);
+}
+client.close();
+port.postMessage({ latenciesMs, faults } satisfies ProbeResult);
+port.close();

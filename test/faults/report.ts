@@ -1,0 +1,69 @@
+import { loadavg } from 'node:os';
+
+/** One line of the table: what was done to the service, and whether anything was lost by it. */
+export interface Row {
+  readonly subject: string;
+  readonly attack: string;
+  readonly measured: string;
+  readonly verdict: 'held' | 'VIOLATED' | 'skipped';
+}
+
+export interface Report {
+  /** `faults`: what was lost, in words; none means that the service held. */
+  add(
+    subject: string,
+    attack: string,
+    outcome: { readonly measured: string; readonly faults: readonly string[] },
+  ): void;
+  /** Something that this machine does not allow; named, so that nobody takes it for done. */
+  skip(subject: string, attack: string, why: string): void;
+  violations(): number;
+  table(): string;
+}
+
+/** @param print told of each line as it comes */
+export function createReport(print: (line: string) => void): Report {
+  const rows: Row[] = [];
+
+  function push(row: Row): void {
+    rows.push(row);
+    print(`${row.verdict.padEnd(8)}  ${row.subject}: ${row.attack}: ${row.measured}`);
+  }
+
+  return {
+    add(subject, attack, { measured, faults }) {
+      push({ subject, attack, measured, verdict: faults.length === 0 ? 'held' : 'VIOLATED' });
+      for (const fault of faults.slice(0, 5)) print(`            ${fault}`);
+      if (faults.length > 5) print(`            … and ${faults.length - 5} more`);
+    },
+    skip(subject, attack, why) {
+      push({ subject, attack, measured: why, verdict: 'skipped' });
+    },
+    violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
+    table: () => formatTable(rows),
+  };
+}
+
+const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 'verdict'];
+
+function formatTable(rows: readonly Row[]): string {
+  const lines = [
+    HEADINGS,
+    ...rows.map(({ subject, attack, measured, verdict }) => [subject, attack, measured, verdict]),
+  ];
+  const widths = HEADINGS.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const format = (line: readonly string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ');
+  const [head = '', ...body] = lines.map((line) => `| ${format(line)} |`);
+  return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
+}
+
+/** Others use the machine too: a time that was missed means little without this. */
+export function loadAverage(): string {
+  return `load average ${loadavg()[0]?.toFixed(1)}`;
+}
+
+/** The value that this share of the measurements stays below; 0 of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

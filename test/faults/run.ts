@@ -1,0 +1,47 @@
+/**
+ * The fault suite: attacks the service, as real processes on loopback, and prints what was done and what was lost.
+ * `node test/faults/run.ts [--long] [SUBJECT…]`; exit code 1 when anything was lost.
+ */
+import { parseArgs } from 'node:util';
+import { clients } from './clients.ts';
+import { createContext, type Subject } from './context.ts';
+import { crash } from './crash.ts';
+import { disk } from './disk.ts';
+
+import { floods } from './floods.ts';
+import { pictures } from './pictures.ts';
+import { createReport, loadAverage } from './report.ts';
+import { stops } from './stops.ts';
+import { time } from './time.ts';
+import { upstream } from './upstream.ts';
+
+const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, pictures, upstream, time, stops];
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { long: { type: 'boolean' } } });
+const chosen = SUBJECTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const unknown = positionals.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no subject ${unknown.join(', ')}: ${SUBJECTS.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+const report = createReport((line) => console.log(line));
+const startedAtMs = performance.now();
+
+for (const subject of chosen) {
+  const context = createContext(report, { isLong: values.long === true });
+  try {
+    await subject.run(context);
+  } catch (error) {
+    report.add(subject.name, 'the subject itself', {
+      measured: 'not finished',
+      faults: [String((error as Error).stack)],
+    });
+  } finally {
+    await context.cleanUp();
+  }
+}
+
+console.log(`\n${report.table()}\n`);
+const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+console.log(`${report.violations()} violations, ${seconds} s, ${loadAverage()}`);
+process.exit(report.violations() === 0 ? 0 : 1);

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
+import { HOT_URLS } from './probe.ts';
+
+const LIBRARIES = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`);
+const NAME = 'the system clock jumps by 5 hours, forward and back';
+const WINDOW_SECONDS = 10;
+
+/** The system clock is set, and the process is stopped for a while. */
+export const time: Subject = {
+  name: 'time',
+  async run(context) {
+    const library = LIBRARIES.find((path) => existsSync(path));
+    if (library === undefined) context.report.skip('time', NAME, 'libfaketime is not installed');
+    else await jumpTheClock(context, library);
+    await suspend(context);
+  },
+};
+
+async function jumpTheClock(context: FaultContext, library: string): Promise<void> {
+  const directory = await context.newDirectory();
+  const clockFile = join(directory, 'clock');
+  const setClock = async (offset: string) => {
+    await writeFile(clockFile, offset);
+    // The server writes the date into its answers anew once a second.
+    await sleep(1_100);
+  };
+  await setClock('+0');
+  const env = {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    TRUST_PROXY: '127.0.0.0/8',
+    BASE_URL: 'https://pennant.example',
+    RATE_LIMIT_OVERRIDES: `10.0.0.1/32=5/${WINDOW_SECONDS}`,
+    RATE_LIMIT: '100000/1',
+  };
+  const faults: string[] = [];
+  let service = await context.start({ directory, env });
+  let client = createHttpSender(service.port);
+  const restart = async () => {
+    client.close();
+    await stopService(service);
+    service = await context.start({ directory, env });
+    client = createHttpSender(service.port);
+  };
+
+  for (const url of HOT_URLS) await client.send({ url });
+  const spentAtMs = performance.now();
+  for (let count = 0; count < 5; count += 1) await askAsLimited(client);
+  for (const offset of ['+5h', '-5h', '+0']) {
+    await setClock(offset);
+    const { status, headers } = await askAsLimited(client);
+    if (status !== 429) faults.push(`clock ${offset}: a limited client got ${status}`);
+    const wait = Number(headers['retry-after']);
+    if (!(wait >= 1 && wait <= WINDOW_SECONDS)) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
+    if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
+    // In memory, where freshness runs on the monotonic clock.
+    const hit = await client.send({ url: HOT_URLS[0] as string });
+    if (!/^pennant; hit; ttl=\d/.test(String(hit.headers['cache-status']))) {
+      faults.push(`clock ${offset}: a fresh record said ${hit.headers['cache-status']}`);
+    }
+  }
+  await setClock('+5h');
+  await sleep(Math.max(0, spentAtMs + (WINDOW_SECONDS + 1) * 1_000 - performance.now()));
+  if ((await askAsLimited(client)).status !== 200) faults.push('still limited after the window');
+
+  for (const [offset, why] of [
+    ['-5h', 'an entry from the future'],
+    ['+5h', 'an entry of five hours ago'],
+  ] as const) {
+    await setClock(offset);
+    await restart();
+    const { status, headers } = await client.send({ url: HOT_URLS[0] as string });
+    const isAnew = /^pennant; fwd=stale/.test(String(headers['cache-status']));
+    if (status !== 200 || !isAnew) faults.push(`${why}: ${status}, ${headers['cache-status']}`);
+  }
+  client.close();
+  const measured =
+    'limits and freshness held; after a restart an entry from the future and one too old were loaded anew';
+  context.report.add('time', NAME, { measured, faults });
+}
+
+function askAsLimited(client: HttpSender) {
+  return client.send({ url: '/problems', headers: { 'x-forwarded-for': '10.0.0.1' } });
+}
+
+const MINUTE_MS = 60_000;
+
+function hasMoved(date: string | undefined, offset: string): boolean {
+  const movedMs = Date.parse(date ?? '') - Date.now();
+  const expectedMs = Number(offset.replace('h', '')) * 60 * MINUTE_MS;
+  return Math.abs(movedMs - expectedMs) < MINUTE_MS;
+}
+
+/** As a virtual machine is, or a process under a debugger. */
+async function suspend(context: FaultContext): Promise<void> {
+  const seconds = context.isLong ? 60 : 6;
+  const service = await context.start();
+  const client = createHttpSender(service.port);
+  for (const url of HOT_URLS) await client.send({ url });
+  service.child.kill('SIGSTOP');
+  const waiting = [...HOT_URLS, '/api/search?q=pennant', '/UCPennantSample00000001A/tv.webp?width=333'];
+  const asked = waiting.map((url) => client.send({ url }));
+  await sleep(seconds * 1_000);
+  service.child.kill('SIGCONT');
+  const answers = await Promise.all(asked);
+  const faults = answers
+    .filter(({ status }) => status !== 200)
+    .map(({ status }) => `a request that waited got ${status}`);
+  const isWell = await comesTrue(() => isReady(service), 5_000);
+  if (!isWell) faults.push('not ready again after 5 s');
+  client.close();
+  const measured = `${answers.length} requests that came meanwhile answered, ready at once`;
+  context.report.add('time', `the process is suspended for ${seconds} s`, { measured, faults });
+}
+
+async function isReady({ inside }: ServiceProcess): Promise<boolean> {
+  const found = (await (await fetch(`${inside}/readyz`)).json()) as { ready: boolean; conditions: unknown[] };
+  return found.ready && found.conditions.length === 0;
+}

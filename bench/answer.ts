@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+
+/** An answer as it came over the wire. */
+export interface CapturedAnswer {
+  readonly status: number;
+  /** Names and values in order, without those that Node writes by itself. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+const WRITTEN_BY_NODE: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive']);
+
+export async function fetchAnswer(url: string, forwardedFor: string): Promise<CapturedAnswer> {
+  const sent = request(url, { headers: { 'X-Forwarded-For': forwardedFor } }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray());
+  const headers: [string, string][] = [];
+  for (let at = 0; at < response.rawHeaders.length; at += 2) {
+    const name = response.rawHeaders[at] as string;
+    if (!WRITTEN_BY_NODE.has(name.toLowerCase())) headers.push([name, response.rawHeaders[at + 1] as string]);
+  }
+  return { status: response.statusCode ?? 0, headers, body };
+}

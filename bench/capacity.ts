@@ -1,0 +1,147 @@
+/** Measures what docs/scaling.md reckons with: `npx node bench/capacity.ts`. Needs redis-server. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildApp } from '../src/app.ts';
+import { parseConfig } from '../src/config.ts';
+import { createLogger } from '../src/lib/logger.ts';
+import { LIFETIMES } from '../src/services/cache-plan.ts';
+import { createManualClock } from '../test/helpers/clock.ts';
+import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
+import { OWN_ANSWERS, readAnswers } from '../test/helpers/replay-answers.ts';
+import { startReplayServer } from '../test/helpers/replay-server.ts';
+import { drawTestCard } from '../test/helpers/test-card.ts';
+import { findLoadGenerator } from './load.ts';
+import { cpuSeconds } from './processes.ts';
+import { formatTable, type Row } from './report.ts';
+import { startService } from './servers.ts';
+
+const PART = 'capacity';
+const SAMPLE = 'UCPennantSample00000001A';
+/** In the recorded answers, with a banner, an avatar and an About panel. */
+const CHANNEL = 'UCreplayLighthouse000001';
+const HANDLE = 'BellRockLight';
+const ROUND_SECONDS = 4;
+
+const redis = await startRedisServer();
+const directory = await mkdtemp(join(tmpdir(), 'pennant-capacity-'));
+try {
+  const rows = [
+    ...(await measureCalls()),
+    ...(await measureStoredBytes()),
+    ...(await measureCpu('one process alone', {})),
+    ...(await measureCpu('with Redis', { REDIS_URL: redis.url })),
+  ];
+  console.log(formatTable(rows));
+} finally {
+  await redis.remove();
+  await rm(directory, { recursive: true, force: true });
+}
+
+/** Calls that leave the machine for the first and for later requests of one channel. */
+async function measureCalls(): Promise<Row[]> {
+  const picture = { contentType: 'image/png', bytes: await drawTestCard({ width: 320, height: 180 }).png().toBuffer() };
+  const upstream = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), findImage: () => picture });
+  const clock = createManualClock();
+  const config = parseConfig({
+    SOURCES: 'youtube',
+    DATA_DIR: join(directory, 'calls'),
+    YOUTUBE_ORIGIN: upstream.origin,
+    YOUTUBE_IMAGE_ORIGIN: upstream.origin,
+  });
+  const logger = createLogger({ level: 'silent', isTerminal: false });
+  const app = await buildApp(config, { logger, version: 'bench', clock });
+  const rows: Row[] = [];
+
+  async function ask(what: string, url: string): Promise<void> {
+    upstream.forgetCalls();
+    const { statusCode } = await app.http.inject({ url, headers: { host: 'bench' } });
+    if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}.`);
+    // The exact time of creation is asked for behind the answer.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const routes = upstream.calls.map(({ route }) => route);
+    rows.push({ part: PART, what: `calls for ${what}`, measured: `${routes.length} ${routes.join(', ')}` });
+  }
+
+  try {
+    await ask('a record, first time', `/api/channel/${CHANNEL}`);
+    await ask('a record, again', `/api/channel/${CHANNEL}`);
+    clock.advance(LIFETIMES.records.freshMs + 1);
+    await ask('a record, an hour later', `/api/channel/${CHANNEL}`);
+    await ask('a handle of a known channel', `/api/channel/${HANDLE}?type=handle`);
+    await ask('a banner, first time', `/${CHANNEL}/tv.avif`);
+    await ask('another crop and format of it', `/${CHANNEL}/mobile.webp`);
+    return rows;
+  } finally {
+    await app.close();
+    await upstream.close();
+  }
+}
+
+/** What Redis needs for each kind of key, its own bookkeeping included. */
+async function measureStoredBytes(): Promise<Row[]> {
+  const service = await startService(join(directory, 'bytes'), { REDIS_URL: redis.url });
+  try {
+    for (const url of [`/api/channel/${SAMPLE}`, '/api/channel/pennantsample?type=handle', `/${SAMPLE}/desktop.avif`]) {
+      await (await fetch(service.url + url)).arrayBuffer();
+    }
+    await (await fetch(`${service.url}/api/search?q=pennant`)).arrayBuffer();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const keys = ((await redis.command('KEYS', 'pennant:*')) as string[]).toSorted();
+    const rows: Row[] = [];
+    for (const key of keys) {
+      const bytes = Number(await redis.command('MEMORY', 'USAGE', key));
+      rows.push({ part: PART, what: `Redis: ${key.slice(0, 40)}`, measured: `${bytes} bytes` });
+    }
+    return rows;
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Processor time of an answer that is in memory, the limiter deciding each. */
+async function measureCpu(what: string, settings: Record<string, string>): Promise<Row[]> {
+  const load = await findLoadGenerator();
+  const service = await startService(join(directory, what), settings);
+  const rows: Row[] = [];
+  try {
+    for (const [kind, path] of [
+      ['record', `/api/channel/${SAMPLE}`],
+      ['picture', `/${SAMPLE}/desktop.avif`],
+    ]) {
+      const url = `${service.url}${path}`;
+      await load.run(url, 2);
+      const [cpuBefore, redisBefore] = [await cpuSeconds(service.pid), await redisUse(redis)];
+      const { answers, seconds, p99Ms } = await load.run(url, ROUND_SECONDS);
+      const cpu = (((await cpuSeconds(service.pid)) - cpuBefore) / answers) * 1e6;
+      const redisAfter = await redisUse(redis);
+      const redisCpu = ((redisAfter.cpuSeconds - redisBefore.cpuSeconds) / answers) * 1e6;
+      const commands = (redisAfter.commands - redisBefore.commands) / answers;
+      const inRedis =
+        settings.REDIS_URL === undefined
+          ? ''
+          : `, ${commands.toFixed(2)} commands and ${redisCpu.toFixed(0)} µs in Redis`;
+      rows.push({
+        part: PART,
+        what: `a ${kind} in memory, ${what}`,
+        measured: `${cpu.toFixed(0)} µs of CPU each (${(answers / seconds).toFixed(0)}/s, p99 ${p99Ms.toFixed(1)} ms)${inRedis}`,
+      });
+    }
+    const others = await service.countOtherAnswers();
+    if (others > 0) throw new Error(`${others} answers were not a 200: the rounds do not count.`);
+    return rows;
+  } finally {
+    await service.stop();
+  }
+}
+
+async function redisUse(server: RedisServer): Promise<{ cpuSeconds: number; commands: number }> {
+  const info = `${await server.command('INFO', 'cpu')}\n${await server.command('INFO', 'commandstats')}`;
+  const used = [...info.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)].map(([, seconds]) => Number(seconds));
+  // Commands that a script carries out are part of it.
+  const commands = [...info.matchAll(/^cmdstat_(?:get|set|del|evalsha):calls=(\d+)/gm)];
+  return {
+    cpuSeconds: used.reduce((sum, seconds) => sum + seconds, 0),
+    commands: commands.reduce((sum, [, calls]) => sum + Number(calls), 0),
+  };
+}

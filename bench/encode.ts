@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import sharp from 'sharp';
+import { FORMATS, type Format } from '../src/domain/formats.ts';
+import { REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
+import { cropOf } from '../src/images/crop.ts';
+import { createEncoder, type EncodeJob, type JobOptions } from '../src/images/encoder.ts';
+import { encoderOptions } from '../src/images/settings.ts';
+import { readBackgrounds, readSampleBanners } from './pictures.ts';
+
+export interface EncodeFigures {
+  readonly variant: Variant;
+  readonly format: Format;
+  /** Medians: through the encoder processes, and the bare library calls in this process. */
+  readonly pooledMs: number;
+  readonly bareMs: number;
+  readonly bytes: number;
+}
+
+const ROUNDS = 15;
+const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+
+/** A cold picture from a stored original: what the encoder processes add to the bare library calls, rounds interleaved. */
+export async function measureEncoding(rounds = ROUNDS): Promise<EncodeFigures[]> {
+  sharp.concurrency(1);
+  sharp.cache(false);
+  const [picture] = [...(await readBackgrounds()), ...(await readSampleBanners())];
+  if (picture === undefined) throw new Error('There is no picture to encode');
+  const directory = await mkdtemp(path.join(tmpdir(), 'encode-'));
+  const original = { path: path.join(directory, 'original') };
+  await writeFile(original.path, picture.bytes);
+  const encoder = createEncoder({ processes: 1 });
+  try {
+    const figures: EncodeFigures[] = [];
+    for (const variant of VARIANTS) {
+      const crop = cropOf(variant, REFERENCE_BANNER);
+      for (const format of FORMATS) {
+        const job: EncodeJob = { original, crop, output: crop, format, quality: undefined };
+        const pooled = () => encoder.encode(job, ANYONE);
+        const bare = () => encodeBare(original.path, job);
+        const bytes = (await pooled()).length;
+        await bare();
+        figures.push({ variant, format, bytes, ...(await compare(pooled, bare, rounds)) });
+      }
+    }
+    return figures;
+  } finally {
+    await encoder.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function encodeBare(file: string, { crop, format }: EncodeJob): Promise<Buffer> {
+  let picture = sharp(await readFile(file))
+    .autoOrient()
+    .extract(crop);
+  if (format === 'jpeg') picture = picture.flatten({ background: 'white' });
+  return picture.toFormat(format, encoderOptions(format, 'quick', undefined)).toBuffer();
+}
+
+async function compare(pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>, rounds: number) {
+  const pooledMs: number[] = [];
+  const bareMs: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    pooledMs.push(await timeMs(pooled));
+    bareMs.push(await timeMs(bare));
+  }
+  return { pooledMs: median(pooledMs), bareMs: median(bareMs) };
+}
+
+async function timeMs(work: () => Promise<Buffer>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+if (import.meta.main) {
+  console.log(
+    '| variant | format | pooled ms | bare ms | ratio | more than 1.15 × bare by ms | KiB |\n|---|---|---|---|---|---|---|',
+  );
+  for (const { variant, format, pooledMs, bareMs, bytes } of await measureEncoding()) {
+    const over = pooledMs - 1.15 * bareMs;
+    const figures = [pooledMs.toFixed(1), bareMs.toFixed(1), (pooledMs / bareMs).toFixed(2), over.toFixed(1)];
+    console.log(`| ${[variant, format, ...figures, (bytes / 1024).toFixed(0)].join(' | ')} |`);
+  }
+}

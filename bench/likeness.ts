@@ -1,0 +1,27 @@
+import sharp, { type OutputInfo } from 'sharp';
+import type { Rectangle } from '../src/images/crop.ts';
+import type { Plane } from '../src/images/ssim.ts';
+
+/** Uncompressed pixels and what they are. */
+export interface Pixels {
+  readonly data: Buffer;
+  readonly info: OutputInfo;
+}
+
+export function cutPixels(original: Buffer, crop: Rectangle): Promise<Pixels> {
+  return sharp(original).extract(crop).raw().toBuffer({ resolveWithObject: true });
+}
+
+/** Brightness by ITU-R BT.601, as JPEG weighs red, green and blue. */
+export function lumaOf({ data, info }: Pixels): Plane {
+  const { width, height, channels } = info;
+  const values = Float32Array.from({ length: width * height }, (_, pixel) => {
+    const at = pixel * channels;
+    return 0.299 * data.readUInt8(at) + 0.587 * data.readUInt8(at + 1) + 0.114 * data.readUInt8(at + 2);
+  });
+  return { width, height, values };
+}
+
+export async function decodeLuma(picture: Buffer): Promise<Plane> {
+  return lumaOf(await sharp(picture).raw().toBuffer({ resolveWithObject: true }));
+}

@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import { isInstalled, LOAD_CORE, outputOf, spawnPinned } from './processes.ts';
+
+/** What a load generator saw in one round. */
+export interface LoadResult {
+  readonly answers: number;
+  readonly seconds: number;
+  readonly bytes: number;
+  /** Answers with a status from 400 on. */
+  readonly refused: number;
+  /** Connections that failed or took too long. */
+  readonly broken: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface LoadGenerator {
+  readonly name: string;
+  /** Sends from clients that no earlier round has used; each connection pauses before a request, or does not. */
+  run(url: string, seconds: number, pauseMs?: number): Promise<LoadResult>;
+}
+
+const CONNECTIONS = 32;
+/** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here answers in it. */
+const BLOCKS_PER_ROUND = 12;
+const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
+const AUTOCANNON_SCRIPT = fileURLToPath(new URL('autocannon-load.ts', import.meta.url));
+
+/** wrk where it is installed, for it costs a fraction of what a server does; else autocannon. */
+export async function findLoadGenerator(): Promise<LoadGenerator> {
+  const isWrk = await isInstalled('wrk');
+  let firstBlock = 0;
+  return {
+    name: isWrk ? 'wrk' : 'autocannon',
+    async run(url, seconds, pauseMs = 0) {
+      const [command, args] = isWrk
+        ? [
+            'wrk',
+            ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--', `${firstBlock}`, `${pauseMs}`],
+          ]
+        : [process.execPath, [AUTOCANNON_SCRIPT, url, `${seconds}`, `${CONNECTIONS}`, `${firstBlock}`, `${pauseMs}`]];
+      firstBlock += BLOCKS_PER_ROUND;
+      const output = await outputOf(spawnPinned(LOAD_CORE, command as string, args as string[]));
+      const line = output.split('\n').find((candidate) => candidate.startsWith(RESULT));
+      if (line === undefined) throw new Error(`${command} reported no result.`);
+      return JSON.parse(line.slice(RESULT.length)) as LoadResult;
+    },
+  };
+}
+
+const RESULT = 'RESULT ';

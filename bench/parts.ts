@@ -1,0 +1,132 @@
+import type { EncodeFigures } from './encode.ts';
+import type { LimiterFigures } from './limiter.ts';
+import type { QualityFigures } from './quality.ts';
+import type { Row } from './report.ts';
+
+export type Print = (line: string) => void;
+
+/** Runs one part of the bench; it may print what it does meanwhile. */
+export type Part = (print: Print) => Promise<Row[]>;
+
+/** Every part by its name, in the order they run. Each is loaded when its turn comes: none pays for another's libraries. */
+export const PARTS: Readonly<Record<string, Part>> = {
+  async hot(print) {
+    const { benchHot } = await import('./hot.ts');
+    return benchHot(print);
+  },
+
+  async limiter() {
+    const { measureLimiter } = await import('./limiter.ts');
+    return limiterRows(measureLimiter());
+  },
+
+  async encode(print) {
+    const { measureEncoding } = await import('./encode.ts');
+    print('encoding each picture by the pool and by the bare library');
+    return (await measureEncoding()).map(encodeRow);
+  },
+
+  async quality(print) {
+    const { measureQuality } = await import('./quality.ts');
+    print('comparing what each format and effort makes of the same pictures');
+    return (await measureQuality()).map(qualityRow);
+  },
+
+  async ipx(print) {
+    const { benchIpx } = await import('./ipx.ts');
+    return benchIpx(print);
+  },
+
+  async refine(print) {
+    const { benchRefine } = await import('./refine.ts');
+    return benchRefine(print);
+  },
+
+  async busy(print) {
+    const { benchBusy } = await import('./busy.ts');
+    return benchBusy(print);
+  },
+
+  async once() {
+    const { benchOnce } = await import('./once.ts');
+    return benchOnce();
+  },
+
+  async memory(print) {
+    const { benchMemory } = await import('./memory.ts');
+    return benchMemory(print);
+  },
+
+  async start() {
+    const { benchStart } = await import('./start.ts');
+    return benchStart();
+  },
+
+  async catalog(print) {
+    const { benchCatalog } = await import('./catalog.ts');
+    return benchCatalog(print);
+  },
+
+  async redis() {
+    const { benchRedis } = await import('./redis.ts');
+    return benchRedis();
+  },
+};
+
+const MAX_BYTES_PER_CLIENT = 250;
+const MAX_DECISION_NS = 3_000;
+
+function limiterRows(figures: LimiterFigures): Row[] {
+  const { clients, bytesPerClient, newClientNs, knownClientNs, worstDecisionMs } = figures;
+  const part = 'limiter';
+  return [
+    {
+      part,
+      what: `memory for each of ${clients} clients with one request`,
+      measured: `${bytesPerClient.toFixed(0)} bytes`,
+      target: `at most ${MAX_BYTES_PER_CLIENT} bytes`,
+      isMet: bytesPerClient <= MAX_BYTES_PER_CLIENT,
+      figures,
+    },
+    decisionRow('a client’s first decision', newClientNs),
+    decisionRow('a client’s second decision', knownClientNs),
+    { part, what: 'longest single decision', measured: `${worstDecisionMs.toFixed(1)} ms` },
+  ];
+}
+
+function decisionRow(what: string, ns: number): Row {
+  return {
+    part: 'limiter',
+    what: `${what}, CPU time`,
+    measured: `${ns.toFixed(0)} ns`,
+    target: `at most ${MAX_DECISION_NS} ns`,
+    isMet: ns <= MAX_DECISION_NS,
+  };
+}
+
+const MAX_ENCODE_RATIO = 1.15;
+const MAX_ENCODE_EXTRA_MS = 5;
+
+function encodeRow(figures: EncodeFigures): Row {
+  const { variant, format, pooledMs, bareMs, bytes } = figures;
+  const pooled = `${pooledMs.toFixed(1)} ms / ${bareMs.toFixed(1)} ms = ${(pooledMs / bareMs).toFixed(2)}`;
+  return {
+    part: 'encode',
+    what: `${variant}.${format} (${(bytes / 1024).toFixed(0)} KiB): Pennant / bare sharp`,
+    measured: pooled,
+    target: `at most ${MAX_ENCODE_RATIO} + ${MAX_ENCODE_EXTRA_MS} ms`,
+    isMet: pooledMs <= MAX_ENCODE_RATIO * bareMs + MAX_ENCODE_EXTRA_MS,
+    figures,
+  };
+}
+
+function qualityRow(figures: QualityFigures): Row {
+  const { pictures, format, effort, meanSsim, worstSsim, meanBytes, meanMs } = figures;
+  const size = `${(meanBytes / 1024).toFixed(0)} KiB, ${meanMs.toFixed(0)} ms`;
+  return {
+    part: 'quality',
+    what: `${format}, ${effort}, ${pictures}`,
+    measured: `SSIM ${meanSsim.toFixed(4)} (worst ${worstSsim.toFixed(4)}), ${size}`,
+    figures,
+  };
+}

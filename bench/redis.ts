@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildApp } from '../src/app.ts';
+import { createSharedPictures } from '../src/cache/shared-pictures.ts';
+import { parseConfig } from '../src/config.ts';
+import { parseRedisUrl } from '../src/domain/redis-url.ts';
+import { createLogger } from '../src/lib/logger.ts';
+import { createRedisConnection, type RedisConnection } from '../src/lib/redis/connection.ts';
+import { createRedisRateLimiter } from '../src/rate-limit/redis.ts';
+import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
+import type { Row } from './report.ts';
+import { summarize } from './statistics.ts';
+
+const LIMIT = { requests: 10, windowMs: 30_000 };
+const DECISIONS = 20_000;
+const PICTURE_KIB = [32, 64, 128, 256, 512, 1024, 2048];
+const PICTURE_READS = 200;
+
+/** Measures a real redis-server on loopback: decisions, pictures by size, and what a request costs it. */
+export async function benchRedis(): Promise<Row[]> {
+  const server = await startRedisServer();
+  const connection = await createRedisConnection({
+    address: parseRedisUrl(server.url),
+    onStateChange: (problem) => console.error(problem),
+    // Large pictures hold up what comes behind them: that is to be measured, not to be cut off.
+    timings: { commandTimeoutMs: 5_000 },
+  });
+  try {
+    return [
+      await decisionRow(connection, 1),
+      await decisionRow(connection, 64),
+      ...(await pictureRows(connection)),
+      ...(await requestRows(server)),
+    ];
+  } finally {
+    connection.close();
+    await server.remove();
+  }
+}
+
+async function decisionRow(connection: RedisConnection, atOnce: number): Promise<Row> {
+  const limiter = createRedisRateLimiter({ connection });
+  const times: number[] = [];
+  let next = 0;
+  async function decide(): Promise<void> {
+    while (next < DECISIONS) {
+      next += 1;
+      const startedAt = performance.now();
+      await limiter.hit(`client ${next % 1_000}`, LIMIT);
+      times.push(performance.now() - startedAt);
+    }
+  }
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: atOnce }, decide));
+  const perSecond = DECISIONS / ((performance.now() - startedAt) / 1000);
+  return {
+    part: 'redis',
+    what: `rate limit decisions, ${atOnce} at once`,
+    measured: `${perSecond.toFixed(0)}/s, p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms`,
+  };
+}
+
+/** A picture's own time, and the longest that decisions took which were asked for at the same moment. */
+async function pictureRows(connection: RedisConnection): Promise<Row[]> {
+  const limiter = createRedisRateLimiter({ connection });
+  const pictures = createSharedPictures({ connection, maxPictureBytes: Number.MAX_SAFE_INTEGER });
+  const rows: Row[] = [];
+  for (const kib of PICTURE_KIB) {
+    await pictures.set('bench', Buffer.alloc(kib * 1024, 7));
+    const reads: number[] = [];
+    const decisions: number[] = [];
+    for (let read = 0; read < PICTURE_READS; read += 1) {
+      const startedAt = performance.now();
+      const reading = Promise.all([1, 2, 3, 4].map(() => pictures.get('bench')));
+      await limiter.hit(`beside ${read}`, LIMIT);
+      decisions.push(performance.now() - startedAt);
+      await reading;
+      reads.push(performance.now() - startedAt);
+    }
+    rows.push({
+      part: 'redis',
+      what: `four pictures of ${kib} KiB read at once`,
+      measured: `${summarize(reads).median.toFixed(2)} ms; a decision behind them p50 ${percentile(decisions, 0.5)} ms, p99 ${percentile(decisions, 0.99)} ms`,
+    });
+  }
+  return rows;
+}
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+/** How many commands the server carries out for one request. */
+async function requestRows(server: RedisServer): Promise<Row[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-bench-'));
+  const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir, REDIS_URL: server.url, RATE_LIMIT: '100000/30' });
+  const app = await buildApp(config, {
+    logger: createLogger({ level: 'silent', isTerminal: false }),
+    version: 'bench',
+  });
+  const rows: Row[] = [];
+  try {
+    for (const [what, url] of [
+      ['a record, first time', `/api/channel/${SAMPLE}`],
+      ['a record in memory', `/api/channel/${SAMPLE}`],
+      ['a picture, first time', `/${SAMPLE}/tv.webp`],
+      ['a picture in memory', `/${SAMPLE}/tv.webp`],
+      ['another crop of the same original', `/${SAMPLE}/mobile.webp`],
+      ['a search, first time', '/api/search?q=kitchen'],
+    ] as const) {
+      await server.command('CONFIG', 'RESETSTAT');
+      await app.http.inject({ url, headers: { host: 'bench' } });
+      // Writes go out behind the answer.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      rows.push({ part: 'redis', what: `commands for ${what}`, measured: await commandsSince(server) });
+    }
+  } finally {
+    await app.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+async function commandsSince(server: RedisServer): Promise<string> {
+  const info = String(await server.command('INFO', 'commandstats'));
+  const counts = [...info.matchAll(/cmdstat_(get|set|del|evalsha|eval):calls=(\d+)/g)];
+  return counts.map(([, name, calls]) => `${calls} ${name}`).join(', ');
+}
+
+function percentile(values: readonly number[], share: number): string {
+  const sorted = values.toSorted((left, right) => left - right);
+  return (sorted[Math.floor(share * (sorted.length - 1))] as number).toFixed(2);
+}

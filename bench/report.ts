@@ -1,0 +1,36 @@
+/** One line of the table at the end. */
+export interface Row {
+  readonly part: string;
+  readonly what: string;
+  readonly measured: string;
+  /** What was asked for, in words; none for a figure that is shown for information. */
+  readonly target?: string;
+  readonly isMet?: boolean;
+  /** The figures behind the line, for `--json`. */
+  readonly figures?: object;
+}
+
+export function verdictOf({ isMet }: Row): 'PASS' | 'MISS' | '' {
+  if (isMet === undefined) return '';
+  return isMet ? 'PASS' : 'MISS';
+}
+
+const HEADINGS = ['part', 'what', 'measured', 'target', ''] as const;
+
+export function formatTable(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [row.part, row.what, row.measured, row.target ?? '', verdictOf(row)]);
+  return formatColumns([HEADINGS, ...cells]);
+}
+
+/** Columns as wide as their widest cell; the first line is the head. */
+export function formatColumns(lines: ReadonlyArray<readonly string[]>): string {
+  const [head = [], ...body] = lines;
+  const widths = head.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const format = (line: readonly string[]) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return [format(head), rule, ...body.map(format)].join('\n');
+}

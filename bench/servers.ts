@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CapturedAnswer } from './answer.ts';
+import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';
+
+/** A server under load, as a process of its own on the servers' core. */
+export interface BenchServer {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface Service extends BenchServer {
+  /** How many answers it has given so far that were not a 200, by its own count. */
+  countOtherAnswers(): Promise<number>;
+}
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
+
+/**
+ * The service as an operator would start it behind a proxy, on the sample catalog and an empty directory.
+ *
+ * @param settings beyond that
+ */
+export async function startService(directory: string, settings: Record<string, string> = {}): Promise<Service> {
+  await mkdir(directory, { recursive: true });
+  const consolePort = await findFreePort();
+  const child = spawnPinned(SERVER_CORE, process.execPath, [MAIN, 'serve'], {
+    // Not the project's directory: an operator's .env there would count.
+    cwd: directory,
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      CONSOLE_PORT: String(consolePort),
+      DATA_DIR: join(directory, 'data'),
+      SOURCES: 'catalog',
+      BASE_URL: 'https://pennant.example',
+      TRUST_PROXY: '127.0.0.0/8',
+      LOG_LEVEL: 'warn',
+      ...settings,
+    },
+  });
+  const [port] = await waitForLine(child, /listens on 127\.0\.0\.1:(\d+)/);
+  const metricsUrl = `http://127.0.0.1:${consolePort}/metrics`;
+  return {
+    ...serverOf('Pennant', child, `http://127.0.0.1:${port}`),
+    async countOtherAnswers() {
+      const metrics = await (await fetch(metricsUrl)).text();
+      const counts = metrics.matchAll(/^pennant_http_requests_total\{.*status="(\d+)".*\} (\d+)$/gm);
+      return [...counts].reduce((sum, [, status, count]) => sum + (status === '200' ? 0 : Number(count)), 0);
+    },
+  };
+}
+
+/** A bare `node:http` server that gives this one answer. */
+export async function startBareServer(directory: string, answer: CapturedAnswer): Promise<BenchServer> {
+  await mkdir(directory, { recursive: true });
+  const headersPath = join(directory, 'headers.json');
+  const bodyPath = join(directory, 'body');
+  await writeFile(headersPath, JSON.stringify(answer.headers));
+  await writeFile(bodyPath, answer.body);
+  const child = spawnPinned(SERVER_CORE, process.execPath, [BARE_SERVER, headersPath, bodyPath]);
+  const [port] = await waitForLine(child, /listening on (\d+)/);
+  return serverOf('bare node:http', child, `http://127.0.0.1:${port}`);
+}
+
+const WRITTEN_BY_NGINX: ReadonlySet<string> = new Set(['content-type', 'content-length']);
+
+/** nginx with this one answer as a file; `undefined` where it is not installed. */
+export async function startNginx(directory: string, answer: CapturedAnswer): Promise<BenchServer | undefined> {
+  if (!(await isInstalled('nginx'))) return undefined;
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'body'), answer.body);
+  const port = await findFreePort();
+  const fields = answer.headers.filter(([name]) => !WRITTEN_BY_NGINX.has(name.toLowerCase()));
+  const type = answer.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  const configPath = join(directory, 'nginx.conf');
+  await writeFile(
+    configPath,
+    `daemon off;
+master_process off;
+pid ${directory}/nginx.pid;
+error_log stderr warn;
+events { worker_connections 256; }
+http {
+  access_log off;
+  etag off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  open_file_cache max=16;
+  default_type '${type}';
+  client_body_temp_path ${directory};
+  proxy_temp_path ${directory};
+  fastcgi_temp_path ${directory};
+  uwsgi_temp_path ${directory};
+  scgi_temp_path ${directory};
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      root ${directory};
+      try_files /body =404;
+${fields.map(([name, value]) => `      add_header ${name} '${value}';`).join('\n')}
+    }
+  }
+}
+`,
+  );
+  const child = spawnPinned(SERVER_CORE, 'nginx', ['-c', configPath, '-e', 'stderr'], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin` },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilAnswered(url);
+  return serverOf('nginx static', child, url);
+}
+
+function serverOf(name: string, child: ChildProcess, url: string): BenchServer {
+  return { name, url, pid: child.pid as number, stop: () => stopProcess(child) };
+}
+
+async function waitUntilAnswered(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`Nothing answers at ${url}.`);
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,10 @@
+/** One value of a service's metrics, by its name with labels as they are written; 0 where it is not there yet. */
+export async function readMetric(inside: string, name: string): Promise<number> {
+  const text = await (await fetch(`${inside}/metrics`)).text();
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return line === undefined ? 0 : Number(line.slice(name.length + 1));
+}
+
+export function countEncodes(inside: string): Promise<number> {
+  return readMetric(inside, 'pennant_encoder_task_duration_seconds_count{task="encode"}');
+}

@@ -1,0 +1,191 @@
+import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/cache/keys.ts';
+import { createPictureCache } from '../../src/cache/pictures.ts';
+import { createReadThrough } from '../../src/cache/read-through.ts';
+import type { Channel } from '../../src/domain/channel.ts';
+import { channelIdRef } from '../../src/domain/identifier.ts';
+import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/domain/variants.ts';
+import { cropOf, resolveOutput } from '../../src/images/crop.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-plan.ts';
+import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
+import type { Original } from '../../src/services/originals.ts';
+import type { SimulatedFiles, SimulatedSharedPictures, SimulatedStore } from './stores.ts';
+import { channelIdOf, type SimulatedPicture } from './traffic.ts';
+
+/** What requests led to. */
+export interface Counts {
+  requests: number;
+  /** Answered without an upstream call and without an encoder, as Cache-Status tells it. */
+  hits: number;
+  /** Hits for which nothing but this process's memory was asked. */
+  memoryHits: number;
+  recordLoads: number;
+  downloads: number;
+  encodes: number;
+}
+
+export function zeroCounts(): Counts {
+  return { requests: 0, hits: 0, memoryHits: 0, recordLoads: 0, downloads: 0, encodes: 0 };
+}
+
+export interface InstanceOptions {
+  readonly clock: Clock;
+  readonly store: SimulatedStore;
+  readonly files: SimulatedFiles;
+  readonly sharedPictures: SimulatedSharedPictures | undefined;
+  /** As `MEMORY_CACHE_BYTES`. */
+  readonly memoryBytes: number;
+  /** Of all instances together. */
+  readonly counts: () => Counts;
+}
+
+export interface SimulatedInstance {
+  ask(rank: number, picture: SimulatedPicture | undefined): Promise<void>;
+  memoryBytes(): number;
+}
+
+const ORIGINAL_BYTES: Record<ImageKind, number> = { banner: 200 * 1024, avatar: 40 * 1024 };
+const ORIGINAL_SIZE = { banner: REFERENCE_BANNER, avatar: { width: 800, height: 800 } };
+/** The parts of a record that vary in length come to this much (the samples' mean). */
+const DESCRIPTION = 'x'.repeat(400);
+/** Pictures are views of these bytes: only their lengths count. */
+const BYTES = Buffer.alloc(256 * 1024);
+
+/**
+ * One instance: the service's own caches, keys and rules, on the simulated clock. Only what would cost time or room is
+ * played: upstream, encoders and what is on disk or in Redis.
+ */
+export function createSimulatedInstance(options: InstanceOptions): SimulatedInstance {
+  const { clock, store, files, sharedPictures, memoryBytes, counts } = options;
+  const memoryFor = (part: keyof typeof MEMORY_SHARES) => Math.floor(memoryBytes * MEMORY_SHARES[part]);
+  const records = createReadThrough<ChannelEntry>({
+    store,
+    clock,
+    ...LIFETIMES.records,
+    maxMemoryBytes: memoryFor('records'),
+  });
+  const originals = createReadThrough<Original>({
+    store,
+    clock,
+    ...LIFETIMES.originals,
+    maxMemoryBytes: memoryFor('originals'),
+  });
+  const channels = createChannelService({
+    sources: {
+      resolve: () => Promise.reject(new Error('No request names a channel by its handle.')),
+      async getChannel(channelId) {
+        counts().recordLoads += 1;
+        return { channel: channelOf(channelId), missing: [], isComplete: true };
+      },
+    },
+    records,
+    names: createReadThrough<string>({ store, clock, ...LIFETIMES.names, maxMemoryBytes: memoryFor('names') }),
+    publishedTimes: { complete: (channel) => Promise.resolve(channel) },
+    blockedChannels: new Set(),
+    clock,
+  });
+  const pictures = createPictureCache({
+    files,
+    ...(sharedPictures && { shared: sharedPictures }),
+    maxMemoryBytes: memoryFor('pictures'),
+    onStateChange({ error }) {
+      throw error;
+    },
+  });
+
+  async function askRecord(channelId: string): Promise<boolean> {
+    const { outcome } = await channels.getChannel([channelIdRef(channelId)]);
+    return outcome.kind === 'hit';
+  }
+
+  async function askPicture(channelId: string, picture: SimulatedPicture): Promise<boolean> {
+    await channels.findChannel([channelIdRef(channelId)]);
+    const { kind } = VARIANT_PRESETS[picture.variant];
+    const load = () => loadOriginal(channelId, kind);
+    const { value: original, outcome } = await originals.get(originalKey(channelId, kind), load, NO_WAIT);
+    const isStored = await findOrEncode(original, kind, picture);
+    return isStored && outcome.kind === 'hit';
+  }
+
+  async function loadOriginal(channelId: string, kind: ImageKind): Promise<{ value: Original }> {
+    const digest = `${kind}${channelId}`;
+    download(digest, kind);
+    const { width, height } = ORIGINAL_SIZE[kind];
+    return {
+      value: {
+        refKey: digest,
+        digest,
+        firstStoredAtMs: clock.now(),
+        width,
+        height,
+        format: 'jpeg',
+        hasAlpha: false,
+        isWebReady: true,
+      },
+    };
+  }
+
+  function download(digest: string, kind: ImageKind): void {
+    counts().downloads += 1;
+    pictures.put(originalBytesKey(digest), BYTES.subarray(0, ORIGINAL_BYTES[kind]), 'plain');
+  }
+
+  /** False when the picture had to be made. */
+  async function findOrEncode(
+    original: Original,
+    kind: ImageKind,
+    { variant, format, bytes }: SimulatedPicture,
+  ): Promise<boolean> {
+    const { crop, output } = resolveOutput(cropOf(variant, original), {});
+    const key = pictureKey({ digest: original.digest, crop, output, format, quality: undefined });
+    if ((await pictures.get(key, 'plain')) !== undefined) return true;
+    const originalBytes = await pictures.findForReading(originalBytesKey(original.digest));
+    if (originalBytes === undefined) download(original.digest, kind);
+    counts().encodes += 1;
+    pictures.put(key, BYTES.subarray(0, bytes), 'plain');
+    return false;
+  }
+
+  return {
+    async ask(rank, picture) {
+      const channelId = channelIdOf(rank);
+      const readsBefore = store.reads() + files.reads();
+      const isHit = await (picture === undefined ? askRecord(channelId) : askPicture(channelId, picture));
+      const isFromMemory = store.reads() + files.reads() === readsBefore;
+      counts().requests += 1;
+      if (isHit) counts().hits += 1;
+      if (isHit && isFromMemory) counts().memoryHits += 1;
+    },
+    memoryBytes: () => records.stats().bytes + originals.stats().bytes + pictures.stats().memoryBytes,
+  };
+}
+
+/** As the service waits for an original that is older than a day; here every load ends at once. */
+const NO_WAIT = { staleWaitMs: 1_000 };
+
+/** A record as large as the samples'. */
+export function channelOf(channelId: string): Channel {
+  const refOf = (kind: ImageKind) => ({
+    kind: 'remote',
+    key: `${kind}${channelId}`,
+    urls: [pictureUrl(kind, channelId)],
+  });
+  return {
+    channelId,
+    title: channelKey(channelId),
+    description: DESCRIPTION,
+    customUrl: `@${channelId}`,
+    publishedAt: '2014-05-17T09:30:00Z',
+    country: 'NL',
+    subscriberCount: '1284000',
+    viewCount: '96340127',
+    videoCount: '412',
+    links: [{ title: 'Website', url: 'https://pennant.example/' }],
+    banner: refOf('banner') as Channel['banner'],
+    avatar: refOf('avatar') as Channel['avatar'],
+  };
+}
+
+function pictureUrl(kind: ImageKind, channelId: string): string {
+  return `https://yt3.googleusercontent.com/${kind}${channelId}=s0`;
+}

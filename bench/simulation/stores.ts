@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache';
+import type { FileStore } from '../../src/cache/files.ts';
+import type { SharedPictures } from '../../src/cache/shared-pictures.ts';
+import type { Store, StoredEntry } from '../../src/cache/store.ts';
+import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-plan.ts';
+
+/** What instances share, or what one has for itself, with what it holds. */
+export interface SimulatedStore extends Store {
+  /** Whether they found something or not. */
+  reads(): number;
+  entries(): number;
+  bytes(): number;
+}
+
+/** A store that never fails. Nothing expires: no entry of a run is as old as that. */
+export function createSimulatedStore(): SimulatedStore {
+  const entries = new Map<string, StoredEntry>();
+  let bytes = 0;
+  let reads = 0;
+  return {
+    async get(key) {
+      reads += 1;
+      return entries.get(key);
+    },
+    async set(key, entry) {
+      bytes += entry.value.length - (entries.get(key)?.value.length ?? -key.length);
+      entries.set(key, entry);
+    },
+    async delete(key) {
+      bytes -= entries.has(key) ? key.length + (entries.get(key)?.value.length ?? 0) : 0;
+      entries.delete(key);
+    },
+    async close() {},
+    reads: () => reads,
+    entries: () => entries.size,
+    bytes: () => bytes,
+  };
+}
+
+export interface SimulatedFiles extends FileStore {
+  reads(): number;
+}
+
+/** Files under a quota, of which those go that were not used for longest. */
+export function createSimulatedFiles(maxBytes: number): SimulatedFiles {
+  const files = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
+  let reads = 0;
+  return {
+    async get(key) {
+      reads += 1;
+      return files.get(key);
+    },
+    findPath: async (key) => (files.get(key) === undefined ? undefined : key),
+    async set(key, bytes) {
+      files.set(key, bytes);
+    },
+    async delete(key) {
+      files.delete(key);
+    },
+    stats: () => ({ plainBytes: files.calculatedSize, customBytes: 0, files: files.size }),
+    async close() {},
+    reads: () => reads,
+  };
+}
+
+export interface SimulatedSharedPictures extends SharedPictures {
+  bytes(): number;
+  pictures(): number;
+}
+
+/** Pictures in Redis, as far as its memory goes. */
+export function createSimulatedSharedPictures(maxBytes: number): SimulatedSharedPictures {
+  const pictures = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
+  return {
+    get: async (key) => pictures.get(key),
+    async set(key, bytes) {
+      if (bytes.length <= SHARED_PICTURE_MAX_BYTES) pictures.set(key, bytes);
+    },
+    async delete(key) {
+      pictures.delete(key);
+    },
+    bytes: () => pictures.calculatedSize,
+    pictures: () => pictures.size,
+  };
+}

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 
-const PROGRAM = fileURLToPath(new URL('./encoder-process.ts', import.meta.url));
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const PROGRAM = fileURLToPath(new URL(`./encoder-process${extname(import.meta.url)}`, import.meta.url));
 
 /** Where Debian, Fedora, Alpine and a build of one's own put it. */
 const JEMALLOC_PATHS = [

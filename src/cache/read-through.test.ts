@@ -106,6 +106,16 @@ describe('the read-through cache', () => {
     expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
   });
 
+  test('serves the old value when the new one could be had but not looked at', async () => {
+    const { cache, clock, load } = setUp();
+    await cache.get('k', load('a'), WAIT);
+    clock.advance(2 * HOUR_MS);
+    const busy = async () => {
+      throw new AppError('overloaded', 'too many pictures');
+    };
+    expect(await cache.get('k', busy, WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
+  });
+
   test('never keeps "could not tell"', async () => {
     const { cache, load } = setUp();
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -29,7 +29,7 @@ export const ERROR_CODES = [
   'upstream_invalid',
   /** Upstream cannot be asked: refused, DNS, blocked (429, captcha, consent), breaker open, own budget spent. */
   'upstream_unavailable',
-  /** The encoder queue is full. */
+  /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',
   /** Upstream did not answer in time. */
   'upstream_timeout',
@@ -71,9 +71,12 @@ export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';
 }
 
-const COULD_NOT_TELL = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid'] as const;
+const COULD_NOT_TELL = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
-/** True when a load ended without an answer either way: nothing may be concluded from it, and nothing stored. */
+/**
+ * True when a load ended without an answer either way: nothing may be concluded from it, and nothing stored.
+ * `overloaded` is of a picture that was had and could not be looked at.
+ */
 export function isCouldNotTell(error: unknown): error is AppError {
   return error instanceof AppError && (COULD_NOT_TELL as readonly ErrorCode[]).includes(error.code);
 }

@@ -52,12 +52,13 @@ function nameOf(task: EncoderTask): string {
   return task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
 }
 
-function setUp({ places = 1, queueLength = 64 } = {}) {
+function setUp({ places = 1, queueLength = 64, maxWaitMs = 60_000 } = {}) {
   const fake = createFakePool(places);
   const scheduler = createScheduler({
     pool: fake.pool,
     queueLength,
-    deadlinesMs: { interactive: 1_000, background: 1_000 },
+    maxWaitMs,
+    deadlineMs: () => 1_000,
   });
   function submit(
     name: string,
@@ -113,6 +114,25 @@ describe('the scheduler', () => {
     for (const name of ['1', '2', '3']) submit(name);
     await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
+  });
+
+  it('refuses what has waited too long for its turn, and makes room for others', async () => {
+    const { submit, scheduler, running } = setUp({ queueLength: 1, maxWaitMs: 1 });
+    submit('1');
+    await expect(submit('2')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(running()).toEqual(['1']);
+    expect(scheduler.stats()).toEqual({ queued: 0, running: 1, refused: 1 });
+  });
+
+  it('does not let work wait too long that has begun, nor work that nobody waits for', async () => {
+    const { submit, finish, scheduler } = setUp({ maxWaitMs: 1 });
+    const begun = submit('1');
+    const background = submit('background', '', 'background');
+    await expect(submit('2')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(scheduler.stats()).toMatchObject({ queued: 1, running: 1 });
+    await finish('1');
+    await finish('background');
+    expect(await Promise.all([begun, background])).toEqual([REPLY, REPLY]);
   });
 
   it('keeps room for interactive work however much background work waits', async () => {

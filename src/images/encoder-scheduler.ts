@@ -11,7 +11,7 @@ export interface SchedulerStats {
   /** Jobs that wait, of either priority. */
   readonly queued: number;
   readonly running: number;
-  /** Jobs refused because the queue was full. */
+  /** Jobs refused because the queue was full, or did not move. */
   readonly refused: number;
 }
 
@@ -28,7 +28,7 @@ interface Entry {
   readonly task: EncoderTask;
   readonly priority: Priority;
   readonly result: PromiseWithResolvers<TaskReply>;
-  /** No longer drops the job when its signal fires: it has started. */
+  /** No longer drops the job when its signal fires or it has waited too long: it has started. */
   readonly stopListening: () => void;
   readonly submittedAtMs: number;
   hasCrashed: boolean;
@@ -45,13 +45,16 @@ export interface SchedulerOptions {
   readonly pool: EncoderPool;
   /** Of each priority. */
   readonly queueLength: number;
+  /** An interactive job that has not started by then is refused. */
+  readonly maxWaitMs: number;
   /** For one task, a process's start included. */
-  readonly deadlinesMs: Readonly<Record<Priority, number>>;
+  readonly deadlineMs: (task: EncoderTask['kind'], priority: Priority) => number;
   /** For metrics. */
   readonly onFinished?: (finished: FinishedTask) => void;
 }
 
-export function createScheduler({ pool, queueLength, deadlinesMs, onFinished }: SchedulerOptions): Scheduler {
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { pool, queueLength, maxWaitMs, deadlineMs, onFinished } = options;
   const interactive = createFairQueue<Entry>(queueLength);
   const background = createFairQueue<Entry>(queueLength);
   let runningBackground: RunningTask | undefined;
@@ -64,20 +67,30 @@ export function createScheduler({ pool, queueLength, deadlinesMs, onFinished }: 
     if (isClosed) throw overloaded('The service is stopping.');
     const queue = priority === 'interactive' ? interactive : background;
     const result = Promise.withResolvers<TaskReply>();
-    const stopListening = () => signal.removeEventListener('abort', drop);
     const submittedAtMs = performance.now();
     const entry: Entry = { task, priority, result, stopListening, submittedAtMs, hasCrashed: false };
-    function drop(): void {
+    if (!queue.add(client, entry)) throw refusal();
+    const waiting = priority === 'interactive' ? setTimeout(() => drop(refusal()), maxWaitMs) : undefined;
+    signal.addEventListener('abort', leave, { once: true });
+    function leave(): void {
+      drop(signal.reason);
+    }
+    function drop(reason: unknown): void {
+      stopListening();
       queue.remove(client, entry);
-      result.reject(signal.reason);
+      result.reject(reason);
     }
-    if (!queue.add(client, entry)) {
-      refused += 1;
-      throw overloaded('Too many pictures are being made at the moment.');
+    function stopListening(): void {
+      clearTimeout(waiting);
+      signal.removeEventListener('abort', leave);
     }
-    signal.addEventListener('abort', drop, { once: true });
     startWaiting();
     return result.promise;
+  }
+
+  function refusal(): AppError {
+    refused += 1;
+    return overloaded('Too many pictures are being made at the moment.');
   }
 
   function startWaiting(): void {
@@ -92,7 +105,7 @@ export function createScheduler({ pool, queueLength, deadlinesMs, onFinished }: 
   async function perform(entry: Entry): Promise<void> {
     entry.stopListening();
     const startedAtMs = performance.now();
-    const running = pool.run(entry.task, deadlinesMs[entry.priority]);
+    const running = pool.run(entry.task, deadlineMs(entry.task.kind, entry.priority));
     if (entry.priority === 'background') runningBackground = running;
     try {
       entry.result.resolve(await running.reply);

@@ -53,8 +53,8 @@ export interface EncoderStats extends SchedulerStats {
 /**
  * Pictures are decoded and encoded in processes of their own.
  *
- * Rejects with `AppError` `overloaded` when the queue is full, a job takes longer than its deadline, a process crashes
- * over it twice, or background work has to make way; `upstream_invalid` when the original cannot be decoded. An
+ * Rejects with `AppError` `overloaded` when the queue is full or does not move, a job takes longer than its deadline, a
+ * process crashes over it twice, or background work has to make way; `upstream_invalid` when the original cannot be decoded. An
  * original's file that is gone rejects with the `ENOENT` of the file system. Anything else is a bug.
  */
 export interface Encoder {
@@ -72,7 +72,7 @@ export interface EncoderOptions {
   readonly processes?: number;
   /** Jobs that may wait, of either priority; default 64. */
   readonly queueLength?: number;
-  /** For one interactive job, from its start; default 10 s. */
+  /** For one interactive encode, from its start; default 10 s. A look at an original has 8 s of it at most. */
   readonly deadlineMs?: number;
   /** An encoder process that holds more after a job is replaced; default by the cgroup's memory limit. */
   readonly maxRssBytes?: number;
@@ -84,6 +84,9 @@ export interface EncoderOptions {
 
 const DEFAULT_QUEUE_LENGTH = 64;
 const DEFAULT_DEADLINE_MS = 10_000;
+/** No request takes 12 s: a record and a download come before a look at an original, an encode after the wait for it. */
+const INSPECT_DEADLINE_MS = 8_000;
+const MAX_WAIT_MS = 8_000;
 /** Nobody waits for it, and it makes way for whoever does. */
 const BACKGROUND_DEADLINE_MS = 60_000;
 
@@ -103,7 +106,11 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   const scheduler = createScheduler({
     pool,
     queueLength,
-    deadlinesMs: { interactive: deadlineMs, background: BACKGROUND_DEADLINE_MS },
+    maxWaitMs: MAX_WAIT_MS,
+    deadlineMs(task, priority) {
+      if (priority === 'background') return BACKGROUND_DEADLINE_MS;
+      return task === 'inspect' ? Math.min(deadlineMs, INSPECT_DEADLINE_MS) : deadlineMs;
+    },
     ...(options.onFinished && { onFinished: options.onFinished }),
   });
 

@@ -31,8 +31,8 @@ export interface OriginalsOptions {
 /** The pictures that variants are cut from: one download for all variants, kept for a day. */
 export interface Originals {
   /**
-   * @throws AppError `image_not_found` when the channel has no such picture; `upstream_…` when it cannot be had and no
-   * earlier one is stored
+   * @throws AppError `image_not_found` when the channel has no such picture; `upstream_…` when it cannot be had, and
+   * `overloaded` when it cannot be looked at, and no earlier one is stored
    */
   get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
   /** For an encoder: the file or the bytes, downloaded again when they are gone. */
@@ -43,7 +43,7 @@ export interface Originals {
   purge(channelId: string, kind: ImageKind): Promise<Original | undefined>;
 }
 
-const LOAD_DEADLINE_MS = 10_000;
+const DOWNLOAD_DEADLINE_MS = 10_000;
 /** A load goes on when its callers have gone: others will ask for the same picture. */
 const NEVER = new AbortController().signal;
 const REFRESH_WAIT_MS = 3_000;
@@ -51,22 +51,16 @@ const REFRESH_WAIT_MS = 3_000;
 export function createOriginals(options: OriginalsOptions): Originals {
   const { download, encoder, pictures, cache, reloadChannel, clock } = options;
 
-  function load(ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
-    return withDeadline(LOAD_DEADLINE_MS, NEVER, (signal) => loadWithin(signal, ref, previous));
-  }
-
-  async function loadWithin(
-    signal: AbortSignal,
-    ref: OriginalRef,
-    previous: Original | undefined,
-  ): Promise<Loaded<Original>> {
-    const bytes = await download(ref, { signal }).catch(translateGone);
+  async function load(ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+    // The encoder has a deadline of its own: one that hangs is not upstream's fault.
+    const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
+    const bytes = await downloaded.catch(translateGone);
     const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
     const isSame = previous?.digest === digest;
     const key = originalBytesKey(digest);
     pictures.put(key, bytes, 'plain');
     const readable = (await pictures.findForReading(key)) ?? { bytes };
-    const info = isSame ? previous : await encoder.inspect(readable, { signal, client: '' });
+    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client: '' });
     const firstStoredAtMs = isSame ? previous.firstStoredAtMs : clock.now();
     const { width, height, format, hasAlpha, isWebReady } = info;
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };

@@ -1,49 +1,60 @@
 import { readFileSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { EXIT } from './cli/command-line.ts';
+import { systemFailure } from './cli/failure.ts';
 import { type Config, ConfigError, parseConfig, SETTINGS, shownSettings } from './config.ts';
 
-const USAGE = `Usage: pennant [serve]           serves (default)
-       pennant catalog --help    the operator's own channels
-       pennant doctor --help     what the upstream answers today
+const USAGE = `Usage: pennant [serve]     serves (default)
+       pennant catalog     the operator's own channels
+       pennant doctor      what the upstream answers today
+
+Each takes --help. pennant --version says which version this is.
 `;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-async function main([command = 'serve', ...args]: string[]): Promise<number | undefined> {
-  if (command === '--version') {
+const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
+
+/** Each answers the exit code, or `undefined` while it runs on. */
+const COMMANDS: Record<string, (args: readonly string[], config: Config) => Promise<number | undefined>> = {
+  async serve(args, config) {
+    const { runServeCommand } = await import('./cli/serve.ts');
+    return runServeCommand(args, { ...OUTPUT, start: () => startServer(config) });
+  },
+  async catalog(args, config) {
+    const { runCatalogCommand } = await import('./cli/catalog.ts');
+    return runCatalogCommand(args, { ...OUTPUT, dataDir: config.dataDir });
+  },
+  doctor: askUpstream,
+};
+
+async function main([first = 'serve', ...rest]: readonly string[]): Promise<number | undefined> {
+  if (first === '--version') {
     process.stdout.write(`${version}\n`);
-    return 0;
+    return EXIT.done;
   }
-  if (command === '--help') {
+  if (first === '--help' || first === '-h') {
     process.stdout.write(USAGE);
-    return 0;
+    return EXIT.done;
+  }
+  const [name, args] = first.startsWith('-') ? ['serve', [first, ...rest]] : [first, rest];
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    process.stderr.write(`There is no command "${name}".\n${USAGE}`);
+    return EXIT.usage;
   }
   loadEnvFile();
-  const config = parseConfig(process.env);
-  switch (command) {
-    case 'serve': {
-      await startServer(config);
-      return undefined;
-    }
-    case 'catalog': {
-      const { runCatalogCommand } = await import('./cli/catalog.ts');
-      const { stdout, stderr } = process;
-      return runCatalogCommand(args, { dataDir: config.dataDir, stdout, stderr });
-    }
-    case 'doctor':
-      return askUpstream(args, config);
-    default:
-      process.stderr.write(`There is no command "${command}".\n${USAGE}`);
-      return 2;
-  }
+  // Help comes also where the settings are what needs it.
+  const isHelpWanted = args.includes('--help') || args.includes('-h');
+  return command(args, parseConfig(isHelpWanted ? {} : process.env));
 }
 
 async function askUpstream(args: readonly string[], config: Config): Promise<number> {
   const { runDoctorCommand } = await import('./cli/doctor.ts');
-  const { stdout, stderr } = process;
+  const { stdout } = process;
   return runDoctorCommand(args, {
     youtube: {
       origin: config.youtubeOrigin,
@@ -59,8 +70,7 @@ async function askUpstream(args: readonly string[], config: Config): Promise<num
     },
     imageOrigin: config.youtubeImageOrigin,
     userAgent: `Pennant/${version}`,
-    stdout,
-    stderr,
+    ...OUTPUT,
     isTerminal: stdout.isTTY === true && stdout.hasColors(),
   });
 }
@@ -71,7 +81,7 @@ async function startServer(config: Config): Promise<void> {
   // Loaded when needed: a short command should not wait for the whole server.
   const [{ buildApp }, { serve }, { createLogger }] = await Promise.all([
     import('./app.ts'),
-    import('./cli/serve.ts'),
+    import('./cli/serve/listen.ts'),
     import('./lib/logger.ts'),
   ]);
   const logger = createLogger({ level: config.logLevel, isTerminal: process.stdout.isTTY === true });
@@ -101,11 +111,18 @@ function loadEnvFile(): void {
   }
 }
 
+/** A reader that has seen enough (`| head`) is no failure: what is written from then on goes nowhere. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+}
+
+for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
 try {
   const exitCode = await main(process.argv.slice(2));
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
-  if (!(error instanceof ConfigError) && (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exit(1);
+  const failure = error instanceof ConfigError ? error.message : systemFailure(error);
+  if (failure === undefined) throw error;
+  process.stderr.write(`${failure}\n`);
+  process.exit(EXIT.failed);
 }

@@ -1,8 +1,15 @@
 import { channelRefsOf } from '../domain/channel-url.ts';
 import { type ChannelRef, refsOfBareIdentifier } from '../domain/identifier.ts';
+import { UsageError } from './command-line.ts';
 
-/** The channels that a command's argument may stand for, in the order to try them; none when it can be none. */
-export function refsOfArgument(argument: string): ChannelRef[] {
+/**
+ * The channels that a command's argument may stand for, in the order to try them.
+ *
+ * @throws UsageError when it can be none.
+ */
+export function requireRefs(argument: string): ChannelRef[] {
   const refs = channelRefsOf(argument);
-  return refs.length > 0 ? refs : refsOfBareIdentifier(argument);
+  const found = refs.length > 0 ? refs : refsOfBareIdentifier(argument);
+  if (found.length === 0) throw new UsageError(`"${argument}" is no channel ID, handle or user name.`);
+  return found;
 }

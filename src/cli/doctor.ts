@@ -1,18 +1,16 @@
-import { parseArgs } from 'node:util';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { systemClock } from '../lib/clock.ts';
-import { refsOfArgument } from './channel-argument.ts';
+import { requireRefs } from './channel-argument.ts';
+import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 import { diagnose } from './doctor/diagnose.ts';
 import { renderJson, renderText } from './doctor/report.ts';
 import { SOURCE_NAMES, type SourceName, type UpstreamSettings } from './doctor/upstreams.ts';
 
-export interface DoctorContext extends UpstreamSettings {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
+export interface DoctorContext extends UpstreamSettings, Output {
   readonly isTerminal: boolean;
 }
 
-const USAGE = `Usage: doctor @handle|ID|username [--source youtube|youtube-data-api] [--json]
+const USAGE = `Usage: pennant doctor @handle|ID|username [--source youtube|youtube-data-api] [--json]
 `;
 const HELP = `${USAGE}
 Asks the upstream itself for a channel and its pictures, past every cache, and shows each call and
@@ -29,67 +27,48 @@ known to be. Choose a channel that has everything (a banner, a country, links).
 Exit code: 0 all fine or absent, 1 anything else or no record at all, 2 unusable arguments.
 `;
 
-const EXIT_FINE = 0;
-const EXIT_NOT_FINE = 1;
-const EXIT_USAGE = 2;
-
 /** Runs `doctor` and answers the exit code: 0 fine, 1 drift or failure, 2 unusable arguments. */
 export async function runDoctorCommand(args: readonly string[], context: DoctorContext): Promise<number> {
   const { stdout, stderr, isTerminal, ...settings } = context;
-  const order = readOrder([...args], settings);
-  if ('mistake' in order) {
-    stderr.write(`${order.mistake}\n${USAGE}`);
-    return EXIT_USAGE;
+  try {
+    const order = readOrder(args, settings);
+    if (order === undefined) {
+      stdout.write(HELP);
+      return EXIT.done;
+    }
+    const diagnosis = await diagnose({ ...order, settings, clock: systemClock });
+    stdout.write(order.isJson ? renderJson(diagnosis) : renderText(diagnosis, { isColoured: isTerminal }));
+    return diagnosis.isFine ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    stderr.write(`${error.message}\n${USAGE}`);
+    return EXIT.usage;
   }
-  if (order.isHelpWanted) {
-    stdout.write(HELP);
-    return EXIT_FINE;
-  }
-  const diagnosis = await diagnose({ ...order, settings, clock: systemClock });
-  stdout.write(order.isJson ? renderJson(diagnosis) : renderText(diagnosis, { isColoured: isTerminal }));
-  return diagnosis.isFine ? EXIT_FINE : EXIT_NOT_FINE;
 }
 
 interface Order {
-  readonly isHelpWanted: boolean;
   readonly isJson: boolean;
   readonly asked: string;
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
 }
 
-function readOrder(args: string[], { dataApi }: UpstreamSettings): Order | { readonly mistake: string } {
-  const parsed = parseOptions(args);
-  if ('mistake' in parsed) return parsed;
-  const { values, positionals } = parsed;
-  const [asked = ''] = positionals;
-  const refs = refsOfArgument(asked);
-  const isHelpWanted = values.help === true;
-  const sourceName = SOURCE_NAMES.find((name) => name === values.source);
-  if (sourceName === undefined) return { mistake: `There is no source "${values.source}" to ask.` };
-  if (!isHelpWanted) {
-    if (positionals.length !== 1) return { mistake: 'Exactly one channel is needed.' };
-    if (refs.length === 0) return { mistake: `"${asked}" is no channel ID, handle or user name.` };
-    if (sourceName === 'youtube-data-api' && dataApi.apiKey === undefined) {
-      return { mistake: 'YOUTUBE_API_KEY is not set.' };
-    }
-  }
-  return { isHelpWanted, isJson: values.json === true, asked, refs, sourceName };
-}
+const OPTIONS = { json: { type: 'boolean' }, source: { type: 'string', default: 'youtube' } } as const;
 
-function parseOptions(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        json: { type: 'boolean' },
-        source: { type: 'string', default: 'youtube' },
-      },
-    });
-  } catch (error) {
-    if (error instanceof TypeError) return { mistake: error.message };
-    throw error;
+/**
+ * @returns `undefined` when help is wanted
+ * @throws UsageError
+ */
+function readOrder(args: readonly string[], { dataApi }: UpstreamSettings): Order | undefined {
+  const { values, positionals } = parseCommandLine(args, OPTIONS);
+  if (values.help === true) return undefined;
+  const sourceName = SOURCE_NAMES.find((name) => name === values.source);
+  if (sourceName === undefined) throw new UsageError(`There is no source "${values.source}" to ask.`);
+  const [asked = ''] = positionals;
+  if (positionals.length !== 1) throw new UsageError('Exactly one channel is needed.');
+  const refs = requireRefs(asked);
+  if (sourceName === 'youtube-data-api' && dataApi.apiKey === undefined) {
+    throw new UsageError('YOUTUBE_API_KEY is not set.');
   }
+  return { isJson: values.json === true, asked, refs, sourceName };
 }

@@ -1,74 +1,34 @@
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import type { Logger } from '../lib/logger.ts';
+import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 
-/** The running service, as far as starting and stopping it goes. */
-interface Service {
-  readonly http: FastifyInstance;
-  readonly console: FastifyInstance;
-  announceStop(): void;
-  close(): Promise<void>;
+export interface ServeContext extends Output {
+  /** Starts the service; resolves once it listens. */
+  start(): Promise<void>;
 }
 
-interface Listener {
-  readonly host: string;
-  readonly port: number;
-}
+const USAGE = `Usage: pennant serve
+`;
+const HELP = `${USAGE}
+Starts the service and serves until SIGTERM or SIGINT; accepted requests then finish first. Settings
+are environment variables, and those of a file .env in the working directory.
 
-export interface ServeOptions {
-  readonly service: Service;
-  readonly publicListener: Listener;
-  /** `undefined`: none. */
-  readonly privateListener: Listener | undefined;
-  /** Where the examples that are printed at start lead to; the port's own address when unset. */
-  readonly baseUrl: string | undefined;
-  readonly logger: Logger;
-  readonly stdout: NodeJS.WritableStream;
-}
+Exit code: 0 stopped in order, 1 it cannot start or could not stop, 2 unusable arguments.
+`;
 
-/**
- * Serves until SIGTERM or SIGINT; then accepted requests finish, and the process ends with 0 within 10 s. A second
- * signal ends it at once.
- */
-export async function serve(options: ServeOptions): Promise<void> {
-  const { service, publicListener, privateListener, logger } = options;
-  stopOnSignal(service, logger);
-  await service.http.listen(publicListener);
-  if (privateListener !== undefined) await service.console.listen(privateListener);
-  greet(options);
-}
-
-function stopOnSignal(service: Service, logger: Logger): void {
-  let isStopping = false;
-  const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) {
-      logger.warn({ signal }, 'stopped at once');
-      process.exit(1);
+/** Runs `serve`: the exit code, or `undefined` while the service runs. */
+export async function runServeCommand(args: readonly string[], context: ServeContext): Promise<number | undefined> {
+  const { stdout, stderr, start } = context;
+  try {
+    const { values, positionals } = parseCommandLine(args, {});
+    if (positionals.length > 0) throw new UsageError(`Unexpected argument "${positionals[0]}".`);
+    if (values.help === true) {
+      stdout.write(HELP);
+      return EXIT.done;
     }
-    isStopping = true;
-    logger.info({ signal }, 'stopping: accepted requests finish first');
-    service.announceStop();
-    service
-      .close()
-      .then(() => service.console.close())
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'could not stop in order');
-          process.exit(1);
-        },
-      );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-function greet({ service, publicListener, baseUrl, stdout }: ServeOptions): void {
-  const { port } = service.http.server.address() as AddressInfo;
-  const base = baseUrl ?? `http://localhost:${port}`;
-  stdout.write(`Pennant listens on ${publicListener.host}:${port}. Try:
-  ${base}/api/channel/pennantsample?type=handle
-  ${base}/UCPennantSample00000001A/tv
-  ${base}/api/search?q=pennant
-`);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    stderr.write(`${error.message}\n${USAGE}`);
+    return EXIT.usage;
+  }
+  await start();
+  return undefined;
 }

@@ -156,15 +156,4 @@ describe('the process', () => {
     expect(metrics).toContain('pennant_http_requests_total{route="/api/channel/:identifier",status="200"} 1');
     expect((await fetch(`${base}/metrics`)).status).toBe(404);
   });
-
-  test('knows its commands', async () => {
-    for (const [args, code] of [
-      [['--help'], 0],
-      [['--version'], 0],
-      [['nonsense'], 2],
-    ] as const) {
-      const { child } = run({}, [...args]);
-      expect([args, await exitCode(child)]).toEqual([args, code]);
-    }
-  });
 });

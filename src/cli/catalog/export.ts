@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import type { Command } from './command.ts';
+import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 import { withReader, writeLines } from './output.ts';
 
-export const exportCommand: Command = {
+export const exportCommand: CatalogCommand = {
   usage: 'catalog export [--images DIR] > FILE.ndjson',
   summary: 'Writes all channels as NDJSON, and their pictures into DIR.',
   help: `Most subscribed first. With --images the pictures go into DIR, which is made where it is missing:
 "catalog import FILE.ndjson --images DIR" then makes the same catalog anywhere. Without it the file
 names the pictures that stay in this catalog.`,
-  takesImages: true,
-  async run({ images }, { dataDir, stdout, stderr }) {
+  options: IMAGES_OPTION,
+  async run({ options }, { dataDir, stdout, stderr }) {
+    const images = imagesFolder(options);
     const imagesDir = catalogPaths(dataDir).images;
     let isComplete = true;
     function onMissing(record: CatalogRecord, fileName: string): void {

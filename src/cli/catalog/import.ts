@@ -2,10 +2,11 @@ import { createReadStream, statSync } from 'node:fs';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from '../command-line.ts';
+import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 import { createProgressBar } from './progress-bar.ts';
 
-export const importCommand: Command = {
+export const importCommand: CatalogCommand = {
   usage: 'catalog import FILE.ndjson [--images DIR]',
   summary: 'Adds the channels of a file, or replaces those with the same ID.',
   help: `One line of the file is one channel: the JSON that the API answers, with these differences:
@@ -20,8 +21,9 @@ others are imported. A running server answers with the new channels at once, and
 channels it has answered before when its cached records run out (an hour).
 Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments.`,
   argumentName: 'FILE.ndjson',
-  takesImages: true,
-  async run({ argument, images }, { dataDir, stdout, stderr }) {
+  options: IMAGES_OPTION,
+  async run({ argument, options }, { dataDir, stdout, stderr }) {
+    const images = imagesFolder(options);
     const fileBytes = sizeOfFile(argument);
     if (images !== undefined) requireFolder(images);
     const paths = catalogPaths(dataDir);

@@ -3,33 +3,31 @@ import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
-import { refsOfArgument } from '../channel-argument.ts';
-import { type Command, UsageError } from './command.ts';
+import { requireRefs } from '../channel-argument.ts';
+import type { CatalogCommand } from './command.ts';
 import { withReader, writeLines } from './output.ts';
 
 const ID_CHARACTERS = 24;
 /** Longer handles push their title aside. */
 const HANDLE_CHARACTERS = 24;
 
-export const listCommand: Command = {
+export const listCommand: CatalogCommand = {
   usage: 'catalog list',
   summary: 'Lists ID, handle and title of all channels.',
   help: 'Most subscribed first.',
-  takesImages: false,
-  async run(_commandLine, { dataDir, stdout }) {
+  async run(_given, { dataDir, stdout }) {
     await withReader(dataDir, (reader) => writeLines(stdout, tableLines(reader)));
     return true;
   },
 };
 
-export const showCommand: Command = {
+export const showCommand: CatalogCommand = {
   usage: 'catalog show ID|@handle',
   summary: 'Shows one channel as JSON.',
   help: 'A channel page’s URL and a legacy user name do as well.',
   argumentName: 'ID|@handle',
-  takesImages: false,
   async run({ argument }, { dataDir, stdout, stderr }) {
-    const refs = refsOf(argument);
+    const refs = requireRefs(argument);
     const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
     if (record === undefined) stderr.write(`The catalog has no channel ${argument}.\n`);
     else stdout.write(`${JSON.stringify(record, null, 2)}\n`);
@@ -37,14 +35,13 @@ export const showCommand: Command = {
   },
 };
 
-export const removeCommand: Command = {
+export const removeCommand: CatalogCommand = {
   usage: 'catalog remove ID|@handle',
   summary: 'Removes one channel and its pictures.',
   help: 'Pictures that another channel uses too stay.',
   argumentName: 'ID|@handle',
-  takesImages: false,
   async run({ argument }, { dataDir, stdout, stderr }) {
-    const refs = refsOf(argument);
+    const refs = requireRefs(argument);
     const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
     if (record === undefined) {
       stderr.write(`The catalog has no channel ${argument}.\n`);
@@ -69,12 +66,6 @@ function* tableLines(reader: CatalogReader): Generator<string> {
 
 function tableLine(id: string, handle: string, title: string): string {
   return `${id.padEnd(ID_CHARACTERS)}  ${handle.padEnd(HANDLE_CHARACTERS)}  ${title}`;
-}
-
-function refsOf(argument: string): ChannelRef[] {
-  const refs = refsOfArgument(argument);
-  if (refs.length === 0) throw new UsageError(`"${argument}" is no channel ID or handle.`);
-  return refs;
 }
 
 function findFirst(reader: CatalogReader, refs: readonly ChannelRef[]): CatalogRecord | undefined {

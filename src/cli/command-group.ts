@@ -1,0 +1,98 @@
+import { EXIT, type Options, type Output, parseCommandLine, UsageError } from './command-line.ts';
+
+/** What stands behind the sub-command's name. */
+export interface Given {
+  /** Empty where the sub-command takes none. */
+  readonly argument: string;
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** One sub-command of a command such as `catalog`. */
+export interface SubCommand<Context> {
+  /** With the command's name, without the program's. */
+  readonly usage: string;
+  /** One line. */
+  readonly summary: string;
+  readonly help: string;
+  readonly argumentName?: string;
+  /** Beside those that all of the group take. */
+  readonly options?: Options;
+  /** False when some of it could not be done; what, is on stderr. */
+  run(given: Given, context: Context): Promise<boolean>;
+}
+
+export interface CommandGroup<Context extends Output> {
+  /** One line. */
+  readonly about: string;
+  readonly commands: Readonly<Record<string, SubCommand<Context>>>;
+  /** What the operator is told of a failure that is no bug; `undefined` for a bug. */
+  describeFailure(error: unknown, context: Context): string | undefined;
+}
+
+interface GroupContext extends Output {
+  readonly dataDir: string;
+}
+
+const SHARED_OPTIONS = { 'data-dir': { type: 'string' } } as const;
+
+/**
+ * Runs one command of the group and answers the exit code. `context.dataDir` gives way to `--data-dir`.
+ */
+export async function runCommandGroup<Context extends GroupContext>(
+  group: CommandGroup<Context>,
+  [name = '', ...rest]: readonly string[],
+  context: Context,
+): Promise<number> {
+  const command = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
+  if (command !== undefined) return runSubCommand(group, command, rest, context);
+  if (name === '--help' || name === '-h') {
+    context.stdout.write(overview(group));
+    return EXIT.done;
+  }
+  const mistake = name === '' ? 'A command is missing.' : `There is no command "${name}".`;
+  context.stderr.write(`${mistake}\n\n${overview(group)}`);
+  return EXIT.usage;
+}
+
+async function runSubCommand<Context extends GroupContext>(
+  group: CommandGroup<Context>,
+  command: SubCommand<Context>,
+  args: readonly string[],
+  context: Context,
+): Promise<number> {
+  const { stdout, stderr } = context;
+  let ownContext = context;
+  try {
+    const given = read(command, args);
+    if (given.options.help === true) {
+      stdout.write(`Usage: pennant ${command.usage}\n\n${command.help}\n`);
+      return EXIT.done;
+    }
+    const dataDir = given.options['data-dir'];
+    if (typeof dataDir === 'string') ownContext = { ...context, dataDir };
+    return (await command.run(given, ownContext)) ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
+      return EXIT.usage;
+    }
+    const failure = group.describeFailure(error, ownContext);
+    if (failure === undefined) throw error;
+    stderr.write(`${failure}\n`);
+    return EXIT.failed;
+  }
+}
+
+/** @throws UsageError */
+function read<Context>({ argumentName, options = {} }: SubCommand<Context>, args: readonly string[]): Given {
+  const { values, positionals } = parseCommandLine(args, { ...options, ...SHARED_OPTIONS });
+  const expected = argumentName === undefined ? 0 : 1;
+  if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
+  if (positionals.length > expected) throw new UsageError(`Unexpected argument "${positionals[expected]}".`);
+  return { argument: positionals[0] ?? '', options: values as Given['options'] };
+}
+
+function overview<Context extends Output>({ about, commands }: CommandGroup<Context>): string {
+  const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
+  return `${about}\n\n${lines.join('\n')}\n\nEach takes --help and --data-dir DIR.\n`;
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { catalogLine } from '../helpers/catalog.ts';
+import { type EndedCommand, launchCommand, runCommand } from '../helpers/command.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const PACKAGE = new URL('../../package.json', import.meta.url);
+
+let directory: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+});
+
+function run(args: readonly string[], env: Record<string, string> = {}): Promise<EndedCommand> {
+  return runCommand(args, { directory, env });
+}
+
+describe('the command line', () => {
+  test('says which version it is', async () => {
+    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
+    expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test.each([
+    [['--help'], 'pennant [serve]'],
+    [['-h'], 'pennant doctor'],
+    [['serve', '--help'], 'pennant serve'],
+    [['serve', '-h'], 'SIGTERM'],
+    [['catalog', '--help'], 'pennant catalog import'],
+    [['doctor', '--help'], 'pennant doctor @handle'],
+  ])('%j helps on stdout, also where the settings cannot be used', async (args, text) => {
+    const ended = await run(args, { PORT: 'http' });
+    expect(ended).toEqual({ exitCode: 0, stdout: expect.stringContaining(text), stderr: '' });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test.each([
+    [['destroy'], 'There is no command "destroy".', '--help'],
+    [['toString'], 'There is no command "toString".', '--help'],
+    [['--port=80'], "Unknown option '--port'.", 'Usage: pennant serve'],
+    [['serve', '--daemon'], "Unknown option '--daemon'.", 'Usage: pennant serve'],
+    [['serve', '8080'], 'Unexpected argument "8080".', 'Usage: pennant serve'],
+    [['catalog'], 'A command is missing.', 'pennant catalog list'],
+    [['catalog', 'empty'], 'There is no command "empty".', 'pennant catalog list'],
+    [['catalog', 'list', '--all'], "Unknown option '--all'.", 'Usage: pennant catalog list'],
+    [['doctor'], 'Exactly one channel is needed.', 'Usage: pennant doctor'],
+    [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
+  ])('%j exits with 2, says what is wrong and what to do, and does nothing', async (args, mistake, advice) => {
+    const ended = await run(args);
+    expect(ended).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(ended.stderr.split('\n')[0]).toBe(mistake);
+    expect(ended.stderr).toContain(advice);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('tells a failure that is the operator’s to mend in one line, and exits with 1', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const ended = await run(['catalog', 'import', join(directory, 'file'), '--data-dir', join(directory, 'file')]);
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const started = await run(['serve'], {
+      HOST: '192.0.2.1',
+      CONSOLE_PORT: '0',
+      SOURCES: 'catalog',
+      LOG_LEVEL: 'silent',
+    });
+    expect(started).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^listen E.*\n$/) });
+  });
+
+  test('ends quietly when the reader of its output has seen enough', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, number) => catalogLine(number, { title: 'word '.repeat(20) }));
+    await writeFile(join(directory, 'lines.ndjson'), lines.join('\n'));
+    await run(['catalog', 'import', 'lines.ndjson']);
+    for (const args of [['--help'], ['catalog', '--help'], ['catalog', 'list'], ['catalog', 'export']]) {
+      const child = launchCommand(args, { directory });
+      let errors = '';
+      child.stderr?.on('data', (chunk: Buffer) => {
+        errors += chunk.toString();
+      });
+      child.stdout?.destroy();
+      expect([args, await once(child, 'close'), errors]).toEqual([args, [0, null], '']);
+    }
+  });
+});

@@ -35,7 +35,7 @@ export function addEndpoint<Path>(app: FastifyInstance, { url, schema, parsePath
     schema: {
       summary: 'What a browser may ask for here',
       ...(schema.params !== undefined && { params: schema.params }),
-      response: preflightAnswers(),
+      response: preflightAnswers(schema.params !== undefined),
     },
     handler(request: FastifyRequest, reply: FastifyReply) {
       parsePath(request);

@@ -7,30 +7,57 @@ import { VARIANTS } from '../domain/variants.ts';
  * The service's parameters, each written once: these schemas check requests and are what /openapi.json shows.
  */
 
-function oneOf<const Name extends string>(names: readonly Name[], description: string) {
-  return Type.Enum([...names], { type: 'string', description });
+function oneOf<const Name extends string>(names: readonly Name[], options: { description: string; default?: Name }) {
+  return Type.Enum([...names], { type: 'string', ...options });
 }
 
 export const CHANNEL_QUERY = Type.Object({
-  type: Type.Optional(oneOf(['id', 'username', 'handle'], 'How the identifier is read; a channel ID when left out.')),
+  type: Type.Optional(
+    oneOf(['id', 'username', 'handle'], { description: 'How the identifier is read.', default: 'id' }),
+  ),
 });
 
 export const PICTURE_QUERY = Type.Object({
-  type: Type.Optional(oneOf(VARIANTS, 'Which crop; the default banner when left out.')),
+  type: Type.Optional(oneOf(VARIANTS, { description: 'Which crop of the banner, or the avatar.', default: 'default' })),
   format: Type.Optional(
-    oneOf([...FORMATS, 'jpg'], 'The encoding; when left out the best of AVIF, WebP and JPEG that Accept names.'),
+    oneOf([...FORMATS, 'jpg'], {
+      description:
+        'The encoding; when left out the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+    }),
   ),
-  width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels; never enlarged.' })),
-  height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels; never enlarged.' })),
-  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Of the encoding; no effect on PNG.' })),
+  width: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 4096,
+      description: 'Pixels, never more than the crop has; alone, the height follows.',
+    }),
+  ),
+  height: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 4096,
+      description: 'Pixels, never more than the crop has; alone, the width follows.',
+    }),
+  ),
+  quality: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Of the encoding; when left out, one at which the formats look alike. No effect on PNG.',
+    }),
+  ),
 });
 
 const MAX_QUERY_CODE_POINTS = 100;
 
 export const SEARCH_QUERY = Type.Object({
-  q: Type.String({ minLength: 1, maxLength: MAX_QUERY_CODE_POINTS, description: 'The search text.' }),
+  q: Type.String({
+    minLength: 1,
+    maxLength: MAX_QUERY_CODE_POINTS,
+    description: 'The search text; blanks around it are dropped.',
+  }),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many results at most; 20 when left out.' }),
+    Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many results at most.' }),
   ),
 });
 

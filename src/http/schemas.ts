@@ -1,108 +1,239 @@
 import { type TSchema, Type } from 'typebox';
-import { ERROR_CODES } from '../domain/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
 import { FORMATS, MEDIA_TYPES } from '../domain/formats.ts';
+import { type HeaderFieldName, headersOf } from './header-fields.ts';
 import { PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
 
 /*
- * What the service answers, for /openapi.json. `null` means unknown or hidden.
+ * What the service answers, for /openapi.json.
  */
 
 function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-const TEXT = nullable(Type.String());
-const COUNT = nullable(Type.String({ pattern: '^\\d+$', description: 'A decimal integer.' }));
-const URL_TEXT = nullable(Type.String({ format: 'uri' }));
-const CHANNEL_ID = Type.String({ pattern: '^UC[A-Za-z0-9_-]{22}$' });
+function text(description: string) {
+  return Type.String({ description });
+}
 
-export const CHANNEL_RECORD = json(
-  Type.Object({
+function count(description: string) {
+  return nullable(Type.String({ pattern: '^\\d+$', description: `${description}; a decimal integer.` }));
+}
+
+function pictureUrl(description: string) {
+  return nullable(Type.String({ format: 'uri', description: `${description}; null: the channel has none.` }));
+}
+
+const CHANNEL_ID = Type.String({ pattern: '^UC[A-Za-z0-9_-]{22}$', description: 'The channel ID.' });
+const HANDLE = nullable(text('The handle, with its leading @ and in the letter case its owner chose.'));
+
+const CHANNEL_RECORD_SCHEMA = Type.Object(
+  {
     channelId: CHANNEL_ID,
-    title: Type.String(),
-    description: TEXT,
-    customUrl: nullable(Type.String({ description: 'The handle, with its leading @.' })),
-    publishedAt: nullable(Type.String({ format: 'date-time', description: 'UTC, to the second.' })),
-    country: nullable(Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' })),
-    subscriberCount: COUNT,
-    viewCount: COUNT,
-    videoCount: COUNT,
-    bannerUrl: URL_TEXT,
-    avatarUrl: URL_TEXT,
-    bannerUrls: Type.Object({
-      default: URL_TEXT,
-      tv: URL_TEXT,
-      desktop: URL_TEXT,
-      tablet: URL_TEXT,
-      mobile: URL_TEXT,
-      avatar: URL_TEXT,
-    }),
-    links: Type.Array(Type.Object({ title: Type.String(), url: Type.String({ format: 'uri' }) })),
-  }),
-);
-
-export const SEARCH_RESULTS = json(
-  Type.Object({
-    query: Type.String(),
-    results: Type.Array(
-      Type.Object({
-        channelId: CHANNEL_ID,
-        title: Type.String(),
-        description: TEXT,
-        customUrl: TEXT,
-        subscriberCount: COUNT,
-        videoCount: COUNT,
-        bannerUrl: URL_TEXT,
-        avatarUrl: URL_TEXT,
+    title: text('The channel’s name.'),
+    description: nullable(text('What the channel says of itself; may be empty.')),
+    customUrl: HANDLE,
+    publishedAt: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'When the channel was made, UTC; T00:00:00Z where only the day is known.',
       }),
     ),
-  }),
+    country: nullable(Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' })),
+    subscriberCount: count('Subscribers'),
+    viewCount: count('Views of all videos'),
+    videoCount: count('Public videos'),
+    bannerUrl: pictureUrl('The default banner on this service'),
+    avatarUrl: pictureUrl('The avatar on this service'),
+    bannerUrls: Type.Object(
+      {
+        default: pictureUrl('The default banner'),
+        tv: pictureUrl('All of the banner'),
+        desktop: pictureUrl('What a desktop shows of it'),
+        tablet: pictureUrl('What a tablet shows of it'),
+        mobile: pictureUrl('What a phone shows of it'),
+        avatar: pictureUrl('The avatar'),
+      },
+      { description: 'Every picture on this service.' },
+    ),
+    links: Type.Array(
+      Type.Object({
+        title: text('The name of the linked site.'),
+        url: Type.String({ format: 'uri', description: 'http or https, unwrapped from redirectors.' }),
+      }),
+      { description: 'The channel’s links; empty where it has none or they are not known.' },
+    ),
+  },
+  { description: 'A channel. Every field is always there; null means unknown or hidden.' },
 );
 
-export const PICTURE = {
-  description: 'The picture.',
-  content: Object.fromEntries(
-    FORMATS.map((format) => [MEDIA_TYPES[format], { schema: Type.String({ format: 'binary' }) }]),
-  ),
+const SEARCH_RESULT_SCHEMA = Type.Object(
+  {
+    channelId: CHANNEL_ID,
+    title: text('The channel’s name.'),
+    description: nullable(text('What the channel says of itself, perhaps shortened by the source.')),
+    customUrl: HANDLE,
+    subscriberCount: count('Subscribers'),
+    videoCount: count('Public videos'),
+    bannerUrl: pictureUrl('Where the default banner is, or would be where the source does not say'),
+    avatarUrl: pictureUrl('Where the avatar is, or would be where the source does not say'),
+  },
+  { description: 'A channel as a search shows it; null means unknown or hidden.' },
+);
+
+const SEARCH_RESULTS_SCHEMA = Type.Object(
+  {
+    query: text('`q` without the blanks around it.'),
+    results: Type.Array({ $ref: schemaRef('SearchResult') }, { description: 'Best first; empty where nothing fits.' }),
+  },
+  { description: 'The channels that fit a text.' },
+);
+
+const PROBLEM_SCHEMA = Type.Object(
+  {
+    type: Type.String({ format: 'uri-reference', description: 'The code as an address; `/problems` lists them all.' }),
+    title: text('The code in words.'),
+    status: Type.Integer({ description: 'The status of the answer.' }),
+    detail: text('A sentence that says what to do.'),
+    code: Type.Enum([...ERROR_CODES], { type: 'string', description: 'What went wrong: one of a closed list.' }),
+    requestId: text('The same as `X-Request-Id`.'),
+  },
+  { description: 'An error (RFC 9457).' },
+);
+
+/** The named schemas that answers refer to. */
+export const COMPONENT_SCHEMAS = {
+  ChannelRecord: CHANNEL_RECORD_SCHEMA,
+  SearchResults: SEARCH_RESULTS_SCHEMA,
+  SearchResult: SEARCH_RESULT_SCHEMA,
+  Problem: PROBLEM_SCHEMA,
 };
 
-export const JSON_DOCUMENT = json(Type.Object({}, { additionalProperties: true }));
+function schemaRef(name: 'ChannelRecord' | 'SearchResults' | 'SearchResult' | 'Problem'): string {
+  return `#/components/schemas/${name}`;
+}
 
-const PROBLEM = Type.Object({
-  type: Type.String({ format: 'uri-reference' }),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
-  code: Type.Enum([...ERROR_CODES], { type: 'string' }),
-  requestId: Type.String(),
+const LOOKED_UP_FIELDS = ['Cache-Control', 'ETag', 'Cache-Status'] as const;
+
+/** A 200 of one endpoint and the 304 that goes with it. */
+interface Success {
+  readonly 200: object;
+  readonly 304: object;
+}
+
+interface SuccessParts {
+  /** Of both. */
+  readonly fields: readonly HeaderFieldName[];
+  /** Of the 200 alone. */
+  readonly bodyFields?: readonly HeaderFieldName[];
+  /** By media type. */
+  readonly content: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+function success(what: string, { fields, bodyFields = [], content }: SuccessParts): Success {
+  return {
+    200: { description: `The ${what}.`, content, headers: headersOf(...fields, ...bodyFields) },
+    304: { description: `The ${what} has not changed.`, type: 'null', headers: headersOf(...fields) },
+  };
+}
+
+function json(schema: object): SuccessParts['content'] {
+  return { 'application/json': { schema } };
+}
+
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+
+export const CHANNEL_RECORD = success('record', {
+  content: json({ $ref: schemaRef('ChannelRecord') }),
+  fields: LOOKED_UP_FIELDS,
 });
 
-function json(schema: TSchema): object {
-  return { description: 'The answer.', content: { 'application/json': { schema } } };
-}
+export const SEARCH_RESULTS = success('result', {
+  content: json({ $ref: schemaRef('SearchResults') }),
+  fields: LOOKED_UP_FIELDS,
+});
+
+export const PICTURE = success('picture', {
+  content: Object.fromEntries(FORMATS.map((format) => [MEDIA_TYPES[format], BYTES])),
+  fields: [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary'],
+  bodyFields: ['Content-Disposition'],
+});
+
+export const JSON_DOCUMENT = success('document', {
+  content: json(Type.Object({}, { additionalProperties: true })),
+  fields: ['Cache-Control', 'ETag'],
+});
+
+export const ICON = success('icon', { content: { 'image/png': BYTES }, fields: ['Cache-Control', 'ETag'] });
 
 /** A header section over the limit answers this status with the code of an over-long URL. */
 export const HEADERS_TOO_LARGE_STATUS = 431;
 
-/** An endpoint's answers: the given ones, "not modified", and every error there is. */
-export function answersOf(success: Record<number, object>): Record<string, unknown> {
-  const notModified = { 304: { description: 'The copy that the client has is still right.', type: 'null' } };
-  return { ...success, ...notModified, ...problemAnswers() };
+/** What can go wrong at any path, before anything is looked up. */
+const REQUEST_ERRORS: readonly ErrorCode[] = [
+  'malformed_request',
+  'method_not_allowed',
+  'request_timeout',
+  'request_too_large',
+  'expectation_failed',
+  'rate_limited',
+  'internal',
+];
+
+/** What can go wrong where sources are asked. */
+export const SOURCE_ERRORS: readonly ErrorCode[] = [
+  'invalid_parameter',
+  'upstream_invalid',
+  'upstream_unavailable',
+  'upstream_timeout',
+];
+
+/** What can go wrong where the path names a channel: an identifier may also turn it into a path that there is not. */
+export const CHANNEL_ERRORS: readonly ErrorCode[] = [
+  ...SOURCE_ERRORS,
+  'route_not_found',
+  'channel_not_found',
+  'channel_blocked',
+];
+
+export const PICTURE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
+
+/** An endpoint's answers: its own, the errors that any path can have, and these. */
+export function answersOf(own: Success, errors: readonly ErrorCode[] = []): Record<string, unknown> {
+  return { ...own, ...problemAnswers([...REQUEST_ERRORS, ...errors]) };
 }
 
-/** The answers to OPTIONS, the same at every path. */
-export function preflightAnswers(): Record<string, unknown> {
-  return { 204: { description: 'What a browser may ask for.', type: 'null' }, ...problemAnswers() };
+/** The answers to OPTIONS; a path with parameters may be none of ours. */
+export function preflightAnswers(hasParameters: boolean): Record<string, unknown> {
+  const headers = headersOf(
+    'Allow',
+    'Access-Control-Allow-Methods',
+    'Access-Control-Allow-Headers',
+    'Access-Control-Max-Age',
+  );
+  const ofPath: ErrorCode[] = hasParameters ? ['invalid_parameter', 'route_not_found'] : [];
+  return {
+    204: { description: 'What a browser may ask for.', type: 'null', headers },
+    ...problemAnswers([...REQUEST_ERRORS, ...ofPath]),
+  };
 }
 
-function problemAnswers(): Record<string, unknown> {
-  const statuses = new Map<number, string[]>([[HEADERS_TOO_LARGE_STATUS, ['request_too_large']]]);
-  for (const [code, { status }] of Object.entries(PROBLEMS)) {
-    statuses.set(status, [...(statuses.get(status) ?? []), code]);
+function problemAnswers(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const byStatus = new Map<number, ErrorCode[]>([[HEADERS_TOO_LARGE_STATUS, ['request_too_large']]]);
+  for (const code of ERROR_CODES.filter((one) => codes.includes(one))) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  const answers = [...statuses].map(([status, codes]) => [
-    status,
-    { description: `code: ${codes.join(' or ')}`, content: { [PROBLEM_MEDIA_TYPE]: { schema: PROBLEM } } },
-  ]);
-  return Object.fromEntries(answers);
+  return Object.fromEntries([...byStatus].map(([status, some]) => [status, problemAnswerOf(status, some)]));
+}
+
+function problemAnswerOf(status: number, codes: readonly ErrorCode[]): object {
+  const fields: HeaderFieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
+  if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
+  if (status === 405) fields.push('Allow');
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
+    content: { [PROBLEM_MEDIA_TYPE]: { schema: { $ref: schemaRef('Problem') } } },
+    headers: headersOf(...fields),
+  };
 }

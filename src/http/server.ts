@@ -8,6 +8,7 @@ import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answ
 import type { Answered } from './answered.ts';
 import type { BaseUrls } from './base-url.ts';
 import type { ClientIdentification } from './client-ip.ts';
+import { openApiHead } from './openapi.ts';
 import { routeNotFound } from './picture-path.ts';
 import { problemAnswer } from './problems.ts';
 import type { Admission, RateLimitGate } from './rate-limit.ts';
@@ -199,16 +200,4 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
 function internalError(cause: unknown): AppError {
   return new AppError('internal', 'Something went wrong here. Please report it with the request id.', { cause });
-}
-
-function openApiHead(version: string) {
-  return {
-    openapi: '3.1.0' as const,
-    info: {
-      title: 'Pennant',
-      version,
-      description: 'A video channel’s metadata as JSON, its banner and avatar as images.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-  };
 }

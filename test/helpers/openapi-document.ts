@@ -7,14 +7,25 @@ export interface Parameter {
   readonly schema: { readonly enum?: readonly string[]; readonly minimum?: number; readonly maximum?: number };
 }
 
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly headers: Readonly<Record<string, object>>;
+}
+
 export interface Operation {
   readonly parameters?: readonly Parameter[];
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>>;
+  /** References to `components.responses`. */
+  readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
 }
 
 /** As much of OpenAPI 3.1 as this service's document uses. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly headers: Readonly<Record<string, { readonly required: boolean }>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
 }
 
 export interface GivenAnswer {
@@ -25,15 +36,20 @@ export interface GivenAnswer {
 
 const validators = new WeakMap<object, ReturnType<typeof Schema.Compile>>();
 
-function validatorOf(schema: object): ReturnType<typeof Schema.Compile> {
-  const validator = validators.get(schema) ?? Schema.Compile(schema);
+/** A schema may refer to the document's others, so it is compiled inside the document. */
+function validatorOf(schema: object, { components }: OpenApiDocument): ReturnType<typeof Schema.Compile> {
+  const validator = validators.get(schema) ?? Schema.Compile({ ...schema, components });
   validators.set(schema, validator);
   return validator;
 }
 
+/** What HTTP itself puts on an answer, and what `content` declares. */
+const FRAMING = new Set(['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding']);
+
 /**
- * What is not as the document declares it: the status, the media type, JSON that does not parse or fit its schema, a
- * picture that cannot be decoded. `undefined` when all is. A method that the document does not name counts as GET.
+ * What is not as the document declares it: the status, a header, the media type, JSON that does not parse or fit its
+ * schema, a picture that cannot be decoded. `undefined` when all is. A method that the document does not name counts
+ * as GET.
  */
 export async function findUndeclared(
   document: OpenApiDocument,
@@ -42,8 +58,11 @@ export async function findUndeclared(
 ): Promise<string | undefined> {
   const path = document.paths[route];
   const operation = path?.[method.toLowerCase()] ?? path?.get;
-  const response = operation?.responses[String(status)];
+  const reference = operation?.responses[String(status)];
+  const response = document.components.responses[reference?.$ref.split('/').at(-1) ?? ''];
   if (response === undefined) return `status ${status} is not declared`;
+  const headerFault = findHeaderFault(document, response, headers);
+  if (headerFault !== undefined) return headerFault;
   const contents = Object.entries(response.content ?? {});
   const contentType = String(headers['content-type'] ?? '').split(';')[0];
   if (contents.length === 0) return bytes.length === 0 ? undefined : `status ${status} came with a body`;
@@ -52,7 +71,21 @@ export async function findUndeclared(
   if (method === 'HEAD') return bytes.length === 0 ? undefined : 'HEAD came with a body';
   return contentType?.startsWith('image/')
     ? findPictureFault(bytes, contentType)
-    : findJsonFault(bytes, declared.schema);
+    : findJsonFault(bytes, validatorOf(declared.schema, document));
+}
+
+function findHeaderFault(
+  { components }: OpenApiDocument,
+  response: Response,
+  headers: GivenAnswer['headers'],
+): string | undefined {
+  const declared = Object.keys(response.headers);
+  const declaredLower = new Set(declared.map((name) => name.toLowerCase()));
+  const undeclared = Object.keys(headers).filter((name) => !FRAMING.has(name) && !declaredLower.has(name));
+  if (undeclared.length > 0) return `the header ${undeclared.join(', ')} is not declared`;
+  const required = declared.filter((name) => components.headers[name]?.required !== false);
+  const missing = required.filter((name) => headers[name.toLowerCase()] === undefined);
+  return missing.length > 0 ? `the header ${missing.join(', ')} is missing` : undefined;
 }
 
 async function findPictureFault(bytes: Buffer, contentType: string): Promise<string | undefined> {
@@ -64,10 +97,10 @@ async function findPictureFault(bytes: Buffer, contentType: string): Promise<str
   }
 }
 
-function findJsonFault(bytes: Buffer, schema: object): string | undefined {
+function findJsonFault(bytes: Buffer, validator: ReturnType<typeof Schema.Compile>): string | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return validatorOf(schema).Check(value) ? undefined : `the JSON does not fit its schema: ${bytes.toString('utf8')}`;
+    return validator.Check(value) ? undefined : `the JSON does not fit its schema: ${bytes.toString('utf8')}`;
   } catch (error) {
     return `the JSON cannot be parsed: ${(error as Error).message}`;
   }

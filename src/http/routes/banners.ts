@@ -10,7 +10,7 @@ import { isNotModified } from '../conditional.ts';
 import { addEndpoint, goneSignal } from '../endpoint.ts';
 import { createQueryReader, PICTURE_QUERY } from '../params.ts';
 import { type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
-import { answersOf, PICTURE } from '../schemas.ts';
+import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
 
 export interface BannerRouteDeps {
   readonly banners: BannerService;
@@ -75,7 +75,10 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     type: 'string',
     description: 'Which crop; an extension (.avif, .webp, .jpg, .png) may follow and says the encoding.',
   });
-  const shared = { querystring: PICTURE_QUERY, response: answersOf({ 200: PICTURE }) };
+  const description =
+    'Crops are centred parts of the original, which is never enlarged. `width` and `height` together take the largest ' +
+    'rectangle of that ratio inside the crop. What the path and a parameter say twice has to agree.';
+  const shared = { description, querystring: PICTURE_QUERY, response: answersOf(PICTURE, PICTURE_ERRORS) };
 
   addEndpoint(app, {
     url: '/api/banner/:identifier',

@@ -9,7 +9,7 @@ import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
 import { CHANNEL_QUERY, createQueryReader } from '../params.ts';
 import { recordOf } from '../record.ts';
-import { answersOf, CHANNEL_RECORD } from '../schemas.ts';
+import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
 import type { RouteDeps } from './deps.ts';
 
@@ -34,9 +34,10 @@ export function addChannelRoutes(app: FastifyInstance, deps: ChannelRouteDeps): 
       url,
       schema: {
         summary,
+        description: 'Kept for an hour. An ID that upstream redirects answers with the channel it leads to.',
         params: Type.Object({ identifier: Type.String({ description }) }),
         ...(isTyped && { querystring: CHANNEL_QUERY }),
-        response: answersOf({ 200: CHANNEL_RECORD }),
+        response: answersOf(CHANNEL_RECORD, CHANNEL_ERRORS),
       },
       parsePath: (request) => (request.params as { identifier: string }).identifier,
       async answer(identifier, request) {

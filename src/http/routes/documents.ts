@@ -5,8 +5,9 @@ import { isNotModified } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { JSON_MEDIA_TYPE } from '../json-answer.ts';
+import { shareAnswers } from '../openapi.ts';
 import { listProblems } from '../problems.ts';
-import { answersOf, JSON_DOCUMENT } from '../schemas.ts';
+import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
 import type { RouteDeps } from './deps.ts';
 
 export interface DocumentRouteDeps extends RouteDeps {
@@ -21,7 +22,7 @@ export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps)
   function document(url: string, summary: string, contentOf: (base: string) => unknown): void {
     addEndpoint(app, {
       url,
-      schema: { summary, response: answersOf({ 200: JSON_DOCUMENT }) },
+      schema: { summary, response: answersOf(JSON_DOCUMENT) },
       parsePath: () => undefined,
       answer: (_path, request) => unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(contentOf(deps.baseOf(request)))),
     });
@@ -29,16 +30,19 @@ export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps)
 
   document('/', 'What this service answers', (base) => indexOf(base, deps));
   document('/problems', 'Every error code', (base) => ({ problems: listProblems(base) }));
-  document('/openapi.json', 'This document', (base) => ({ ...app.swagger(), servers: [{ url: base }] }));
+  let openApi: object | undefined;
+  document('/openapi.json', 'This document', (base) => {
+    // Not earlier: only a request finds every route registered.
+    openApi ??= shareAnswers(app.swagger());
+    return { ...openApi, servers: [{ url: base }] };
+  });
 
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
   addEndpoint(app, {
     url: '/favicon.ico',
     schema: {
       summary: 'The service’s icon',
-      response: answersOf({
-        200: { description: 'The icon.', content: { 'image/png': { schema: { type: 'string', format: 'binary' } } } },
-      }),
+      response: answersOf(ICON),
     },
     parsePath: () => undefined,
     answer: (_path, request) => unchanging(request, 'image/png', icon),

@@ -5,7 +5,7 @@ import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
 import { createQueryReader, SEARCH_QUERY } from '../params.ts';
 import { searchResultOf } from '../record.ts';
-import { answersOf, SEARCH_RESULTS } from '../schemas.ts';
+import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
 import type { RouteDeps } from './deps.ts';
 
@@ -20,7 +20,13 @@ export function addSearchRoute(app: FastifyInstance, { searches, urlForm, baseOf
   const readQuery = createQueryReader(SEARCH_QUERY);
   addEndpoint(app, {
     url: '/api/search',
-    schema: { summary: 'Find channels', querystring: SEARCH_QUERY, response: answersOf({ 200: SEARCH_RESULTS }) },
+    schema: {
+      summary: 'Find channels',
+      description:
+        'A channel ID, an `@handle` or a channel page’s URL as `q` finds that very channel first. Kept for ten minutes.',
+      querystring: SEARCH_QUERY,
+      response: answersOf(SEARCH_RESULTS, SOURCE_ERRORS),
+    },
     parsePath: () => undefined,
     async answer(_path, request) {
       const { q, limit = DEFAULT_LIMIT } = readQuery(request.query as Record<string, unknown>);

@@ -1,0 +1,82 @@
+/** A field that answers carry, as OpenAPI declares it. */
+interface HeaderField {
+  readonly description: string;
+  /** Whether every answer that names the field has it. */
+  readonly required: boolean;
+  readonly schema: { readonly type: 'string'; readonly examples: readonly [string] };
+}
+
+function always(description: string, example: string): HeaderField {
+  return { description, required: true, schema: { type: 'string', examples: [example] } };
+}
+
+function sometimes(description: string, example: string): HeaderField {
+  return { ...always(description, example), required: false };
+}
+
+/** Every field of the service's own, for /openapi.json; what HTTP itself needs (`Date`, `Content-Length`) is left out. */
+export const HEADER_FIELDS = {
+  'X-Request-Id': always('Made here; operators find the request in the log by it.', 'q3T1xKZ0fUvB-7'),
+  'Access-Control-Allow-Origin': always('Any page may read any answer.', '*'),
+  'Access-Control-Expose-Headers': always('The fields that a page’s script may read.', 'RateLimit, ETag, Retry-After'),
+  'Cross-Origin-Resource-Policy': always('Any page may embed any answer.', 'cross-origin'),
+  'Timing-Allow-Origin': always('Any page may measure any answer.', '*'),
+  'X-Content-Type-Options': always('The media type is what it says.', 'nosniff'),
+  'RateLimit-Policy': sometimes(
+    'The client’s limit: `q` requests in any `w` seconds. Missing for clients without a limit, like the four below.',
+    '"default";q=10;w=30',
+  ),
+  RateLimit: sometimes(
+    'Requests left after this one (`r`), and seconds until one more is free (`t`); draft-ietf-httpapi-ratelimit-headers.',
+    '"default";r=9;t=30',
+  ),
+  'X-RateLimit-Limit': sometimes('The older form of `q`.', '10'),
+  'X-RateLimit-Remaining': sometimes('The older form of `r`.', '9'),
+  'X-RateLimit-Reset': sometimes('The older form of `t`.', '30'),
+  'Cache-Control': always(
+    'How long a cache may keep the answer: what is left of a record’s hour or a search’s ten minutes, a day for pictures, `no-store` for most errors.',
+    'public, max-age=3600',
+  ),
+  'Cache-Status': sometimes(
+    'Where the answer came from (RFC 9211): `hit`, or `fwd` with the reason why a source was asked. Missing where nothing was looked up.',
+    'pennant; hit; ttl=3412',
+  ),
+  ETag: always(
+    'A strong validator: sent back as `If-None-Match`, it makes an unchanged answer a 304.',
+    '"5d41402abc4b2a76"',
+  ),
+  'Last-Modified': always('When the picture’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'Content-Disposition': always(
+    'The name under which a browser saves the picture.',
+    'inline; filename="UCPennantSample00000001A-tv.avif"',
+  ),
+  Vary: sometimes('On answers whose format follows `Accept`: a cache must keep them apart by it.', 'Accept'),
+  'Retry-After': always('Seconds to wait; asking again after exactly that long is enough.', '12'),
+  Allow: always('The methods that are answered.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Methods': always('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Headers': always('The fields that a page may send.', '*'),
+  'Access-Control-Max-Age': always('Seconds for which a browser may remember this.', '86400'),
+} as const satisfies Record<string, HeaderField>;
+
+export type HeaderFieldName = keyof typeof HEADER_FIELDS;
+
+/** On every answer of the public listener. */
+const ON_EVERY_ANSWER: readonly HeaderFieldName[] = [
+  'X-Request-Id',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'Cross-Origin-Resource-Policy',
+  'Timing-Allow-Origin',
+  'X-Content-Type-Options',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/** A response's `headers`: the fields of every answer, and these. */
+export function headersOf(...names: readonly HeaderFieldName[]): Record<string, { readonly $ref: string }> {
+  const all = [...ON_EVERY_ANSWER, ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SETTINGS } from '../src/config.ts';
+import { fileVariable } from '../src/secret-files.ts';
 
 /* Writes what the documents repeat from the code: the README's table of settings. */
 
@@ -12,7 +13,14 @@ function settingsTable(): string {
     const shown = fallback === '' ? '' : `\`${fallback}\``;
     return `| \`${env}\` | ${shown} | ${doc.replaceAll('|', '\\|')} |`;
   });
-  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n');
+  return ['| variable | default | meaning |', '|---|---|---|', ...rows, '', secretsNote()].join('\n');
+}
+
+function secretsNote(): string {
+  const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
+  const names = secrets.map(({ env }) => `\`${env}\``).join(' and ');
+  const files = secrets.map(({ env }) => `\`${fileVariable(env)}\``).join(' and ');
+  return `${names} may be in files instead, which ${files} name (Docker, Kubernetes and systemd hand secrets over so).`;
 }
 
 const readme = readFileSync(README, 'utf8');

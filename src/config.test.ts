@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, parseConfig, SETTINGS } from './config.ts';
+import { createTemporaryDirectory } from '../test/helpers/temporary-directory.ts';
+import { ConfigError, parseConfig, SETTINGS, shownSettings } from './config.ts';
 
 function mistakes(env: Record<string, string>): readonly string[] {
   try {
@@ -73,5 +76,53 @@ describe('the settings', () => {
 
   test('let an override hold for every address, which a trusted proxy may not', () => {
     expect(mistakes({ RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited,::/0=100/1' })).toEqual([]);
+  });
+});
+
+describe('a secret in a file', () => {
+  async function secretFile(content: string): Promise<string> {
+    const path = join(await createTemporaryDirectory(), 'secret');
+    await writeFile(path, content);
+    return path;
+  }
+
+  test('counts as if it had been set, without the line’s end, and is never shown', async () => {
+    const keyFile = await secretFile('the-key\n');
+    const urlFile = await secretFile('redis://:the-password@cache:6380/2\r\n');
+    const env = { YOUTUBE_API_KEY_FILE: keyFile, REDIS_URL_FILE: urlFile, SOURCES: 'youtube-data-api' };
+    expect(parseConfig(env)).toMatchObject({
+      youtubeApiKey: 'the-key',
+      redisUrl: { password: 'the-password', database: 2 },
+    });
+    const shown = shownSettings(env);
+    expect(shown).toContainEqual({ name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false });
+    expect(shown).toContainEqual({ name: 'REDIS_URL', value: 'set (not shown)', isDefault: false });
+    expect(JSON.stringify(shown)).not.toMatch(/the-key|the-password/);
+  });
+
+  test('is refused by the names of variable and file, with the other mistakes and without its content', async () => {
+    const empty = await secretFile(' \n');
+    const wrong = await secretFile('http://:the-password@cache');
+    expect(mistakes({ YOUTUBE_API_KEY_FILE: empty, REDIS_URL_FILE: wrong, PORT: 'http' })).toEqual([
+      expect.stringMatching(/^PORT: must/),
+      `YOUTUBE_API_KEY_FILE (${empty}): is empty`,
+      expect.stringMatching(new RegExp(`^REDIS_URL_FILE \\(${wrong}\\): must be redis://(?!.*the-password)`)),
+    ]);
+    expect(mistakes({ REDIS_URL_FILE: `${empty}.gone` })).toEqual([
+      `REDIS_URL_FILE (${empty}.gone): cannot be read (ENOENT)`,
+    ]);
+    expect(mistakes({ REDIS_URL_FILE: join(empty, '..') })).toEqual([expect.stringContaining('(EISDIR)')]);
+  });
+
+  test('is refused beside the secret itself, and an empty variable is none', async () => {
+    const path = await secretFile('of-the-file');
+    const found = mistakes({ YOUTUBE_API_KEY: 'of-the-variable', YOUTUBE_API_KEY_FILE: path });
+    expect(found).toEqual([`YOUTUBE_API_KEY_FILE (${path}): YOUTUBE_API_KEY is set as well: set one of the two`]);
+    expect(parseConfig({ YOUTUBE_API_KEY: ' ', YOUTUBE_API_KEY_FILE: path }).youtubeApiKey).toBe('of-the-file');
+    expect(parseConfig({ YOUTUBE_API_KEY: 'key', YOUTUBE_API_KEY_FILE: ' ' }).youtubeApiKey).toBe('key');
+  });
+
+  test('is for secrets only', async () => {
+    expect(parseConfig({ PORT_FILE: await secretFile('1') }).port).toBe(8080);
   });
 });

@@ -1,6 +1,7 @@
 import { isChannelId } from './domain/identifier.ts';
 import { parseRedisUrl } from './domain/redis-url.ts';
 import * as form from './domain/settings.ts';
+import { fileVariable, readSecretFile } from './secret-files.ts';
 
 /** Everything an operator can set, each written once: `docs/` and the README's table are made from this. */
 export const SETTINGS = {
@@ -204,12 +205,18 @@ export interface ShownSetting {
   readonly isDefault: boolean;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** All settings as they are in force. */
-export function shownSettings(env: Readonly<Record<string, string | undefined>>): ShownSetting[] {
+export function shownSettings(env: Environment): ShownSetting[] {
   return Object.values(SETTINGS).map(({ env: name, fallback, isSecret }) => {
-    const given = env[name]?.trim() ?? '';
-    if (given === '') return { name, value: fallback, isDefault: true };
-    return { name, value: isSecret ? 'set (not shown)' : given, isDefault: given === fallback };
+    const given = textIn(env, name);
+    if (isSecret && (given !== '' || textIn(env, fileVariable(name)) !== '')) {
+      return { name, value: 'set (not shown)', isDefault: false };
+    }
+    return given === ''
+      ? { name, value: fallback, isDefault: true }
+      : { name, value: given, isDefault: given === fallback };
   });
 }
 
@@ -225,19 +232,19 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings; an empty variable counts as unset.
+ * Reads the settings; an empty variable counts as unset. A secret may be in the file that `NAME_FILE` names.
  *
  * @throws ConfigError that lists every variable that cannot be used and the form it should have.
  */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
-  const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse }]) => {
-    const given = env[variable]?.trim();
+  const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse, isSecret }]) => {
+    const given = isSecret ? givenSecret(env, variable) : { origin: variable, text: () => textIn(env, variable) };
     try {
-      return [name, parse(given === undefined || given === '' ? fallback : given)];
+      return [name, parse(given.text() || fallback)];
     } catch (error) {
       if (!(error instanceof form.SettingError)) throw error;
-      mistakes.push(`${variable}: ${error.message}`);
+      mistakes.push(`${given.origin}: ${error.message}`);
       return [name, undefined];
     }
   });
@@ -245,6 +252,29 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
+}
+
+interface Given {
+  /** What a mistake in it is reported under. */
+  readonly origin: string;
+  /** @throws form.SettingError */
+  text(): string;
+}
+
+function givenSecret(env: Environment, variable: string): Given {
+  const path = textIn(env, fileVariable(variable));
+  if (path === '') return { origin: variable, text: () => textIn(env, variable) };
+  return {
+    origin: `${fileVariable(variable)} (${path})`,
+    text() {
+      if (textIn(env, variable) === '') return readSecretFile(path);
+      throw new form.SettingError(`${variable} is set as well: set one of the two`);
+    },
+  };
+}
+
+function textIn(env: Environment, variable: string): string {
+  return env[variable]?.trim() ?? '';
 }
 
 function contradictions(config: Config): string[] {

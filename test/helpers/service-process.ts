@@ -16,6 +16,8 @@ export interface ServiceOptions {
   readonly uid?: number;
   /** A command that runs the one after it. */
   readonly prefix?: readonly string[];
+  /** What is started: the sources, when left out. */
+  readonly program?: readonly string[];
 }
 
 /** The service as a process of its own, on loopback; without a rate limit unless the settings name one. */
@@ -42,8 +44,8 @@ export interface LaunchedProcess {
 }
 
 /** Starts it and waits for nothing. */
-export function launchService({ directory, env = {}, uid, prefix = [] }: ServiceOptions): LaunchedProcess {
-  const [command = '', ...args] = [...prefix, process.execPath, MAIN, 'serve'];
+export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): LaunchedProcess {
+  const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, MAIN]), 'serve'];
   const child = spawn(command, args, {
     cwd: directory,
     ...(uid !== undefined && { uid, gid: uid }),

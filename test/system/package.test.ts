@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decodePicture } from '../helpers/picture.ts';
+import { type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* The package as somebody gets it who has never seen the sources: packed, installed into an empty folder, started. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SAMPLE = 'UCPennantSample00000001A';
+const INSTALL_MS = 180_000;
+/** `npx` and the shebang find the project's Node first, whatever the machine has. */
+const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+/** vitest has a `BASE_URL` of its own, which would be taken for the setting. */
+const ENVIRONMENT = { ...process.env, PATH, BASE_URL: undefined };
+
+interface Ended {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(directory: string, command: string, ...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { cwd: directory, env: ENVIRONMENT }, (_error, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+async function npm(directory: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', [...args, '--no-audit', '--no-fund', '--prefer-offline'], {
+    cwd: directory,
+    env: ENVIRONMENT,
+  });
+  return stdout;
+}
+
+let directory: string;
+let tarball: string;
+/** Where the package is installed; its path is as a working directory shows it. */
+let home: string;
+let packed: string[];
+
+beforeAll(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'pennant-package-')));
+  const [made] = JSON.parse(await npm(ROOT, 'pack', '--json', '--pack-destination', directory)) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  packed = made.files.map(({ path }) => path);
+  tarball = join(directory, made.filename);
+  home = join(directory, 'home');
+  await mkdir(home);
+  await npm(home, 'install', tarball);
+}, INSTALL_MS);
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe('the package', () => {
+  test('holds what runs and what an operator reads, and nothing that only development needs', () => {
+    expect(new Set(packed.map((path) => path.split('/')[0]))).toEqual(
+      new Set([
+        'CHANGELOG.md',
+        'LICENSE',
+        'README.md',
+        'SECURITY.md',
+        'bin',
+        'deploy',
+        'dist',
+        'docs',
+        'package.json',
+        'samples',
+        'site',
+      ]),
+    );
+    expect(packed.filter((path) => /\.(ts|map)$|\.test\.|tsconfig|Dockerfile/.test(path))).toEqual([]);
+  });
+
+  test('brings every package that it needs, and no other', async () => {
+    // Exits with an error for one that is missing, unwanted or of another version.
+    const tree = JSON.parse(await npm(home, 'ls', '--all', '--json')) as { dependencies: Record<string, unknown> };
+    expect(Object.keys(tree.dependencies)).toEqual(['pennant']);
+    const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const installed = await readdir(join(home, 'node_modules'), { recursive: true });
+    expect(installed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+    expect(installed).not.toContain('typescript');
+  });
+
+  test(
+    'can be installed into a folder that does not exist yet',
+    async () => {
+      const elsewhere = join(directory, 'elsewhere');
+      await npm(directory, 'install', '--prefix', elsewhere, tarball);
+      const { exitCode, stdout } = await run(directory, join(elsewhere, 'node_modules/.bin/pennant'), '--help');
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Usage: pennant')]);
+    },
+    INSTALL_MS,
+  );
+});
+
+describe('the installed service', () => {
+  let service: ServiceProcess;
+  let filesBefore: string[];
+
+  beforeAll(async () => {
+    filesBefore = await readdir(home);
+    const program = [join(home, 'node_modules/.bin/pennant')];
+    service = await startService({ directory: home, program, env: { PATH } });
+  });
+  afterAll(() => void service?.child.kill('SIGKILL'));
+
+  test('answers records, searches and its own documents', async () => {
+    const record = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
+    expect(await record.json()).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
+    const found = await fetch(`${service.base}/api/search?q=saltmarrow`);
+    expect(await found.json()).toMatchObject({ results: [{ title: 'Saltmarrow Kitchen' }] });
+    for (const path of ['/', '/openapi.json', '/problems', '/favicon.ico']) {
+      const answer = await fetch(service.base + path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      // A body that nobody reads would keep its connection busy when the service stops.
+      await answer.arrayBuffer();
+    }
+  });
+
+  test.each(['avif', 'webp', 'jpeg', 'png'])('encodes %s', async (format) => {
+    const answer = await fetch(`${service.base}/${SAMPLE}/mobile?width=640&format=${format}`);
+    const picture = await decodePicture(Buffer.from(await answer.arrayBuffer()));
+    expect(picture).toMatchObject({ format, width: 640, height: 175 });
+  });
+
+  test.each(['/', '/playground/'])('has the page %s with everything that it refers to', async (path) => {
+    const page = new URL(path, service.inside);
+    const seen = new Set<string>();
+    const waiting = [page.href];
+    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+      if (seen.has(url)) continue;
+      seen.add(url);
+      const answer = await fetch(url);
+      expect([url, answer.status]).toEqual([url, 200]);
+      const references = (await answer.text()).matchAll(/(?: from |src=|<link[^>]* href=)['"]([^'"$]+)['"]/g);
+      for (const [, reference = ''] of references) waiting.push(new URL(reference, url).href);
+    }
+    expect(seen.size).toBeGreaterThan(8);
+  });
+
+  test('has the commands, for the same data', async () => {
+    const listed = await run(home, 'npx', 'pennant', 'catalog', 'list');
+    expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(SAMPLE) });
+    for (const command of ['catalog', 'doctor']) {
+      const help = await run(home, 'npx', 'pennant', command, '--help');
+      expect([command, help.exitCode, help.stdout]).toEqual([command, 0, expect.stringContaining(command)]);
+    }
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await run(home, 'npx', 'pennant', '--version')).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+    expect(await run(home, 'npx', 'pennant', 'nonsense')).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('There is no command "nonsense"'),
+    });
+  });
+
+  test('stops in order, and has written nothing but its data', async () => {
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(await readdir(home)).toEqual([...filesBefore, 'data'].sort());
+  });
+});
+
+describe('on an older Node', () => {
+  /** The launcher without what it starts: whatever is loaded before the check would be missed. */
+  async function copyLauncher(): Promise<string> {
+    const copy = await createTemporaryDirectory();
+    await cp(join(home, 'node_modules/pennant/package.json'), join(copy, 'package.json'));
+    await cp(join(home, 'node_modules/pennant/bin'), join(copy, 'bin'), { recursive: true });
+    return join(copy, 'bin/pennant.cjs');
+  }
+
+  /** This Node under another number. */
+  function runAs(version: string, launcher: string): Promise<Ended> {
+    const disguise = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
+    return run(directory, process.execPath, '-e', `${disguise}; require(${JSON.stringify(launcher)})`);
+  }
+
+  async function olderPrograms(): Promise<string[]> {
+    const programs = new Set(PATH.split(delimiter).map((folder) => join(folder, 'node')));
+    const older: string[] = [];
+    for (const program of programs) {
+      if (existsSync(program) && majorOf((await run(directory, program, '--version')).stdout) < 24) older.push(program);
+    }
+    return older;
+  }
+
+  test('the launcher says which one is needed and which one runs, and loads nothing', async () => {
+    const launcher = await copyLauncher();
+    expect(await runAs('22.99.1', launcher)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `Pennant needs Node 24 or newer; this is Node 22.99.1 (${process.execPath}).\n`,
+    });
+    for (const program of await olderPrograms()) {
+      const ended = await run(directory, program, launcher);
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^Pennant needs Node 24/) });
+    }
+  });
+
+  test('and not on the oldest that will do', async () => {
+    const ended = await runAs('24.0.0', await copyLauncher());
+    expect(ended.stderr).not.toContain('Pennant needs');
+    expect(ended.stderr).toContain('dist/main.js');
+  });
+});
+
+function majorOf(version: string): number {
+  return Number.parseInt(version.replace('v', ''), 10);
+}

@@ -1,6 +1,6 @@
 import type { AppError, ErrorCode } from '../domain/errors.ts';
 
-interface Problem {
+export interface Problem {
   readonly status: number;
   readonly title: string;
   readonly description: string;

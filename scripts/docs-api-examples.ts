@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { STATUS_CODES } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { buildApp } from '../src/app.ts';
+import { parseConfig } from '../src/config.ts';
+import { fenced } from './docs-markdown.ts';
+
+/** A request that the document shows, with the answer to it. */
+export interface Example {
+  readonly url: string;
+  /** Only the header section is asked for and shown. */
+  readonly isHead?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One for each path, by the path as the OpenAPI document writes it. */
+export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
+  '/': { url: '/' },
+  '/problems': { url: '/problems', isHead: true },
+  '/openapi.json': { url: '/openapi.json', isHead: true },
+  '/favicon.ico': { url: '/favicon.ico', isHead: true },
+  '/api/channel/{identifier}': { url: '/api/channel/pennantsample?type=handle' },
+  '/channel/{identifier}': { url: '/channel/UCPennantSample00000002A' },
+  '/user/{identifier}': { url: '/user/pennantsample', isHead: true },
+  '/c/{identifier}': { url: '/c/pennantsample', isHead: true },
+  '/api/search': { url: '/api/search?q=saltmarrow&limit=1' },
+  '/api/banner/{identifier}': { url: '/api/banner/UCPennantSample00000001A?type=tv&format=avif', isHead: true },
+  '/api/banner/{identifier}/{variant}': {
+    url: '/api/banner/pennantsample/desktop',
+    isHead: true,
+    headers: { Accept: 'image/avif,image/webp,*/*' },
+  },
+  '/{identifier}': { url: '/UCPennantSample00000001A.jpg?width=640&quality=70', isHead: true },
+  '/{identifier}/{variant}': { url: '/@pennantsample/avatar.webp?width=96', isHead: true },
+};
+
+/** Errors as clients meet them. */
+export const ERROR_EXAMPLES: readonly Example[] = [
+  { url: '/api/channel/pennantsample' },
+  { url: '/api/search?q=pennant&limit=51' },
+  { url: '/UCPennantSample00000002A/tv' },
+];
+
+const ORIGIN = 'http://localhost:8080';
+/** Nothing that is written may depend on when it is written. */
+const STANDING_CLOCK = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 1_000 };
+/** What the document shows once for all answers, and what depends on the machine. */
+const UNSHOWN = /^(?:access-control-|cross-origin-|timing-|x-|date|connection|keep-alive|content-length)/;
+
+export interface ExampleService {
+  /** The document as the service answers it. */
+  openApi(): Promise<unknown>;
+  /** The command and the answer, as Markdown. */
+  show(example: Example): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The service in this process, with the sample catalog; the examples are its own answers. */
+export async function startExampleService(version: string): Promise<ExampleService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-docs-'));
+  const config = parseConfig({ SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir });
+  const app = await buildApp(config, { logger: pino({ level: 'silent' }), version, clock: STANDING_CLOCK });
+  await app.http.ready();
+  let clients = 0;
+
+  function ask({ url, isHead = false, headers = {} }: Example) {
+    clients += 1;
+    const method = isHead ? 'HEAD' : 'GET';
+    const remoteAddress = `10.0.0.${clients}`;
+    return app.http.inject({ method, url, remoteAddress, headers: { host: new URL(ORIGIN).host, ...headers } });
+  }
+
+  return {
+    openApi: async () => (await ask({ url: '/openapi.json' })).json(),
+    async show(example) {
+      const answer = await ask(example);
+      const shown = example.isHead ? fenced('http', headerSection(answer)) : fenced('json', pretty(answer.payload));
+      return `${fenced('sh', commandOf(example))}\n\n${shown}`;
+    },
+    async close() {
+      await app.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+function commandOf({ url, isHead = false, headers = {} }: Example): string {
+  const fields = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}' `);
+  return `curl ${isHead ? '-sI' : '-s'} ${fields.join('')}'${ORIGIN}${url}'`;
+}
+
+interface Answer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+function headerSection({ statusCode, headers }: Answer): string {
+  const shown = Object.entries(headers).filter(([name]) => !UNSHOWN.test(name));
+  const lines = shown.map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`, ...lines].join('\n');
+}
+
+/** Broken to be read; a request id is new in every answer. */
+function pretty(json: string): string {
+  const value = JSON.parse(json) as Record<string, unknown>;
+  return JSON.stringify(value.requestId === undefined ? value : { ...value, requestId: 'q3T1xKZ0fUvB-7' }, null, 2);
+}

@@ -4,7 +4,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodePicture } from '../helpers/picture.ts';
 import { type ServiceProcess, startService } from '../helpers/service-process.ts';
@@ -35,10 +34,9 @@ function run(directory: string, command: string, ...args: string[]): Promise<End
 }
 
 async function npm(directory: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', [...args, '--no-audit', '--no-fund', '--prefer-offline'], {
-    cwd: directory,
-    env: ENVIRONMENT,
-  });
+  const given = [...args, '--no-audit', '--no-fund', '--prefer-offline'];
+  const { exitCode, stdout, stderr } = await run(directory, 'npm', ...given);
+  if (exitCode !== 0) throw new Error(`npm ${given.join(' ')}\n${stderr}${stdout}`);
   return stdout;
 }
 

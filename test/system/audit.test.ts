@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { answerStatus, findRefusingOrigin, startFaultyUpstream } from '../helpers/faulty-upstream.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ADVISORIES = '/-/npm/v1/security/advisories/bulk';
+
+/** npm itself, with a registry of our own. */
+async function audit(registry: string, files = ['package.json', 'package-lock.json']) {
+  const cwd = await createTemporaryDirectory();
+  for (const file of files) await cp(join(ROOT, file), join(cwd, file));
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/check-audit.ts')], {
+    cwd,
+    env: {
+      ...(PATH !== undefined && { PATH }),
+      ...(HOME !== undefined && { HOME }),
+      npm_config_registry: registry,
+      npm_config_fetch_retries: '0',
+      npm_config_cache: join(cwd, 'cache'),
+    },
+  });
+  const [printed, errors, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { exit, printed, errors };
+}
+
+/** A registry whose advisories are these, and that has the packages which they are about. */
+async function startRegistry(advisories: object): Promise<string> {
+  const registry = await startFaultyUpstream((request, response) => {
+    const name = decodeURIComponent((request.url ?? '').slice(1));
+    const body = request.url === ADVISORIES ? advisories : { name, 'dist-tags': {}, versions: {} };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  onTestFinished(() => registry.close());
+  return registry.origin;
+}
+
+function advisoryOf(severity: 'moderate' | 'high') {
+  const advisory = { id: 1, url: 'https://advisories.example/1', title: 'A weakness', severity };
+  return { undici: [{ ...advisory, vulnerable_versions: '*', cwe: [], cvss: { score: 0, vectorString: null } }] };
+}
+
+test('the audit passes where the registry knows of nothing', async () => {
+  expect(await audit(await startRegistry({}))).toMatchObject({ exit: 0, printed: expect.stringMatching(/no known/) });
+});
+
+test('it fails on a weakness that is high, and names the package', async () => {
+  const { exit, errors } = await audit(await startRegistry(advisoryOf('high')));
+  expect(exit).toBe(1);
+  expect(errors).toContain('undici: high');
+});
+
+test('it passes with a weakness that is moderate', async () => {
+  expect(await audit(await startRegistry(advisoryOf('moderate')))).toMatchObject({ exit: 0 });
+});
+
+test('it says that the service cannot be reached, and passes, where the registry has none or nobody answers', async () => {
+  const mirror = await startFaultyUpstream(answerStatus(405));
+  onTestFinished(() => mirror.close());
+  for (const registry of [mirror.origin, await findRefusingOrigin()]) {
+    const { exit, printed } = await audit(registry);
+    expect(printed).toContain('npm audit: its service cannot be reached here');
+    expect(exit).toBe(0);
+  }
+});
+
+test('it fails on a fault of our own', async () => {
+  const { exit, errors } = await audit(await startRegistry({}), ['package.json']);
+  expect(exit).toBe(1);
+  expect(errors).toContain('ENOLOCK');
+});

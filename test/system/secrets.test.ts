@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../../src/config.ts';
+import { startFaultyUpstream } from '../helpers/faulty-upstream.ts';
+import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import { startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const API_KEY = 'key-that-nobody-may-read';
+const PASSWORD = 'password-that-nobody-may-read';
+
+/** As it is, and as it might be carried in a URL, a header or a body. */
+const FORMS = [API_KEY, PASSWORD].flatMap((secret) => [
+  secret,
+  Buffer.from(secret).toString('hex'),
+  // The ends depend on what stands before and after.
+  Buffer.from(secret).toString('base64').slice(3, -4),
+]);
+
+function expectNoSecretIn(what: string, written: string): void {
+  for (const form of FORMS) expect(written.includes(form), `${form} in ${what}:\n${written}`).toBe(false);
+}
+
+/** An upstream that repeats what it was told, as some do in their errors, each time with another failure. */
+function createTalkativeUpstream() {
+  const statuses = [400, 403, 429, 500, 200, 302];
+  let calls = 0;
+  return (request: IncomingMessage, response: ServerResponse) => {
+    calls += 1;
+    const status = statuses[calls % statuses.length] ?? 500;
+    const told = JSON.stringify({ error: { message: `refused: ${request.url} ${JSON.stringify(request.headers)}` } });
+    const location = `https://elsewhere.example/?key=${request.headers['x-goog-api-key']}`;
+    response.writeHead(status, { 'content-type': 'application/json', location }).end(told);
+  };
+}
+
+async function contentsBelow(directory: string): Promise<string> {
+  const paths = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = paths.filter((path) => path.isFile());
+  const texts = files.map((file) => readFile(join(file.parentPath, file.name), 'latin1'));
+  return (await Promise.all(texts)).join('\n');
+}
+
+test('the secrets among the settings are those that are looked for here', () => {
+  const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
+  expect(secrets.map(({ env }) => env)).toEqual(['YOUTUBE_API_KEY', 'REDIS_URL']);
+});
+
+test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, however much fails', async () => {
+  const upstream = await startFaultyUpstream(createTalkativeUpstream());
+  onTestFinished(() => upstream.close());
+  const redis = await startRedisServer(['--requirepass', 'another']);
+  onTestFinished(() => redis.remove());
+  const directory = await createTemporaryDirectory();
+  const service = await startService({
+    directory,
+    env: {
+      SOURCES: 'youtube-data-api,youtube',
+      YOUTUBE_API_KEY: API_KEY,
+      YOUTUBE_API_ORIGIN: upstream.origin,
+      YOUTUBE_ORIGIN: upstream.origin,
+      YOUTUBE_IMAGE_ORIGIN: upstream.origin,
+      // Redis refuses it, and says so.
+      REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
+      LOG_LEVEL: 'trace',
+      ACCESS_LOG: 'on',
+      LOG_ADDRESSES: 'full',
+    },
+  });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+
+  const outside = ['/api/channel/lighthouse?type=handle', '/api/search?q=light', '/UCreplayLighthouse000001/tv', '/'];
+  const inside = ['/', '/state.json', '/metrics', '/readyz', '/healthz'];
+  for (let round = 0; round < 6; round += 1) {
+    for (const url of [...outside.map((path) => service.base + path), ...inside.map((path) => service.inside + path)]) {
+      const answer = await fetch(url);
+      expectNoSecretIn(url, `${JSON.stringify([...answer.headers])}${await answer.text()}`);
+    }
+  }
+  await redis.stop();
+  expectNoSecretIn('an answer', await (await fetch(`${service.base}/api/channel/quarry?type=handle`)).text());
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+
+  expect(service.output()).toContain('source failed');
+  expect(service.output()).toContain('"part":"redis"');
+  expectNoSecretIn('the log', service.output());
+  expectNoSecretIn('the data directory', await contentsBelow(directory));
+});
+
+test('no secret is in what a start with wrong settings says, nor in what the doctor says', async () => {
+  const upstream = await startFaultyUpstream(createTalkativeUpstream());
+  onTestFinished(() => upstream.close());
+  const wrong = { REDIS_URL: `redis://somebody:${PASSWORD}@nowhere/first`, YOUTUBE_API_KEY: API_KEY, PORT: 'none' };
+  const failing = {
+    YOUTUBE_API_KEY: API_KEY,
+    SOURCES: 'youtube-data-api',
+    YOUTUBE_API_ORIGIN: upstream.origin,
+    YOUTUBE_ORIGIN: upstream.origin,
+  };
+  for (const [args, env, expected] of [
+    [['serve'], wrong, /REDIS_URL: /],
+    [['doctor', '@lighthouse', '--source', 'youtube-data-api'], failing, /lighthouse/],
+    [['doctor', '@lighthouse', '--source', 'youtube-data-api', '--json'], failing, /lighthouse/],
+  ] as const) {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: await createTemporaryDirectory(),
+      env: { PATH: process.env.PATH, ...env },
+    });
+    const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect(printed + errors).toMatch(expected);
+    expectNoSecretIn(args.join(' '), printed + errors);
+  }
+});

@@ -152,7 +152,10 @@ describe('the installed service', () => {
   test('has the commands, for the same data', async () => {
     const listed = await run(home, 'npx', 'pennant', 'catalog', 'list');
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(SAMPLE) });
-    for (const command of ['catalog', 'doctor']) {
+    const { stdout: usage } = await run(home, 'npx', 'pennant', '--help');
+    const commands = [...usage.matchAll(/pennant \[?([a-z]+)\]? {2,}/g)].map(([, name = '']) => name);
+    expect(commands).toEqual(expect.arrayContaining(['serve', 'catalog', 'doctor']));
+    for (const command of commands) {
       const help = await run(home, 'npx', 'pennant', command, '--help');
       expect([command, help.exitCode, help.stdout]).toEqual([command, 0, expect.stringContaining(command)]);
     }

@@ -9,7 +9,11 @@ declare module 'autocannon' {
     readonly duration: number;
     /** Requests a second over all connections; as many as are answered without it. */
     readonly overallRate?: number;
-    readonly requests: readonly { readonly setupRequest: (request: Request) => Request }[];
+    /** Sent on a connection before the first of them is answered. */
+    readonly pipelining?: number;
+    /** Threads that send; without it the caller's own. */
+    readonly workers?: number;
+    readonly requests?: readonly { readonly setupRequest: (request: Request) => Request }[];
   }
 
   interface Result {

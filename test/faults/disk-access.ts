@@ -9,6 +9,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 import { youtubeSettings } from '../helpers/youtube-service.ts';
 import { comesTrue, type FaultContext, metricsOf, metricValue, stopService } from './context.ts';
 import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
+import type { Outcome } from './report.ts';
 import { statesOf } from './service-log.ts';
 
 /** "nobody" on every Linux. */
@@ -20,10 +21,11 @@ const QUOTA_BYTES = 1024 * 1024;
 /** A data directory that the service's user may not write to: root ignores file modes, so somebody else is needed. */
 export async function denyTheDirectory(context: FaultContext): Promise<void> {
   const name = 'DATA_DIR not writable, by an unprivileged user';
-  if (process.getuid?.() !== 0) {
-    context.report.skip('disk', name, 'only root can start a process as somebody else');
-    return;
-  }
+  if (process.getuid?.() === 0) await context.measure('disk', name, () => serveWithoutRights(context));
+  else context.report.skip('disk', name, 'only root can start a process as somebody else');
+}
+
+async function serveWithoutRights(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const dataDir = join(directory, 'data');
   await mkdir(dataDir);
@@ -71,20 +73,20 @@ export async function denyTheDirectory(context: FaultContext): Promise<void> {
   await replay.close();
   const measured =
     'records, searches, pictures from upstream and memory; said once for each part, and in a metric; recovered';
-  context.report.add('disk', name, { measured, faults });
+  return { measured, faults };
 }
 
 /** A directory that is not there is made, with all above it. */
-export async function removeTheDirectory(context: FaultContext): Promise<void> {
+export async function removeTheDirectory(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { DATA_DIR: join(directory, 'not', 'yet', 'there') } });
   const { status } = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
   const faults = status === 200 ? [] : [`answered ${status}`];
-  context.report.add('disk', 'DATA_DIR missing', { measured: 'made, with the folders above it', faults });
+  return { measured: 'made, with the folders above it', faults };
 }
 
 /** Pictures of ever new sizes, several times as many bytes as may be kept. */
-export async function exceedTheQuota(context: FaultContext): Promise<void> {
+export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { IMAGE_CACHE_BYTES: String(QUOTA_BYTES) } });
   const client = createHttpSender(service.port);
@@ -99,12 +101,11 @@ export async function exceedTheQuota(context: FaultContext): Promise<void> {
   }
   client.close();
   if (most > QUOTA_BYTES) faults.push(`${most} bytes were kept, more than ${QUOTA_BYTES}`);
-  const measured = `${mebibytes(written)} MiB made, at most ${mebibytes(most)} of 1 MiB kept`;
-  context.report.add('disk', 'the picture quota under churn', { measured, faults });
+  return { measured: `${mebibytes(written)} MiB made, at most ${mebibytes(most)} of 1 MiB kept`, faults };
 }
 
 /** By accident, or on purpose: the same directory for two services. */
-export async function shareTheDirectory(context: FaultContext): Promise<void> {
+export async function shareTheDirectory(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const services = await Promise.all([context.start({ directory }), context.start({ directory })]);
   const loads = services.map(({ port }) => startMixedLoad(port));
@@ -123,7 +124,7 @@ export async function shareTheDirectory(context: FaultContext): Promise<void> {
   ]);
   if (complaints.some((count) => count > 0)) faults.push(`a part failed: ${complaints.join(', ')}`);
   const answers = loads.reduce((sum, load) => sum + load.answers, 0);
-  context.report.add('disk', 'two services on one DATA_DIR', { measured: `works: ${answers} answers`, faults });
+  return { measured: `works: ${answers} answers`, faults };
 }
 
 async function bytesBelow(directory: string): Promise<number> {

@@ -7,6 +7,7 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, stopService } from './context.ts';
 import { RECORD_URLS } from './mixed-load.ts';
+import type { Outcome } from './report.ts';
 import { logOf, statesOf } from './service-log.ts';
 
 type Damage = (path: string) => Promise<void>;
@@ -29,7 +30,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 };
 
 /** `cache.db` may be thrown away at any time: it is damaged under the running service and before a start. */
-export async function damageTheCache(context: FaultContext): Promise<void> {
+export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'cache.db');
   let service = await context.start({ directory });
@@ -49,11 +50,11 @@ export async function damageTheCache(context: FaultContext): Promise<void> {
   service = await context.start({ directory });
   faults.push(...(await askForRecords(service, 5)).map((fault) => `garbage at the start: ${fault}`));
   const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: ${rebuilt} rebuilds, every answer right, sound files`;
-  context.report.add('disk', 'cache.db damaged', { measured, faults });
+  return { measured, faults };
 }
 
 /** `catalog.db` is the operator's: what is wrong is said, and not a byte is changed. */
-export async function damageTheCatalog(context: FaultContext): Promise<void> {
+export async function damageTheCatalog(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
   const healthy = await context.start({ directory });
@@ -83,7 +84,7 @@ export async function damageTheCatalog(context: FaultContext): Promise<void> {
   client.close();
   const measured =
     '20 requests told 503, the file named once in the log, not a byte changed, used again once put right';
-  context.report.add('disk', 'catalog.db replaced by garbage', { measured, faults });
+  return { measured, faults };
 }
 
 /** New searches ask the store each time; records come from memory too. */

@@ -5,6 +5,7 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import type { ServiceOptions, ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, metricsOf, metricValue, stopService } from './context.ts';
 import { findPictureFault, freshPictureUrl, RECORD_URLS } from './mixed-load.ts';
+import type { Outcome } from './report.ts';
 import { statesOf } from './service-log.ts';
 
 const PICTURES_DEGRADED = 'pennant_part_degraded{part="pictures"}';
@@ -23,9 +24,7 @@ export async function loseTheDisk(context: FaultContext): Promise<void> {
   }
   try {
     for (const [what, fault] of Object.entries(DISK_FAULTS)) {
-      const faults = await serveOn(context, { directory, env: { DATA_DIR: disk } }, disk, fault);
-      const measured = 'new pictures and records all answered; said once, and in a metric; recovered by itself';
-      context.report.add('disk', what, { measured, faults });
+      await context.measure('disk', what, () => serveOn(context, { directory, env: { DATA_DIR: disk } }, disk, fault));
     }
   } finally {
     await context.cleanUpServices();
@@ -58,7 +57,7 @@ async function serveOn(
   options: ServiceOptions,
   disk: string,
   fault: DiskFault,
-): Promise<string[]> {
+): Promise<Outcome> {
   if (!fault.isSudden) await fault.break(disk);
   const service = await context.start(options);
   const faults: string[] = [];
@@ -80,7 +79,7 @@ async function serveOn(
   }
   const exit = await stopService(service);
   if (exit !== 0) faults.push(`stopped with ${exit}`);
-  return faults;
+  return { measured: 'new pictures and records all answered; said once, and in a metric; recovered by itself', faults };
 }
 
 /** New pictures, which have to be written, and all records. */

@@ -8,11 +8,11 @@ export const disk: Subject = {
   name: 'disk',
   async run(context) {
     await loseTheDisk(context);
-    await damageTheCache(context);
-    await damageTheCatalog(context);
+    await context.measure('disk', 'cache.db damaged', () => damageTheCache(context));
+    await context.measure('disk', 'catalog.db replaced by garbage', () => damageTheCatalog(context));
     await denyTheDirectory(context);
-    await removeTheDirectory(context);
-    await exceedTheQuota(context);
-    await shareTheDirectory(context);
+    await context.measure('disk', 'DATA_DIR missing', () => removeTheDirectory(context));
+    await context.measure('disk', 'the picture quota under churn', () => exceedTheQuota(context));
+    await context.measure('disk', 'two services on one DATA_DIR', () => shareTheDirectory(context));
   },
 };

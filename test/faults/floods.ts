@@ -5,6 +5,7 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
+import type { Outcome } from './report.ts';
 
 const CGROUP_NAME = '200 clients that ask for distinct AVIFs, within a cgroup of 1 GiB';
 const GIB = 1024 ** 3;
@@ -13,11 +14,11 @@ const GIB = 1024 ** 3;
 export const floods: Subject = {
   name: 'floods',
   async run(context) {
-    await floodTheEncoders(context, { what: '200 clients that ask for distinct AVIFs' });
+    await context.measure('floods', '200 clients that ask for distinct AVIFs', () => floodTheEncoders(context));
     await floodWithinCgroup(context);
-    await floodTheLimiter(context);
-    await floodTheListener(context);
-    await floodWithSizes(context);
+    await context.measure('floods', 'a million clients against the limiter in process', floodTheLimiter);
+    await context.measure('floods', 'spoofed clients behind a trusted proxy', () => floodTheListener(context));
+    await context.measure('floods', 'distinct sizes of one picture', () => floodWithSizes(context));
   },
 };
 
@@ -29,7 +30,7 @@ async function floodWithinCgroup(context: FaultContext): Promise<void> {
   }
   try {
     const join = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`];
-    await floodTheEncoders(context, { what: CGROUP_NAME, prefix: join });
+    await context.measure('floods', CGROUP_NAME, () => floodTheEncoders(context, join));
   } finally {
     await context.cleanUpServices();
     await comesTrue(() => isRemoved(group), 5_000);
@@ -65,7 +66,7 @@ function isRemoved(group: string): boolean {
 }
 
 /** One client's sizes must not push out what everybody asks for. */
-async function floodWithSizes(context: FaultContext): Promise<void> {
+async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
   const service = await context.start({ directory, env: settings });
@@ -92,8 +93,7 @@ async function floodWithSizes(context: FaultContext): Promise<void> {
     if (!String(headers['cache-status']).startsWith('pennant; hit')) faults.push(`${url} had to be made again`);
   }
   client.close();
-  const measured = `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`;
-  context.report.add('floods', 'distinct sizes of one picture', { measured, faults });
+  return { measured: `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 
 async function plainFiles(directory: string): Promise<string[]> {

@@ -1,6 +1,6 @@
-import { crc32, deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { drawTestCard } from '../helpers/test-card.ts';
+import { makeEmptyGiant, pngOf } from './bare-png.ts';
 
 export interface PictureCase {
   readonly name: string;
@@ -26,15 +26,13 @@ export const PICTURE_CASES: readonly PictureCase[] = [
   { name: 'half-transparent PNG', make: () => sharp(transparent).png().toBuffer(), expected: '320×180' },
   { name: 'palette PNG', make: () => card().png({ palette: true }).toBuffer(), expected: '320×180' },
   { name: '1-bit PNG', make: () => pngOf(SIZE), expected: '320×180' },
-  { name: 'GIF of 60 frames', make: makeAnimation, expected: '320×180' },
+  { name: 'GIF of 60 frames', make: () => animate((frames) => frames.gif()), expected: '320×180' },
   {
     name: 'turned by EXIF',
     make: () => card().rotate(90).withMetadata({ orientation: 8 }).jpeg().toBuffer(),
     expected: '320×180',
   },
-  { name: '1×1', make: () => pngOf({ width: 1, height: 1 }), expected: '1×1' },
-  { name: '5000×1', make: () => pngOf({ width: 5_000, height: 1 }), expected: '2×1' },
-  { name: '1×5000', make: () => pngOf({ width: 1, height: 5_000 }), expected: '1×1' },
+  { name: 'WebP of 60 frames', make: () => animate((frames) => frames.webp()), expected: '320×180' },
   { name: '7000×7000, just allowed', make: () => pngOf({ width: 7_000, height: 7_000 }), expected: '640×360' },
   { name: '7100×7100, just not allowed', make: () => pngOf({ width: 7_100, height: 7_100 }), expected: 502 },
   { name: 'bomb: 20000×20000 in 50 KB', make: () => pngOf({ width: 20_000, height: 20_000 }), expected: 502 },
@@ -76,7 +74,7 @@ function half(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length / 2);
 }
 
-async function makeAnimation(): Promise<Buffer> {
+async function animate(encode: (frames: Sharp) => Sharp): Promise<Buffer> {
   const frames = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
       sharp({ create: { ...SIZE, channels: 3, background: { r: index * 4, g: 90, b: 30 } } })
@@ -84,36 +82,5 @@ async function makeAnimation(): Promise<Buffer> {
         .toBuffer(),
     ),
   );
-  return sharp(frames, { join: { animated: true } })
-    .gif()
-    .toBuffer();
-}
-
-/** A white PNG of one bit for each pixel, made without any encoder's limits. */
-function pngOf({ width, height }: { readonly width: number; readonly height: number }): Buffer {
-  const rowBytes = 1 + Math.ceil(width / 8);
-  const rows = Buffer.alloc(rowBytes * height, 0xff);
-  for (let row = 0; row < height; row += 1) rows[row * rowBytes] = 0;
-  return pngFrom({ width, height }, deflateSync(rows));
-}
-
-function makeEmptyGiant(): Buffer {
-  return pngFrom({ width: 65_535, height: 65_535 }, deflateSync(Buffer.alloc(10)));
-}
-
-function pngFrom({ width, height }: { readonly width: number; readonly height: number }, data: Buffer): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.writeUInt8(1, 8);
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);
-}
-
-function chunkOf(type: string, data: Buffer): Buffer {
-  const content = Buffer.concat([Buffer.from(type), data]);
-  const frame = Buffer.alloc(8);
-  frame.writeUInt32BE(data.length, 0);
-  frame.writeUInt32BE(crc32(content), 4);
-  return Buffer.concat([frame.subarray(0, 4), content, frame.subarray(4)]);
+  return encode(sharp(frames, { join: { animated: true } })).toBuffer();
 }

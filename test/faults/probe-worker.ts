@@ -5,13 +5,14 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import type { ProbeOptions, ProbeResult } from './probe.ts';
 
 if (parentPort === null) throw new Error('This file runs as a worker thread.');
-const port = parentPort;
-const { servicePort, urls, pauseMs } = workerData as ProbeOptions;
-const client = createHttpSender(servicePort);
+const parent = parentPort;
+const { port, urls, pauseMs } = workerData as ProbeOptions;
+const client = createHttpSender(port);
 const latenciesMs: number[] = [];
+const latenessMs: number[] = [];
 const faults: string[] = [];
 let isStopped = false;
-port.once('message', () => {
+parent.once('message', () => {
   isStopped = true;
 });
 
@@ -24,9 +25,11 @@ for (let count = 0; !isStopped; count += 1) {
   } catch (error) {
     faults.push(`${url} was not answered: ${(error as Error).message}`);
   }
-  latenciesMs.push(performance.now() - startedAtMs);
+  const answeredAtMs = performance.now();
+  latenciesMs.push(answeredAtMs - startedAtMs);
   await sleep(pauseMs);
+  latenessMs.push(performance.now() - answeredAtMs - pauseMs);
 }
 client.close();
-port.postMessage({ latenciesMs, faults } satisfies ProbeResult);
-port.close();
+parent.postMessage({ latenciesMs, latenessMs, faults } satisfies ProbeResult);
+parent.close();

@@ -36,11 +36,21 @@ export interface Exchange {
   readonly isClosed: boolean;
 }
 
-/** Sends bytes and reads until so many answers have come, the other side closes, or nothing more comes for a while. */
+export interface ExchangeOptions {
+  /** Reads until so many have come; otherwise until the other side closes. */
+  readonly answers?: number;
+  /** Reads no longer than until nothing more has come for so long after the first bytes. */
+  readonly quietMs?: number;
+}
+
+/** An answer may take so long to begin or to go on while it is still awaited. */
+const PATIENCE_MS = 15_000;
+
+/** Sends bytes and reads what comes. */
 export async function exchange(
   port: number,
   bytes: Buffer,
-  { answers: wanted, quietMs = 300 }: { readonly answers?: number; readonly quietMs?: number } = {},
+  { answers: wanted, quietMs = PATIENCE_MS }: ExchangeOptions = {},
 ): Promise<Exchange> {
   const socket = await openConnection(port);
   const chunks: Buffer[] = [];
@@ -55,8 +65,7 @@ export async function exchange(
   });
   socket.write(bytes);
   const isComplete = () => wanted !== undefined && splitAnswers(Buffer.concat(chunks)).answers.length >= wanted;
-  // An answer may take long to begin, and not long to go on.
-  const patienceMs = () => (chunks.length === 0 ? 5_000 : quietMs);
+  const patienceMs = () => (chunks.length === 0 ? PATIENCE_MS : quietMs);
   while (!isClosed && !isComplete() && performance.now() - lastDataAtMs < patienceMs()) await sleep(5);
   socket.destroy();
   return { ...splitAnswers(Buffer.concat(chunks)), isClosed };

@@ -5,18 +5,26 @@ export interface Row {
   readonly subject: string;
   readonly attack: string;
   readonly measured: string;
+  /** How long it took, being measured again included. */
+  readonly seconds: number;
   readonly verdict: 'held' | 'VIOLATED' | 'skipped';
 }
 
+/** What came of an attack, in words. */
+export interface Outcome {
+  readonly measured: string;
+  /** What was lost: an answer, a file, a promise of the contract. None may be. */
+  readonly faults: readonly string[];
+  /** Bounds on time or memory that were missed. */
+  readonly exceeded?: readonly string[];
+}
+
 export interface Report {
-  /** `faults`: what was lost, in words; none means that the service held. */
-  add(
-    subject: string,
-    attack: string,
-    outcome: { readonly measured: string; readonly faults: readonly string[] },
-  ): void;
+  /** The service held where there are neither faults nor exceeded bounds. */
+  add(subject: string, attack: string, outcome: Outcome, seconds: number): void;
   /** Something that this machine does not allow; named, so that nobody takes it for done. */
   skip(subject: string, attack: string, why: string): void;
+  rows(): number;
   violations(): number;
   table(): string;
 }
@@ -27,29 +35,37 @@ export function createReport(print: (line: string) => void): Report {
 
   function push(row: Row): void {
     rows.push(row);
-    print(`${row.verdict.padEnd(8)}  ${row.subject}: ${row.attack}: ${row.measured}`);
+    print(`${row.verdict.padEnd(8)}  ${row.subject}: ${row.attack}: ${row.measured} (${row.seconds.toFixed(1)} s)`);
   }
 
   return {
-    add(subject, attack, { measured, faults }) {
-      push({ subject, attack, measured, verdict: faults.length === 0 ? 'held' : 'VIOLATED' });
-      for (const fault of faults.slice(0, 5)) print(`            ${fault}`);
-      if (faults.length > 5) print(`            … and ${faults.length - 5} more`);
+    add(subject, attack, { measured, faults, exceeded = [] }, seconds) {
+      const lost = [...faults, ...exceeded];
+      push({ subject, attack, measured, seconds, verdict: lost.length === 0 ? 'held' : 'VIOLATED' });
+      for (const fault of lost.slice(0, 5)) print(`            ${fault}`);
+      if (lost.length > 5) print(`            … and ${lost.length - 5} more`);
     },
     skip(subject, attack, why) {
-      push({ subject, attack, measured: why, verdict: 'skipped' });
+      push({ subject, attack, measured: why, seconds: 0, verdict: 'skipped' });
     },
+    rows: () => rows.length,
     violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
     table: () => formatTable(rows),
   };
 }
 
-const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 'verdict'];
+const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 's', 'verdict'];
 
 function formatTable(rows: readonly Row[]): string {
   const lines = [
     HEADINGS,
-    ...rows.map(({ subject, attack, measured, verdict }) => [subject, attack, measured, verdict]),
+    ...rows.map(({ subject, attack, measured, seconds, verdict }) => [
+      subject,
+      attack,
+      measured,
+      seconds.toFixed(0),
+      verdict,
+    ]),
   ];
   const widths = HEADINGS.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const format = (line: readonly string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ');

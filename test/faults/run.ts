@@ -1,13 +1,13 @@
 /**
  * The fault suite: attacks the service, as real processes on loopback, and prints what was done and what was lost.
- * `node test/faults/run.ts [--long] [SUBJECT…]`; exit code 1 when anything was lost.
+ * `node test/faults/run.ts [--long] [--only TEXT]… [SUBJECT…]`; exit code 1 when anything was lost. `--only` leaves out
+ * attacks that have none of the texts in their name.
  */
 import { parseArgs } from 'node:util';
 import { clients } from './clients.ts';
-import { createContext, type Subject } from './context.ts';
+import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
-
 import { floods } from './floods.ts';
 import { pictures } from './pictures.ts';
 import { createReport, loadAverage } from './report.ts';
@@ -17,7 +17,11 @@ import { upstream } from './upstream.ts';
 
 const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, pictures, upstream, time, stops];
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { long: { type: 'boolean' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { long: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+});
+const isChosen = (attack: string) => values.only?.some((text) => attack.includes(text)) ?? true;
 const chosen = SUBJECTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const unknown = positionals.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
 if (unknown.length > 0) {
@@ -28,19 +32,20 @@ const report = createReport((line) => console.log(line));
 const startedAtMs = performance.now();
 
 for (const subject of chosen) {
-  const context = createContext(report, { isLong: values.long === true });
+  const context = createContext(report, { isLong: values.long === true, isChosen });
   try {
     await subject.run(context);
   } catch (error) {
-    report.add(subject.name, 'the subject itself', {
-      measured: 'not finished',
-      faults: [String((error as Error).stack)],
-    });
+    report.add(subject.name, 'the subject itself', unfinished(error), 0);
   } finally {
     await context.cleanUp();
   }
 }
 
+if (report.rows() === 0) {
+  console.error('No attack has such a name.');
+  process.exit(2);
+}
 console.log(`\n${report.table()}\n`);
 const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
 console.log(`${report.violations()} violations, ${seconds} s, ${loadAverage()}`);

@@ -6,23 +6,30 @@ import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { HOT_URLS } from './probe.ts';
+import type { Outcome } from './report.ts';
 
 const LIBRARIES = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`);
 const NAME = 'the system clock jumps by 5 hours, forward and back';
 const WINDOW_SECONDS = 10;
+const READY_MS = 15_000;
 
 /** The system clock is set, and the process is stopped for a while. */
 export const time: Subject = {
   name: 'time',
   async run(context) {
     const library = LIBRARIES.find((path) => existsSync(path));
+    const seconds = context.isLong ? 60 : 6;
+    // Both mostly wait.
+    const suspended = context.measure('time', `the process is suspended for ${seconds} s`, () =>
+      suspend(context, seconds),
+    );
     if (library === undefined) context.report.skip('time', NAME, 'libfaketime is not installed');
-    else await jumpTheClock(context, library);
-    await suspend(context);
+    else await context.measure('time', NAME, () => jumpTheClock(context, library));
+    await suspended;
   },
 };
 
-async function jumpTheClock(context: FaultContext, library: string): Promise<void> {
+async function jumpTheClock(context: FaultContext, library: string): Promise<Outcome> {
   const directory = await context.newDirectory();
   const clockFile = join(directory, 'clock');
   const setClock = async (offset: string) => {
@@ -84,7 +91,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<voi
   client.close();
   const measured =
     'limits and freshness held; after a restart an entry from the future and one too old were loaded anew';
-  context.report.add('time', NAME, { measured, faults });
+  return { measured, faults };
 }
 
 function askAsLimited(client: HttpSender) {
@@ -100,8 +107,7 @@ function hasMoved(date: string | undefined, offset: string): boolean {
 }
 
 /** As a virtual machine is, or a process under a debugger. */
-async function suspend(context: FaultContext): Promise<void> {
-  const seconds = context.isLong ? 60 : 6;
+async function suspend(context: FaultContext, seconds: number): Promise<Outcome> {
   const service = await context.start();
   const client = createHttpSender(service.port);
   for (const url of HOT_URLS) await client.send({ url });
@@ -114,11 +120,9 @@ async function suspend(context: FaultContext): Promise<void> {
   const faults = answers
     .filter(({ status }) => status !== 200)
     .map(({ status }) => `a request that waited got ${status}`);
-  const isWell = await comesTrue(() => isReady(service), 5_000);
-  if (!isWell) faults.push('not ready again after 5 s');
+  if (!(await comesTrue(() => isReady(service), READY_MS))) faults.push('not ready again');
   client.close();
-  const measured = `${answers.length} requests that came meanwhile answered, ready at once`;
-  context.report.add('time', `the process is suspended for ${seconds} s`, { measured, faults });
+  return { measured: `${answers.length} requests that came meanwhile answered, ready at once`, faults };
 }
 
 async function isReady({ inside }: ServiceProcess): Promise<boolean> {

@@ -14,6 +14,8 @@ export interface RequestOptions {
   readonly url: string;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
+  /** Asks to be told (100 Continue), and is called, when the other side has read the request's fields. */
+  readonly onAccepted?: () => void;
 }
 
 export interface HttpSender {
@@ -26,17 +28,18 @@ export interface HttpSender {
 export function createHttpSender(port: number, address = '127.0.0.1'): HttpSender {
   const agent = new Agent({ keepAlive: true, localAddress: address });
   return {
-    async send({ method = 'GET', url, headers = {}, signal }) {
+    async send({ method = 'GET', url, headers = {}, signal, onAccepted }) {
       const options = {
         host: '127.0.0.1',
         port,
         agent,
         method,
         path: url,
-        headers,
+        headers: onAccepted === undefined ? headers : { ...headers, expect: '100-continue' },
         ...(signal !== undefined && { signal }),
       };
       const sent = request(options).end();
+      if (onAccepted !== undefined) sent.once('continue', onAccepted);
       const [answer] = (await once(sent, 'response')) as [IncomingMessage];
       const bytes = await buffer(answer);
       return { status: answer.statusCode ?? 0, headers: answer.headers, bytes };

@@ -1,0 +1,31 @@
+import { crc32, deflateSync } from 'node:zlib';
+
+/** A white PNG of one bit for each pixel, made without any encoder's limits. */
+export function pngOf({ width, height }: { readonly width: number; readonly height: number }): Buffer {
+  const rowBytes = 1 + Math.ceil(width / 8);
+  const rows = Buffer.alloc(rowBytes * height, 0xff);
+  for (let row = 0; row < height; row += 1) rows[row * rowBytes] = 0;
+  return pngFrom({ width, height }, deflateSync(rows));
+}
+
+/** A header that promises four gigapixels, and next to nothing after it. */
+export function makeEmptyGiant(): Buffer {
+  return pngFrom({ width: 65_535, height: 65_535 }, deflateSync(Buffer.alloc(10)));
+}
+
+function pngFrom({ width, height }: { readonly width: number; readonly height: number }, data: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.writeUInt8(1, 8);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);
+}
+
+function chunkOf(type: string, data: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from(type), data]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(content), 4);
+  return Buffer.concat([frame.subarray(0, 4), content, frame.subarray(4)]);
+}

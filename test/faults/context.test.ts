@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { createContext } from './context.ts';
+import { createReport, type Outcome } from './report.ts';
+
+const HELD: Outcome = { measured: 'fine', faults: [] };
+const SLOW: Outcome = { measured: 'slow', faults: [], exceeded: ['p99 60 ms, more than 50 ms'] };
+const LOST: Outcome = { measured: 'cut', faults: ['an answer was cut'], exceeded: ['p99 60 ms, more than 50 ms'] };
+
+/** What becomes of attacks that end like this, one after the other. */
+async function measure(...outcomes: (Outcome | Error)[]) {
+  const report = createReport(() => undefined);
+  const context = createContext(report, { isLong: false, isChosen: (name) => name !== 'unwanted' });
+  let attempts = 0;
+  const attempt = async () => {
+    const outcome = outcomes[attempts] as Outcome | Error;
+    attempts += 1;
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  };
+  await context.measure('clients', 'an attack', attempt);
+  await context.measure('clients', 'unwanted', attempt);
+  return { attempts, violations: report.violations(), rows: report.rows(), table: report.table() };
+}
+
+test('an attack that nothing was lost by is made once', async () => {
+  expect(await measure(HELD)).toMatchObject({ attempts: 1, violations: 0, rows: 1 });
+});
+
+test('a missed bound on time or memory is measured again once, which the table says', async () => {
+  const { attempts, violations, table } = await measure(SLOW, HELD);
+  expect([attempts, violations]).toEqual([2, 0]);
+  expect(table).toContain('fine; measured again, since at first p99 60 ms, more than 50 ms');
+});
+
+test('a bound that is missed twice counts', async () => {
+  expect(await measure(SLOW, SLOW)).toMatchObject({ attempts: 2, violations: 1 });
+});
+
+test('what was lost is never tried again, nor an attack that did not come to its end', async () => {
+  expect(await measure(LOST)).toMatchObject({ attempts: 1, violations: 1 });
+  expect(await measure(new Error('connection reset'))).toMatchObject({ attempts: 1, violations: 1 });
+  expect(await measure(SLOW, LOST)).toMatchObject({ attempts: 2, violations: 1 });
+});

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender } from '../helpers/http-request.ts';
+import type { FaultContext } from './context.ts';
+import { CHANNELS, findPictureFault, freshPictureUrl } from './mixed-load.ts';
+import { loadAverage, type Outcome } from './report.ts';
+
+interface SentRequest {
+  readonly url: string;
+  /** The service has said that it has read the request: from then on an answer is owed. */
+  readonly isAccepted: boolean;
+  readonly fault: string | undefined;
+}
+
+/** A signal in the middle of records and new pictures; afterwards every picture that was sent has to be stored. */
+export async function stopUnderLoad(
+  context: FaultContext,
+  signal: NodeJS.Signals,
+  maxStopMs: number,
+): Promise<Outcome> {
+  const directory = await context.newDirectory();
+  const service = await context.start({ directory });
+  const client = createHttpSender(service.port);
+  const requests: SentRequest[] = [];
+  let isOver = false;
+  const work = async () => {
+    while (!isOver) {
+      const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshPictureUrl({ from: 100, to: 1_000 });
+      let isAccepted = false;
+      const sent = client.send({
+        url,
+        onAccepted: () => {
+          isAccepted = true;
+        },
+      });
+      const fault = await sent.then(
+        (answer) => (answer.headers['content-type']?.startsWith('image/') ? findPictureFault(url, answer) : undefined),
+        (error: Error) => error.message,
+      );
+      requests.push({ url, isAccepted, fault });
+      if (fault !== undefined) await sleep(20);
+    }
+  };
+  const working = Promise.all(Array.from({ length: 12 }, work));
+  await sleep(500 + Math.random() * 1_000);
+  const signalledAtMs = performance.now();
+  service.child.kill(signal);
+  const exit = await service.ended;
+  const tookMs = performance.now() - signalledAtMs;
+  isOver = true;
+  await working;
+  client.close();
+
+  const accepted = requests.filter(({ isAccepted }) => isAccepted);
+  const faults = accepted.filter(({ fault }) => fault !== undefined).map(({ url, fault }) => `${url}: ${fault}`);
+  if (accepted.length === 0) faults.push('nothing was accepted, nothing was tested');
+  if (exit !== 0) faults.push(`ended with ${exit}`);
+  faults.push(...(await findForgotten(context, directory, accepted)));
+  const took = `${(tookMs / 1000).toFixed(1)} s`;
+  return {
+    measured: `${accepted.length} accepted, all answered and still stored; exit ${exit} after ${took}`,
+    faults,
+    exceeded: tookMs > maxStopMs ? [`stopping took ${took} (${loadAverage()})`] : [],
+  };
+}
+
+/** Pictures that were sent before the stop and are not there after it. */
+async function findForgotten(
+  context: FaultContext,
+  directory: string,
+  accepted: readonly SentRequest[],
+): Promise<string[]> {
+  const service = await context.start({ directory });
+  const client = createHttpSender(service.port);
+  const pictures = accepted.filter(({ url, fault }) => fault === undefined && url.includes('?width=')).slice(-10);
+  const faults: string[] = [];
+  for (const { url } of pictures) {
+    const { status, headers } = await client.send({ url });
+    const isThere = status === 404 || String(headers['cache-status']).startsWith('pennant; hit');
+    if (!isThere) faults.push(`${url} was not stored: ${headers['cache-status']}`);
+  }
+  client.close();
+  await context.cleanUpServices();
+  return faults;
+}

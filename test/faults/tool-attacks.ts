@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import autocannon from 'autocannon';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { Attack, AttackOutcome } from './client-connections.ts';
+import { HOT_URLS } from './probe.ts';
+
+const SLOW_CONNECTIONS = 300;
+const WRK_CONNECTIONS = 32;
+const LARGE_PICTURE = '/UCPennantSample00000001A/tv.png';
+
+/** Attacks by tools that others have written for the purpose. */
+export const TOOL_ATTACKS: readonly Attack[] = [
+  slowAttack('slow fields', '-H'),
+  slowAttack('slow bodies', '-B'),
+  slowAttack('ranges', '-R'),
+  slowAttack('slow reads', '-X'),
+  {
+    name: `as many requests as wrk can send on ${WRK_CONNECTIONS} connections`,
+    findObstacle: () => findMissing('wrk'),
+    async run({ base }, untilMs) {
+      const args = ['-t1', `-c${WRK_CONNECTIONS}`, `-d${secondsUntil(untilMs)}s`, `${base}${HOT_URLS[1]}`];
+      const printed = await outputOf('wrk', args);
+      const faults = printed.match(/^\s*(Non-2xx|Socket errors).*$/gm) ?? [];
+      const answers = /(\d+) requests in/.exec(printed)?.[1];
+      return { done: `${answers} answers`, faults: answers === undefined ? [printed] : faults };
+    },
+  },
+  {
+    name: 'as many requests as autocannon can send, 10 at a time on each of 20 connections',
+    async run({ base }, untilMs) {
+      const options = {
+        url: `${base}${HOT_URLS[0]}`,
+        connections: 20,
+        pipelining: 10,
+        duration: secondsUntil(untilMs),
+      };
+      const { errors, non2xx, timeouts, requests } = await autocannon({ ...options, workers: 1 });
+      const faults = errors + non2xx + timeouts > 0 ? [`${errors} errors, ${timeouts} late, ${non2xx} not 200`] : [];
+      return { done: `${requests.total} answers`, faults };
+    },
+  },
+];
+
+function slowAttack(what: string, mode: string): Attack {
+  return {
+    name: `slowhttptest: ${what} on ${SLOW_CONNECTIONS} connections`,
+    findObstacle: () => findMissing('slowhttptest'),
+    run: (service, untilMs) => runSlowHttpTest(service, mode, secondsUntil(untilMs)),
+  };
+}
+
+/** Its own client asks every second whether the service can still be reached, and says so. */
+async function runSlowHttpTest({ base }: ServiceProcess, mode: string, seconds: number): Promise<AttackOutcome> {
+  const connections = ['-c', String(SLOW_CONNECTIONS), '-r', String(SLOW_CONNECTIONS)];
+  const times = ['-i', '2', '-l', String(seconds), '-p', '5'];
+  const printed = stripVTControlCharacters(
+    await outputOf('slowhttptest', [mode, ...connections, ...times, '-u', `${base}${LARGE_PICTURE}`]),
+  );
+  const end = /^Exit status:\s*(.+)$/m.exec(printed)?.[1];
+  const isReached = /service available:\s*YES/.test(printed) && !/service available:\s*NO/.test(printed);
+  return { done: `ended by "${end}", reached all the time`, faults: isReached ? [] : [printed] };
+}
+
+function secondsUntil(untilMs: number): number {
+  return Math.max(1, Math.round((untilMs - performance.now()) / 1000));
+}
+
+function findMissing(program: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(':');
+  return folders.some((folder) => existsSync(join(folder, program))) ? undefined : `${program} is not installed`;
+}
+
+async function outputOf(program: string, args: readonly string[]): Promise<string> {
+  const { stdout } = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  return text(stdout);
+}

@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Claim {
+  readonly threat: string;
+  readonly evidence: string;
+}
+
+/** The rows of the table of what is defended. */
+async function readClaims(): Promise<Claim[]> {
+  const document = await readFile(join(ROOT, 'SECURITY.md'), 'utf8');
+  const section = document.split('\n## ').find((part) => part.startsWith('Defended')) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  return rows.slice(1).map((row) => {
+    const [, threat = '', , evidence = ''] = row.split('|').map((cell) => cell.trim());
+    return { threat, evidence };
+  });
+}
+
+/** What stands in quotation marks; "…" stands for what is left out. */
+function quoted(text: string): string[] {
+  return [...text.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
+}
+
+/** True where a name that is written in the source has the quoted text, up to what is left out. */
+function isNamedIn(source: string, name: string): boolean {
+  const [before = '', after = ''] = name.split('…').map((part) => part.trim());
+  if (before === '') return source.includes(`${after}'`);
+  const isWhole = !name.includes('…');
+  return ["'", '"', '`'].some((mark) => source.includes(isWhole ? `${mark}${before}${mark}` : `${mark}${before}`));
+}
+
+describe('SECURITY.md', () => {
+  test('has a test for every claim', async () => {
+    const claims = await readClaims();
+    expect(claims.length).toBeGreaterThan(20);
+    const unproven = claims.filter(({ evidence }) => quoted(evidence).length === 0);
+    expect(unproven.map(({ threat }) => threat)).toEqual([]);
+  });
+
+  test('names tests that there are', async () => {
+    const missing: string[] = [];
+    for (const { evidence } of await readClaims()) {
+      const [unit = ''] = evidence.split('faults: ');
+      for (const [, path = '', names = ''] of unit.matchAll(/`([^`]+\.ts)`(?: \(((?:"[^"]+"(?:, )?)+)\))?/g)) {
+        const source = await readFile(join(ROOT, path), 'utf8').catch(() => '');
+        if (names === '') missing.push(`${path}: no test named`);
+        missing.push(
+          ...quoted(names)
+            .filter((name) => !isNamedIn(source, name))
+            .map((name) => `${path}: ${name}`),
+        );
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test('names rows and subjects that the fault suite has', async () => {
+    const directory = join(ROOT, 'test/faults');
+    const helpers = ['test/helpers/failure-kinds.ts'];
+    const files = [...(await readdir(directory)).map((name) => join(directory, name)), ...helpers];
+    const texts = files.filter((file) => !file.endsWith('.test.ts')).map((file) => readFile(file, 'utf8'));
+    const sources = (await Promise.all(texts)).join('\n');
+    const named = (await readClaims()).flatMap(({ evidence }) => quoted(evidence.split('faults: ')[1] ?? ''));
+    expect(named.length).toBeGreaterThan(25);
+    expect(named.filter((name) => !isNamedIn(sources, name))).toEqual([]);
+  });
+});
+
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+test('the lock file names the bytes of every package, and one that may run a script at installation', async () => {
+  const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== '');
+  expect(packages.length).toBeGreaterThan(100);
+  expect(packages.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path)).toEqual([]);
+  const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  expect(scripts.map(([path]) => path)).toEqual(['node_modules/node']);
+});

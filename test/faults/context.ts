@@ -36,6 +36,8 @@ export interface FaultContext {
 
 export interface Subject {
   readonly name: string;
+  /** Its attacks take time rather than the machine, and may run beside others. */
+  readonly isMostlyWaiting?: boolean;
   run(context: FaultContext): Promise<void>;
 }
 

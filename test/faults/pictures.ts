@@ -15,6 +15,7 @@ const LONGEST_MS = 12_000;
 /** Pictures that no codec should meet, and a codec that hangs. */
 export const pictures: Subject = {
   name: 'pictures',
+  isMostlyWaiting: true,
   async run(context) {
     // These only wait.
     const hanging = [

@@ -50,7 +50,8 @@ export function createReport(print: (line: string) => void): Report {
     },
     rows: () => rows.length,
     violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
-    table: () => formatTable(rows),
+    table: () =>
+      formatTable(Object.values(Object.groupBy(rows, ({ subject }) => subject)).flatMap((group) => group ?? [])),
   };
 }
 

@@ -15,7 +15,7 @@ import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
 
-const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, pictures, upstream, time, stops];
+const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, stops, pictures, upstream, time];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,7 +31,7 @@ if (unknown.length > 0) {
 const report = createReport((line) => console.log(line));
 const startedAtMs = performance.now();
 
-for (const subject of chosen) {
+async function attack(subject: Subject): Promise<void> {
   const context = createContext(report, { isLong: values.long === true, isChosen });
   try {
     await subject.run(context);
@@ -41,6 +41,9 @@ for (const subject of chosen) {
     await context.cleanUp();
   }
 }
+
+for (const subject of chosen.filter(({ isMostlyWaiting }) => !isMostlyWaiting)) await attack(subject);
+await Promise.all(chosen.filter(({ isMostlyWaiting }) => isMostlyWaiting).map(attack));
 
 if (report.rows() === 0) {
   console.error('No attack has such a name.');

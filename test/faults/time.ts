@@ -16,6 +16,7 @@ const READY_MS = 15_000;
 /** The system clock is set, and the process is stopped for a while. */
 export const time: Subject = {
   name: 'time',
+  isMostlyWaiting: true,
   async run(context) {
     const library = LIBRARIES.find((path) => existsSync(path));
     const seconds = context.isLong ? 60 : 6;

@@ -51,6 +51,7 @@ const SHORT_FORM: readonly string[] = [
 /** Upstream fails in every way, for a process that has old answers and for questions that it has none for. */
 export const upstream: Subject = {
   name: 'upstream',
+  isMostlyWaiting: true,
   async run(context) {
     const directory = await fillStore(context);
     const kinds = [...FAILURE_KINDS, REDIRECT_LOOP].filter(({ name }) => context.isLong || SHORT_FORM.includes(name));

@@ -1,6 +1,7 @@
 import { isChannelId } from './domain/identifier.ts';
 import { parseRedisUrl } from './domain/redis-url.ts';
 import * as form from './domain/settings.ts';
+import { readTracingSettings, type TracingSettings } from './domain/tracing-settings.ts';
 import { fileVariable, readSecretFile } from './secret-files.ts';
 
 /** Everything an operator can set, each written once: `docs/` and the README's table are made from this. */
@@ -195,7 +196,10 @@ export const SETTINGS = {
   ),
 } as const;
 
-export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> } & {
+  /** From OpenTelemetry's own variables; `undefined`: nothing is traced. */
+  readonly tracing: TracingSettings | undefined;
+};
 
 /** A setting as people are shown it. */
 export interface ShownSetting {
@@ -248,7 +252,9 @@ export function parseConfig(env: Environment): Config {
       return [name, undefined];
     }
   });
-  const config = Object.fromEntries(values) as Config;
+  const tracing = readTracingSettings(env);
+  mistakes.push(...tracing.mistakes);
+  const config = { ...Object.fromEntries(values), tracing: tracing.settings } as Config;
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;

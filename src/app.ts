@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createPartStates } from './composition/part-states.ts';
 import { createStores } from './composition/stores.ts';
+import { takeDown } from './composition/take-down.ts';
 import { createUpstreams } from './composition/upstreams.ts';
 import type { Config, ShownSetting } from './config.ts';
 import type { Condition } from './console/conditions.ts';
@@ -232,6 +233,8 @@ export async function buildApp(
   });
 
   await stores.opened();
+  const purge = createPurge({ store, pictures, caches });
+  void takeDown({ purge, channelIds: config.blockedChannels, logger, states });
   return {
     http,
     console: createConsoleServer({
@@ -247,7 +250,8 @@ export async function buildApp(
         settings,
       },
       registry: metrics.registry,
-      purge: createPurge({ channels, originals, pictures }),
+      purge,
+      dataDir: config.dataDir,
       logger,
       allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
       publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(http)}`,

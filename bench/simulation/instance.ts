@@ -103,13 +103,13 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     const { kind } = VARIANT_PRESETS[picture.variant];
     const load = () => loadOriginal(channelId, kind);
     const { value: original, outcome } = await originals.get(originalKey(channelId, kind), load, NO_WAIT);
-    const isStored = await findOrEncode(original, kind, picture);
+    const isStored = await findOrEncode(channelId, original, kind, picture);
     return isStored && outcome.kind === 'hit';
   }
 
   async function loadOriginal(channelId: string, kind: ImageKind): Promise<{ value: Original }> {
     const digest = `${kind}${channelId}`;
-    download(digest, kind);
+    download(channelId, digest, kind);
     const { width, height } = ORIGINAL_SIZE[kind];
     return {
       value: {
@@ -125,22 +125,23 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     };
   }
 
-  function download(digest: string, kind: ImageKind): void {
+  function download(channelId: string, digest: string, kind: ImageKind): void {
     counts().downloads += 1;
-    pictures.put(originalBytesKey(digest), BYTES.subarray(0, ORIGINAL_BYTES[kind]), 'plain');
+    pictures.put(originalBytesKey(channelId, digest), BYTES.subarray(0, ORIGINAL_BYTES[kind]), 'plain');
   }
 
   /** False when the picture had to be made. */
   async function findOrEncode(
+    channelId: string,
     original: Original,
     kind: ImageKind,
     { variant, format, bytes }: SimulatedPicture,
   ): Promise<boolean> {
     const { crop, output } = resolveOutput(cropOf(variant, original), {});
-    const key = pictureKey({ digest: original.digest, crop, output, format, quality: undefined });
+    const key = pictureKey({ channelId, digest: original.digest, crop, output, format, quality: undefined });
     if ((await pictures.get(key, 'plain')) !== undefined) return true;
-    const originalBytes = await pictures.findForReading(originalBytesKey(original.digest));
-    if (originalBytes === undefined) download(original.digest, kind);
+    const originalBytes = await pictures.findForReading(originalBytesKey(channelId, original.digest));
+    if (originalBytes === undefined) download(channelId, original.digest, kind);
     counts().encodes += 1;
     pictures.put(key, BYTES.subarray(0, bytes), 'plain');
     return false;

@@ -54,9 +54,8 @@ export function createSimulatedFiles(maxBytes: number): SimulatedFiles {
     async set(key, bytes) {
       files.set(key, bytes);
     },
-    async delete(key) {
-      files.delete(key);
-    },
+    eraseChannels: notPlayed,
+    eraseAll: notPlayed,
     stats: () => ({ plainBytes: files.calculatedSize, customBytes: 0, files: files.size }),
     async close() {},
     reads: () => reads,
@@ -76,10 +75,14 @@ export function createSimulatedSharedPictures(maxBytes: number): SimulatedShared
     async set(key, bytes) {
       if (bytes.length <= SHARED_PICTURE_MAX_BYTES) pictures.set(key, bytes);
     },
-    async delete(key) {
-      pictures.delete(key);
-    },
+    eraseChannels: notPlayed,
+    eraseAll: notPlayed,
     bytes: () => pictures.calculatedSize,
     pictures: () => pictures.size,
   };
+}
+
+/** No run takes a channel down. */
+function notPlayed(): Promise<never> {
+  return Promise.reject(new Error('This is not played.'));
 }

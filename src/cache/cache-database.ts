@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type CacheTables, openCacheTables, prepareSchema } from './cache-tables.ts';
+import { prepareSchema } from './cache-schema.ts';
+import { type CacheTables, openCacheTables } from './cache-tables.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
 
 export interface CacheDatabaseOptions {
@@ -19,6 +20,8 @@ export interface CacheDatabase {
    * @throws Error when the file cannot be opened; it is tried again no sooner than two seconds later.
    */
   use<T>(operation: (tables: CacheTables) => T, monotonicMs: number): T;
+  /** Deletes the file, whatever it is; the next operation makes a new one. */
+  beginAnew(): void;
   close(): void;
 }
 
@@ -52,6 +55,8 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
+      // What is deleted is overwritten with zeros: a channel that was taken down must not be left in free pages.
+      db.exec('PRAGMA secure_delete = ON');
       prepareSchema(db);
       const { ino: inode, size: bytes } = statSync(path);
       if (bytes <= MAX_CHECKED_BYTES) check(db);
@@ -76,8 +81,12 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
   /** Deletes the file unless another process has put a new one in its place. */
   function throwAway(inode: number | undefined, reason: string): void {
     if (findIdentity(path)?.inode !== inode) return;
-    for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
+    removeFile();
     onRebuilt(reason);
+  }
+
+  function removeFile(): void {
+    for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
   }
 
   function current(monotonicMs: number): OpenFile {
@@ -143,6 +152,10 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
         }
         throw error;
       }
+    },
+    beginAnew() {
+      closeQuietly();
+      removeFile();
     },
     close: closeQuietly,
   };

@@ -1,22 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { mentionsChannel } from './mentions.ts';
 import { DamagedFileError } from './sqlite-errors.ts';
+import type { ErasingStep } from './sqlite-messages.ts';
 import type { StoredEntry } from './store.ts';
-
-/** Goes up with every change of the tables; a file with another number is thrown away. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE entries (
-    row INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    value TEXT NOT NULL,
-    stored_at_ms REAL NOT NULL,
-    expires_at_ms REAL NOT NULL,
-    checksum INTEGER NOT NULL
-  );
-  CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
-`;
 
 /** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */
 export interface CacheTables {
@@ -25,26 +12,16 @@ export interface CacheTables {
   delete(key: string): void;
   /** Removes some expired entries, and while the file is too large, those that would expire next. */
   shrink(nowMs: number): void;
+  /** Looks at some rows after the given one and removes those that name one of the channels. */
+  eraseChannels(channelIds: ReadonlySet<string>, afterRow: number): ErasingStep;
+  /** What was removed is then in the write-ahead log no more either. */
+  finishErasing(): void;
 }
 
 const ROWS_PER_STEP = 64;
+/** A few milliseconds: other calls wait for no longer. */
+const ROWS_PER_ERASING_STEP = 200;
 const MAX_EVICTION_STEPS = 10;
-
-/**
- * Creates the tables in an empty file.
- *
- * @throws DamagedFileError when the file has tables of another version.
- */
-export function prepareSchema(db: DatabaseSync): void {
-  // Within the write lock, for another process may be about to do the same.
-  db.exec('BEGIN IMMEDIATE');
-  const version = db.prepare('PRAGMA user_version').get()?.user_version;
-  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-  db.exec('COMMIT');
-  if (version !== 0 && version !== SCHEMA_VERSION) {
-    throw new DamagedFileError(`its layout has the number ${version} instead of ${SCHEMA_VERSION}`);
-  }
-}
 
 /** @param maxBytes pages in use are kept below this; a single change may exceed it for a moment. */
 export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables {
@@ -62,6 +39,8 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
   const removeNextToExpire = db.prepare(
     'DELETE FROM entries WHERE row IN (SELECT row FROM entries ORDER BY expires_at_ms LIMIT ?)',
   );
+  const selectAfter = db.prepare('SELECT row, key, value FROM entries WHERE row > ? ORDER BY row LIMIT ?');
+  const removeRow = db.prepare('DELETE FROM entries WHERE row = ?');
   const pages = db.prepare(`
     SELECT page_count - freelist_count AS used, page_size AS bytes
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
@@ -91,7 +70,24 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
         removeNextToExpire.run(ROWS_PER_STEP);
       }
     },
+    eraseChannels(channelIds, afterRow) {
+      const rows = selectAfter.all(afterRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
+      const meant = rows.filter(
+        ({ key, value }) => mentionsChannel(key, channelIds) || mentionsChannel(value, channelIds),
+      );
+      for (const { row } of meant) removeRow.run(row);
+      return { erasedKeys: meant.map(({ key }) => key), lastRow: rows.at(-1)?.row };
+    },
+    finishErasing() {
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    },
   };
+}
+
+interface Row {
+  readonly row: number;
+  readonly key: string;
+  readonly value: string;
 }
 
 function checksumOf(key: string, value: string): number {

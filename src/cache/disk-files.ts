@@ -4,9 +4,19 @@ import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/error-code.ts';
 import { listed, removeIfAllowed } from './directories.ts';
 import { createFileIndex, type IndexedFile, indexedFile } from './file-index.ts';
-import { digestOf, fileNameOf, isContentOf, parseFileName, relativePathOf, shardOf } from './file-names.ts';
-import { inspect, scanFiles } from './file-scan.ts';
-import type { FileClass, FileStore } from './files.ts';
+import {
+  channelDigestIn,
+  channelDigestOf,
+  digestOf,
+  type FileName,
+  fileNameOf,
+  isContentOf,
+  parseFileName,
+  relativePathOf,
+  shardOf,
+} from './file-names.ts';
+import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
+import type { ErasedFiles, FileClass, FileStore } from './files.ts';
 import { removeLeftovers, writeWhole } from './temporary-files.ts';
 
 export type DiskFileStoreEvent =
@@ -130,7 +140,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   }
 
   async function write(key: string, content: Buffer, fileClass: FileClass): Promise<void> {
-    const name = await fileNameOf(digestOf(key), content, fileClass);
+    const name = await fileNameOf(key, content, fileClass);
     const nowMs = clock.now();
     reservedBytes[fileClass] += name.bytes;
     try {
@@ -157,6 +167,20 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   async function removeKey(key: string): Promise<void> {
     const file = await find(digestOf(key));
     if (file !== undefined) await remove(file);
+  }
+
+  /** As the directory has them: what another process has written is not in the index. */
+  async function erase(isMeant: (name: FileName) => boolean): Promise<ErasedFiles> {
+    const erased = { files: 0, bytes: 0 };
+    for await (const name of fileNamesIn(directory)) {
+      if (!isMeant(name)) continue;
+      await rm(join(directory, relativePathOf(name)), { force: true });
+      const known = index.find(name.digest);
+      if (known !== undefined) index.remove(known);
+      erased.files += 1;
+      erased.bytes += name.bytes;
+    }
+    return erased;
   }
 
   function stats() {
@@ -206,7 +230,12 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
       if (mustScanAgain) startScan();
     },
 
-    delete: removeKey,
+    eraseChannels(channelIds) {
+      const digests = new Set([...channelIds].map(channelDigestOf));
+      return erase((name) => digests.has(channelDigestIn(name)));
+    },
+
+    eraseAll: () => erase(() => true),
 
     stats,
 

@@ -5,7 +5,7 @@ import type { FileClass } from './files.ts';
 const HOUR_MS = 3_600_000;
 
 function fileOf(number: number, usedAtMs: number, bytes = 1, fileClass: FileClass = 'plain'): IndexedFile {
-  return indexedFile({ digest: `digest ${number}`, bytes, checksum: 0, fileClass }, usedAtMs);
+  return indexedFile({ digest: `digest ${number}`, bytes, checksum: 0, fileClass, isOriginal: false }, usedAtMs);
 }
 
 describe('the index of files', () => {

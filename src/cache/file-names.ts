@@ -3,30 +3,50 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { FileClass } from './files.ts';
+import { channelOfPicture, isOriginalBytes } from './keys.ts';
 
 /**
  * What a stored file's name says. The file itself is the plain picture, so that any program can read it; a file whose
  * content does not fit its name is cut, damaged or somebody else's.
  */
 export interface FileName {
-  /** Of the key: 160 bits of SHA-256, beyond accidental and deliberate collisions. */
+  /** Of the key, and of the channel in it: 96 and 64 bits of SHA-256, beyond accidental and deliberate collisions. */
   readonly digest: string;
   readonly bytes: number;
   readonly checksum: number;
   readonly fileClass: FileClass;
+  /** An original, else made of one. */
+  readonly isOriginal: boolean;
 }
 
-const DIGEST_CHARACTERS = 40;
+const KEY_CHARACTERS = 24;
+const CHANNEL_CHARACTERS = 16;
 /** 4,096 directories: a hundred thousand files make a listing of two dozen names each. */
 const SHARD_CHARACTERS = 3;
-const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(plain|custom)$/;
+const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(original|plain|custom)$/;
 
 export function digestOf(key: string): string {
-  return hash('sha256', key).slice(0, DIGEST_CHARACTERS);
+  return hash('sha256', key).slice(0, KEY_CHARACTERS) + channelDigestOf(channelOfPicture(key));
 }
 
-export async function fileNameOf(digest: string, content: Buffer, fileClass: FileClass): Promise<FileName> {
-  return { digest, bytes: content.length, checksum: await checksumOf(content), fileClass };
+/** What the names of a channel's files have in common. */
+export function channelDigestOf(channelId: string): string {
+  return hash('sha256', channelId).slice(0, CHANNEL_CHARACTERS);
+}
+
+/** The channel's part of a name. */
+export function channelDigestIn({ digest }: FileName): string {
+  return digest.slice(KEY_CHARACTERS);
+}
+
+export async function fileNameOf(key: string, content: Buffer, fileClass: FileClass): Promise<FileName> {
+  return {
+    digest: digestOf(key),
+    bytes: content.length,
+    checksum: await checksumOf(content),
+    fileClass,
+    isOriginal: isOriginalBytes(key),
+  };
 }
 
 /** True when the content is what the name says. */
@@ -52,13 +72,20 @@ export function shardOf(digest: string): string {
 }
 
 /** The path below the store's directory. */
-export function relativePathOf({ digest, bytes, checksum, fileClass }: FileName): string {
-  return join(shardOf(digest), `${digest}-${bytes}-${checksum.toString(16).padStart(8, '0')}.${fileClass}`);
+export function relativePathOf({ digest, bytes, checksum, fileClass, isOriginal }: FileName): string {
+  const ending = isOriginal ? 'original' : fileClass;
+  return join(shardOf(digest), `${digest}-${bytes}-${checksum.toString(16).padStart(8, '0')}.${ending}`);
 }
 
 /** Reads a file's name; `undefined` when it is none of ours. */
 export function parseFileName(text: string): FileName | undefined {
-  const [, digest, bytes, checksum, fileClass] = FILE_NAME.exec(text) ?? [];
+  const [, digest, bytes, checksum, ending] = FILE_NAME.exec(text) ?? [];
   if (digest === undefined) return undefined;
-  return { digest, bytes: Number(bytes), checksum: Number(`0x${checksum}`), fileClass: fileClass as FileClass };
+  return {
+    digest,
+    bytes: Number(bytes),
+    checksum: Number(`0x${checksum}`),
+    fileClass: ending === 'custom' ? 'custom' : 'plain',
+    isOriginal: ending === 'original',
+  };
 }

@@ -12,10 +12,17 @@ import { type FileName, parseFileName, relativePathOf } from './file-names.ts';
  * @param signal ends the scan early, without an error.
  */
 export async function scanFiles(directory: string, index: FileIndex, signal: AbortSignal): Promise<void> {
+  for await (const name of fileNamesIn(directory)) {
+    if (signal.aborted) return;
+    await add(directory, name, index);
+  }
+}
+
+/** The names of all files below the directory that are ours. */
+export async function* fileNamesIn(directory: string): AsyncGenerator<FileName> {
   for (const shard of await listed(directory)) {
     for (const name of (await listed(join(directory, shard))).map(parseFileName)) {
-      if (signal.aborted) return;
-      if (name !== undefined) await add(directory, name, index);
+      if (name !== undefined) yield name;
     }
   }
 }

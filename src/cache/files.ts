@@ -7,13 +7,21 @@ export interface FileStoreStats {
   readonly files: number;
 }
 
+export interface ErasedFiles {
+  readonly files: number;
+  readonly bytes: number;
+}
+
 /** Picture bytes on disk, under a quota. Never returns a cut, empty or foreign file. */
 export interface FileStore {
   get(key: string): Promise<Buffer | undefined>;
   /** The file's path when it is stored, for a process that reads it itself; undefined otherwise. */
   findPath(key: string): Promise<string | undefined>;
   set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
-  delete(key: string): Promise<void>;
+  /** Removes every file of these channels, whoever wrote it. Rejects when one cannot be removed. */
+  eraseChannels(channelIds: ReadonlySet<string>): Promise<ErasedFiles>;
+  /** Removes every file. Rejects when one cannot be removed. */
+  eraseAll(): Promise<ErasedFiles>;
   stats(): FileStoreStats;
   close(): Promise<void>;
 }

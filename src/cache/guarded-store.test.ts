@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createGuardedStore } from './guarded-store.ts';
-import type { Store } from './store.ts';
+import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };
 
@@ -10,7 +10,7 @@ function createBrokenStore() {
   const fail = (isBroken: boolean) => {
     if (isBroken) throw new Error('broken');
   };
-  const store: Store = {
+  const store: ErasableStore = {
     async get() {
       fail(broken.reads);
       return undefined;
@@ -19,6 +19,13 @@ function createBrokenStore() {
       fail(broken.writes);
     },
     async delete() {
+      fail(broken.writes);
+    },
+    async eraseChannels() {
+      fail(broken.writes);
+      return [];
+    },
+    async eraseAll() {
       fail(broken.writes);
     },
     async close() {},
@@ -53,4 +60,11 @@ it('works again only when it can be read and written', async () => {
   broken.writes = false;
   await guarded.delete('key');
   expect(states).toEqual([false, true]);
+});
+
+it('hides no failure to erase', async () => {
+  const { broken, guarded } = createBrokenStore();
+  broken.writes = true;
+  await expect(guarded.eraseChannels(new Set())).rejects.toThrow('broken');
+  await expect(guarded.eraseAll()).rejects.toThrow('broken');
 });

@@ -1,18 +1,21 @@
-import type { Store, StoredEntry } from './store.ts';
+import type { ErasableStore, StoredEntry } from './store.ts';
 
 export interface GuardedStoreOptions {
-  readonly store: Store;
+  readonly store: ErasableStore;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
   /** Told when the store begins to fail and when it works again, not for every call. */
   readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
 }
 
-export interface GuardedStore extends Store {
+export interface GuardedStore extends ErasableStore {
   isWorking(): boolean;
 }
 
-/** A store whose failures are misses: a broken cache makes the service slower, never wrong. */
+/**
+ * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only what cannot be erased is
+ * told: whoever asked for it relies on its being gone.
+ */
 export function createGuardedStore({ store, readTimeoutMs, onStateChange }: GuardedStoreOptions): GuardedStore {
   /** A full disk can still be read: a read that succeeds says nothing of the writes. */
   const failing = new Set<'reads' | 'writes'>();
@@ -51,6 +54,8 @@ export function createGuardedStore({ store, readTimeoutMs, onStateChange }: Guar
     },
     set: (key, entry, ttlMs) => write(() => store.set(key, entry, ttlMs)),
     delete: (key) => write(() => store.delete(key)),
+    eraseChannels: (channelIds) => store.eraseChannels(channelIds),
+    eraseAll: () => store.eraseAll(),
     async close() {
       await Promise.allSettled(writes);
       await store.close();

@@ -7,7 +7,15 @@ import type { ImageKind, Size } from '../domain/variants.ts';
  * The layout of what is stored. A number goes up when values of that kind change their shape: old ones then read as
  * misses instead of as nonsense.
  */
-const LAYOUT = { channel: 1, name: 1, search: 1, original: 3, published: 1, picture: 1, refinement: 1 } as const;
+const LAYOUT = { channel: 1, name: 1, search: 1, original: 3, published: 1, picture: 2, refinement: 1 } as const;
+
+export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
+
+/** What an entry of a store is about, in whatever layout; `undefined` for a key that is not of our making. */
+export function findEntryKind(key: string): EntryKind | undefined {
+  const [, kind = ''] = /^([a-z]+)\d+:/.exec(key) ?? [];
+  return Object.hasOwn(LAYOUT, kind) && kind !== 'picture' ? (kind as EntryKind) : undefined;
+}
 
 export function channelKey(channelId: string): string {
   return `channel${LAYOUT.channel}:${channelId}`;
@@ -37,12 +45,14 @@ export function publishedKey(channelId: string): string {
   return `published${LAYOUT.published}:${channelId}`;
 }
 
-/** An original's bytes, named by their digest: two channels with one picture share them. */
-export function originalBytesKey(digest: string): string {
-  return `original/${digest}`;
+/** An original's bytes, named by their digest. */
+export function originalBytesKey(channelId: string, digest: string): string {
+  return `original/${channelId}/${digest}`;
 }
 
 export interface PictureIdentity {
+  readonly channelId: string;
+  /** Of the original. */
   readonly digest: string;
   readonly crop: Size & { readonly left: number; readonly top: number };
   readonly output: Size;
@@ -51,9 +61,27 @@ export interface PictureIdentity {
 }
 
 /** An encoded picture: everything that changes its bytes, so that equal requests are one picture. */
-export function pictureKey({ digest, crop, output, format, quality }: PictureIdentity): string {
+export function pictureKey({ channelId, digest, crop, output, format, quality }: PictureIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  return `picture${LAYOUT.picture}/${digest}/${cut}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
+  const cutOriginal = `picture${LAYOUT.picture}/${channelId}/${digest}/${cut}`;
+  return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
+}
+
+/** Whose picture it is: the bytes of an original, or what was made of one. */
+export function channelOfPicture(key: string): string {
+  return key.split('/', 2)[1] ?? '';
+}
+
+const PICTURE = /^(?:original|picture\d+)\//;
+
+/** Whether the key is one of picture bytes, in whatever layout. */
+export function isPicture(key: string): boolean {
+  return PICTURE.test(key);
+}
+
+/** Tells an original's bytes from what was made of one. */
+export function isOriginalBytes(key: string): boolean {
+  return key.startsWith('original/');
 }
 
 /** The smaller encoding of a picture that was asked for often. */

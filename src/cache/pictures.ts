@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { FileClass, FileStore, FileStoreStats } from './files.ts';
+import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
+import { channelOfPicture } from './keys.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 
 export interface PictureCacheOptions {
@@ -18,7 +19,10 @@ export interface PictureCache {
   put(key: string, bytes: Buffer, fileClass: FileClass): void;
   /** For a process that reads the picture itself: its file, or its bytes where they are few or there is no file. */
   findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
-  delete(key: string): Promise<void>;
+  /** Removes every picture of these channels, here and from what is shared. Rejects when one cannot be removed. */
+  eraseChannels(channelIds: ReadonlySet<string>): Promise<ErasedFiles>;
+  /** Removes every picture, here and from what is shared. Rejects when one cannot be removed. */
+  eraseAll(): Promise<ErasedFiles>;
   stats(): FileStoreStats & { memoryBytes: number };
   isWorking(): boolean;
   /** Waits for the writes under way. */
@@ -88,6 +92,14 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     return bytes;
   }
 
+  /** Drops what fits from memory, and waits for it to be written: what is on disk can be removed. */
+  async function forget(isMeant: (key: string) => boolean): Promise<void> {
+    for (const tier of [memory.plain, memory.custom]) {
+      for (const key of [...tier.keys()].filter(isMeant)) tier.delete(key);
+    }
+    await Promise.all([...writing].filter(([key]) => isMeant(key)).map(([, { done }]) => done));
+  }
+
   return {
     async get(key, fileClass) {
       const held = inMemory(key);
@@ -116,11 +128,16 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
       return bytes === undefined ? undefined : { bytes };
     },
 
-    async delete(key) {
-      memory.plain.delete(key);
-      memory.custom.delete(key);
-      await writing.get(key)?.done;
-      await Promise.all([files.delete(key), shared?.delete(key)]);
+    async eraseChannels(channelIds) {
+      await forget((key) => channelIds.has(channelOfPicture(key)));
+      await shared?.eraseChannels(channelIds);
+      return files.eraseChannels(channelIds);
+    },
+
+    async eraseAll() {
+      await forget(() => true);
+      await shared?.eraseAll();
+      return files.eraseAll();
     },
 
     stats: () => ({ ...files.stats(), memoryBytes: memory.plain.calculatedSize + memory.custom.calculatedSize }),

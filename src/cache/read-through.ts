@@ -57,7 +57,8 @@ export interface ReadThrough<V> {
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the value under the key, if there is one, and leaves its age alone. */
   patch(key: string, change: (value: V) => V): Promise<void>;
-  delete(key: string): Promise<void>;
+  /** Drops from memory what fits; the store is the caller's. `value` is absent for "no such channel". */
+  forget(isMeant: (key: string, value: V | undefined) => boolean): void;
   stats(): { entries: number; bytes: number; loading: number };
 }
 
@@ -232,9 +233,9 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
       keep(key, { value: change(entry.content.value) }, leftMs, entry.isStored);
     },
 
-    async delete(key) {
-      memory.delete(key);
-      await store.delete(key);
+    forget(isMeant) {
+      const meant = [...memory.entries()].filter(([key, entry]) => isMeant(key, contentValue(entry)));
+      for (const [key] of meant) memory.delete(key);
     },
 
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),

@@ -10,6 +10,9 @@ export type Operation =
   | { readonly name: 'get'; readonly key: string }
   | { readonly name: 'set'; readonly key: string; readonly entry: StoredEntry; readonly ttlMs: number }
   | { readonly name: 'delete'; readonly key: string }
+  | { readonly name: 'erase-channels'; readonly channelIds: ReadonlySet<string>; readonly afterRow: number }
+  | { readonly name: 'finish-erasing' }
+  | { readonly name: 'erase-all' }
   | { readonly name: 'close' };
 
 /** Times travel along because the worker has no clock of its own that a test could move. */
@@ -20,7 +23,16 @@ export interface Request {
   readonly monotonicMs: number;
 }
 
+/** What one step of erasing came to. */
+export interface ErasingStep {
+  readonly erasedKeys: readonly string[];
+  /** Where the next step begins; `undefined` at the end. */
+  readonly lastRow: number | undefined;
+}
+
+export type Result = StoredEntry | ErasingStep | undefined;
+
 export type Reply =
-  | { readonly kind: 'done'; readonly id: number; readonly entry: StoredEntry | undefined }
+  | { readonly kind: 'done'; readonly id: number; readonly result: Result }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
   | { readonly kind: 'rebuilt'; readonly reason: string };

@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type CacheDatabase, createCacheDatabase } from './cache-database.ts';
 import type { CacheTables } from './cache-tables.ts';
-import type { Operation, Reply, Request, WorkerOptions } from './sqlite-messages.ts';
-import type { StoredEntry } from './store.ts';
+import type { Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 
 const WRITES_BETWEEN_SHRINKING = 16;
 
@@ -21,8 +20,10 @@ function reply(message: Reply): void {
   port.postMessage(message);
 }
 
-function run(tables: CacheTables, operation: Operation, nowMs: number): StoredEntry | undefined {
+function run(tables: CacheTables, operation: Operation, nowMs: number): Result {
   if (operation.name === 'get') return tables.get(operation.key, nowMs);
+  if (operation.name === 'erase-channels') return tables.eraseChannels(operation.channelIds, operation.afterRow);
+  if (operation.name === 'finish-erasing') tables.finishErasing();
   if (operation.name === 'delete') tables.delete(operation.key);
   if (operation.name === 'set') {
     writes += 1;
@@ -40,8 +41,13 @@ port.on('message', ({ id, operation, nowMs, monotonicMs }: Request) => {
       port.close();
       return;
     }
-    const entry = database.use((tables) => run(tables, operation, nowMs), monotonicMs);
-    reply({ kind: 'done', id, entry });
+    if (operation.name === 'erase-all') {
+      database.beginAnew();
+      reply({ kind: 'done', id, result: undefined });
+      return;
+    }
+    const result = database.use((tables) => run(tables, operation, nowMs), monotonicMs);
+    reply({ kind: 'done', id, result });
   } catch (error) {
     reply({ kind: 'failed', id, message: error instanceof Error ? error.message : String(error) });
   }

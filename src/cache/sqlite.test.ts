@@ -1,4 +1,4 @@
-import { rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -43,7 +43,7 @@ describe('a cache.db that is not what it should be when it is opened', () => {
   it.each<[string, (path: string) => Promise<void> | void]>([
     ['garbage', (path) => writeFile(path, Buffer.alloc(20_000, 'garbage'))],
     ['cut in the middle', (path) => truncate(path, 5_000)],
-    ['of a newer layout', (path) => changeDatabase(path, 'PRAGMA user_version = 999')],
+    ['of an older version', (path) => changeDatabase(path, 'PRAGMA user_version = 1')],
     ['without its table', (path) => changeDatabase(path, 'DROP TABLE entries')],
     ['somebody else’s', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
   ])('is begun anew when it is %s, and says so once', async (_case, damage) => {
@@ -95,6 +95,60 @@ describe('a cache.db that is harmed while it is open', () => {
     changeDatabase(path, "UPDATE entries SET value = 'wrong'");
     expect(await store.get('key')).toBeUndefined();
     expect(events).toEqual([{ kind: 'rebuilt', reason: expect.stringContaining('checksum') }]);
+  });
+});
+
+describe('a cache.db of a newer version', () => {
+  it('is left as it is, with a clear error', async () => {
+    const { path, events, open } = await setUp();
+    const before = open();
+    await before.set('key', entryOf('value'), HOUR_MS);
+    await before.close();
+    changeDatabase(path, 'PRAGMA user_version = 999');
+    await expect(open().get('key')).rejects.toThrow(
+      /cache\.db cannot be used: it was written by a newer Pennant \(schema 999, .*"pennant cache clear"/,
+    );
+    expect([events, countRows(path)]).toEqual([[], 1]);
+  });
+
+  it('can be erased, and is then used', async () => {
+    const { path, open } = await setUp();
+    changeDatabase(path, 'PRAGMA user_version = 999');
+    const store = open();
+    await store.eraseAll();
+    await store.set('key', entryOf('value'), HOUR_MS);
+    expect(await store.get('key')).toEqual(entryOf('value'));
+  });
+});
+
+describe('what was erased from cache.db', () => {
+  const CHANNEL = 'UCgone_________________A';
+
+  it('is in no file any more, however often it had been changed, and while others read', async () => {
+    const { directory, open } = await setUp();
+    const [store, other] = [open(), open()];
+    const record = (round: number) => entryOf(`{"value":{"channelId":"${CHANNEL}","description":"${TEXT} ${round}"}}`);
+    for (let round = 0; round < 20; round += 1) {
+      await store.set(`channel1:${CHANNEL}`, record(round), HOUR_MS);
+      await store.set(`channel1:another ${round}`, entryOf('x'.repeat(5_000)), HOUR_MS);
+      await other.get(`channel1:${CHANNEL}`);
+      await store.set(`search1:20:words ${round}`, record(round), HOUR_MS);
+      if (round % 3 === 0) await store.delete(`search1:20:words ${round}`);
+    }
+    expect(await bytesIn(directory)).toContain(SECRET);
+    await store.eraseChannels(new Set([CHANNEL]));
+    expect(await bytesIn(directory)).not.toContain(SECRET);
+    expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
+  });
+
+  it('is in no file any more when it had expired or been pushed out before', async () => {
+    const { directory, clock, open } = await setUp({ maxBytes: 200_000 });
+    const store = open();
+    for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
+    clock.advance(1_000);
+    for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
+    await store.eraseChannels(new Set([CHANNEL]));
+    expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 });
 
@@ -207,6 +261,16 @@ describe('the SQLite store’s thread', () => {
     expect(longestMs).toBeLessThan(50);
   });
 });
+
+/** Stands in every part of the text, so that no piece of it can be left behind unseen. */
+const SECRET = 'private words';
+const TEXT = `${SECRET} `.repeat(300);
+
+/** Of all files together: the database's, its log's and the log's index. */
+async function bytesIn(directory: string): Promise<string> {
+  const names = await readdir(directory);
+  return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('');
+}
 
 function changeDatabase(path: string, sql: string): void {
   const db = new DatabaseSync(path);

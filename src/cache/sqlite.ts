@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Operation, Reply, Request, WorkerOptions } from './sqlite-messages.ts';
-import type { Store, StoredEntry } from './store.ts';
+import type { ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
+import type { ErasableStore, StoredEntry } from './store.ts';
 
 export type SqliteStoreEvent =
   /** The file was damaged, deleted or of another layout, and has been begun anew. */
@@ -25,7 +25,7 @@ const RESTART_MS = 1_000;
 const MAX_PENDING_CALLS = 10_000;
 
 interface PendingCall {
-  resolve(entry: StoredEntry | undefined): void;
+  resolve(result: Result): void;
   reject(error: Error): void;
 }
 
@@ -35,7 +35,7 @@ interface PendingCall {
  *
  * A thread and a message port of our own: a call takes a third of what a pool's bookkeeping (piscina 5) adds to it.
  */
-export function createSqliteStore(options: SqliteStoreOptions): Store {
+export function createSqliteStore(options: SqliteStoreOptions): ErasableStore {
   const { path, maxBytes, clock = systemClock, onEvent } = options;
   const pending = new Map<number, PendingCall>();
   let worker: Worker | undefined;
@@ -59,7 +59,7 @@ export function createSqliteStore(options: SqliteStoreOptions): Store {
     }
     const call = pending.get(reply.id);
     pending.delete(reply.id);
-    if (reply.kind === 'done') call?.resolve(reply.entry);
+    if (reply.kind === 'done') call?.resolve(reply.result);
     else call?.reject(new Error(reply.message));
   }
 
@@ -81,7 +81,7 @@ export function createSqliteStore(options: SqliteStoreOptions): Store {
     return id;
   }
 
-  function call(operation: Operation): Promise<StoredEntry | undefined> {
+  function call(operation: Operation): Promise<Result> {
     if (isClosed) return Promise.reject(new Error('The cache is closed.'));
     if (worker === undefined && clock.monotonic() < restartAtMs) {
       return Promise.reject(new Error("The cache's thread has ended and is not yet started again."));
@@ -93,12 +93,27 @@ export function createSqliteStore(options: SqliteStoreOptions): Store {
   }
 
   return {
-    get: (key) => call({ name: 'get', key }),
+    async get(key) {
+      return (await call({ name: 'get', key })) as StoredEntry | undefined;
+    },
     async set(key, entry, ttlMs) {
       await call({ name: 'set', key, entry, ttlMs });
     },
     async delete(key) {
       await call({ name: 'delete', key });
+    },
+    async eraseChannels(channelIds) {
+      const keys: string[] = [];
+      for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
+        const step = (await call({ name: 'erase-channels', channelIds, afterRow })) as ErasingStep;
+        keys.push(...step.erasedKeys);
+        afterRow = step.lastRow;
+      }
+      await call({ name: 'finish-erasing' });
+      return keys;
+    },
+    async eraseAll() {
+      await call({ name: 'erase-all' });
     },
     async close() {
       if (isClosed) return;

@@ -17,3 +17,15 @@ export interface Store {
   delete(key: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A store out of which things can be taken for good: the bytes are gone from its file as well. */
+export interface ErasableStore extends Store {
+  /**
+   * Removes every entry whose key or value names one of the channels, in steps that let other calls through.
+   *
+   * @returns the keys that went
+   */
+  eraseChannels(channelIds: ReadonlySet<string>): Promise<readonly string[]>;
+  /** Removes every entry. */
+  eraseAll(): Promise<void>;
+}

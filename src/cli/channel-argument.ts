@@ -1,5 +1,5 @@
-import { channelRefsOf } from '../domain/channel-url.ts';
-import { type ChannelRef, refsOfBareIdentifier } from '../domain/identifier.ts';
+import { channelRefsOfName } from '../domain/channel-url.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
 import { UsageError } from './command-line.ts';
 
 /**
@@ -8,8 +8,7 @@ import { UsageError } from './command-line.ts';
  * @throws UsageError when it can be none.
  */
 export function requireRefs(argument: string): ChannelRef[] {
-  const refs = channelRefsOf(argument);
-  const found = refs.length > 0 ? refs : refsOfBareIdentifier(argument);
-  if (found.length === 0) throw new UsageError(`"${argument}" is no channel ID, handle or user name.`);
-  return found;
+  const refs = channelRefsOfName(argument);
+  if (refs.length === 0) throw new UsageError(`"${argument}" is no channel ID, handle or user name.`);
+  return refs;
 }

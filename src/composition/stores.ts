@@ -6,7 +6,7 @@ import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
 import { createRedisStore } from '../cache/redis.ts';
 import { createSharedPictures } from '../cache/shared-pictures.ts';
 import { createSqliteStore } from '../cache/sqlite.ts';
-import type { Store } from '../cache/store.ts';
+import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config.ts';
 import type { SearchHit } from '../domain/channel.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -37,7 +37,7 @@ export interface StoreSize {
 export interface Stores {
   /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
-  readonly store: Store;
+  readonly store: ErasableStore;
   readonly pictures: PictureCache;
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;

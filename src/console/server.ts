@@ -15,6 +15,8 @@ export interface ConsoleOptions {
   readonly readers: ServiceReaders;
   readonly registry: Registry;
   readonly purge: Purge;
+  /** Whose stores `purge` empties. */
+  readonly dataDir: string;
   /** Names, beside the loopback ones, by which the listener may be asked. */
   readonly allowedHosts: readonly string[];
   /** Where the playground finds the public listener; `hostname` is what the private one was asked by. */
@@ -46,7 +48,7 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener: for the operator and the machinery around the service, never for the internet. */
 export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
-  const { readers, registry, purge, allowedHosts, publicBase, logger } = options;
+  const { readers, registry, purge, dataDir, allowedHosts, publicBase, logger } = options;
   const guard = createHostGuard({ allowedHosts });
   const app = Fastify({ logger: false, forceCloseConnections: true, schemaController: WITHOUT_SCHEMAS });
   let history: History | undefined;
@@ -80,7 +82,7 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
 
   app.get('/state.json', () => history && readState(readers, registry, history));
-  addPurgeRoute(app, purge);
+  addPurgeRoute(app, { purge, dataDir });
   addStaticFiles(app, { prefix: '/', directory: PAGE, headers: PAGE_HEADERS });
   addStaticFiles(app, { prefix: '/', directory: SITE, names: SHARED_FILES, headers: PAGE_HEADERS });
 

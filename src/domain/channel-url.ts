@@ -27,6 +27,12 @@ export function channelRefsOf(text: string): ChannelRef[] {
   return url === undefined ? [] : refsOfPage(url);
 }
 
+/** The same where nothing but a channel can be meant: a bare name is a handle or a user name then. */
+export function channelRefsOfName(text: string): ChannelRef[] {
+  const refs = channelRefsOf(text);
+  return refs.length > 0 ? refs : refsOfBareIdentifier(text.trim());
+}
+
 function findUrl(text: string): URL | undefined {
   if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
   const host = text.split('/', 1)[0] ?? '';

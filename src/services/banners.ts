@@ -56,14 +56,14 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const ownQuality = ownQualityOf(format, quality);
       const isPlain =
         ownQuality === undefined && output.width === whole.output.width && output.height === whole.output.height;
+      const { channelId } = channel;
       const rendition = await renderer.renditionOf({
         channel,
         kind,
         original,
-        identity: { digest: original.digest, crop, output, format, quality: ownQuality },
+        identity: { channelId, digest: original.digest, crop, output, format, quality: ownQuality },
         fileClass: isPlain ? 'plain' : 'custom',
       });
-      const { channelId } = channel;
       return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
     },
   };

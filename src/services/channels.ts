@@ -3,7 +3,7 @@ import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
+import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import type { PublishedTimes } from './published-times.ts';
@@ -28,12 +28,6 @@ export interface ChannelService {
   findChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
   /** Loads the record anew, whatever is stored. */
   reload(channelId: string): Promise<Channel>;
-  /**
-   * Forgets the channel's record and its names, so that the next request asks the sources.
-   *
-   * @returns its ID, `undefined` for a name that nothing is known of
-   */
-  purge(ref: ChannelRef): Promise<string | undefined>;
   isBlocked(channelId: string): boolean;
 }
 
@@ -61,6 +55,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return entryOf(loaded, previous);
+    // Of a blocked channel nothing is ever stored, not even where else it was found.
+    if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
     await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
     return { value: { movedTo } };
   }
@@ -86,9 +82,10 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const { value: channelId } = await names.get(
       nameKey(ref),
       async () => {
-        const resolved = await sources.resolve(ref);
-        if (resolved.loaded !== undefined) broughtAlong = await keepFresh(resolved.loaded);
-        return { value: resolved.channelId };
+        const { channelId, loaded } = await sources.resolve(ref);
+        if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
+        if (loaded !== undefined) broughtAlong = await keepFresh(loaded);
+        return { value: channelId };
       },
       { staleWaitMs: maxWaitMs },
     );
@@ -133,22 +130,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw notFound ?? new AppError('channel_not_found', 'There is no such channel.');
   }
 
-  async function purge(ref: ChannelRef): Promise<string | undefined> {
-    if (ref.kind !== 'id') {
-      const named = await names.find(nameKey(ref));
-      await names.delete(nameKey(ref));
-      return named === undefined ? undefined : purge(channelIdRef(named));
-    }
-    const key = channelKey(ref.value);
-    const entry = await records.find(key);
-    await records.delete(key);
-    if (entry === undefined) return ref.value;
-    if ('movedTo' in entry) return purge(channelIdRef(entry.movedTo));
-    const handle = findHandle(entry.channel.customUrl ?? '');
-    if (handle !== undefined) await names.delete(nameKey(handle));
-    return ref.value;
-  }
-
   function assertNotBlocked(channelId: string): void {
     if (!blockedChannels.has(channelId)) return;
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
@@ -163,7 +144,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       return (await find(channelIdRef(channelId), 0)).channel;
     },
 
-    purge,
     isBlocked: (channelId) => blockedChannels.has(channelId),
   };
 }

@@ -39,8 +39,6 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** The bytes themselves, downloaded again when they are gone. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
-  /** Forgets the original and its bytes; what was known of it is needed to forget what was made of it. */
-  purge(channelId: string, kind: ImageKind): Promise<Original | undefined>;
 }
 
 const DOWNLOAD_DEADLINE_MS = 10_000;
@@ -51,13 +49,13 @@ const REFRESH_WAIT_MS = 3_000;
 export function createOriginals(options: OriginalsOptions): Originals {
   const { download, encoder, pictures, cache, reloadChannel, clock } = options;
 
-  async function load(ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+  async function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
     // The encoder has a deadline of its own: one that hangs is not upstream's fault.
     const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
     const bytes = await downloaded.catch(translateGone);
     const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
     const isSame = previous?.digest === digest;
-    const key = originalBytesKey(digest);
+    const key = originalBytesKey(channelId, digest);
     pictures.put(key, bytes, 'plain');
     const readable = (await pictures.findForReading(key)) ?? { bytes };
     const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client: '' });
@@ -67,7 +65,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
-    return cache.get(originalKey(channelId, kind), (previous) => load(ref, previous), {
+    return cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
       staleWaitMs: REFRESH_WAIT_MS,
       // A new address in the record is a new picture, however fresh the old one is.
       isCurrent: (original) => original.refKey === ref.key,
@@ -97,17 +95,18 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   async function loadAnew(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+    const { channelId } = channel;
     const ref = refOf(channel, kind);
     try {
-      return await cache.refresh(originalKey(channel.channelId, kind), (previous) => load(ref, previous));
+      return await cache.refresh(originalKey(channelId, kind), (previous) => load(channelId, ref, previous));
     } catch (error) {
       if (!isGone(error)) throw error;
-      return find(channel.channelId, kind, await reloadedRef(channel.channelId, kind, ref, error));
+      return find(channelId, kind, await reloadedRef(channelId, kind, ref, error));
     }
   }
 
   async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
-    const key = originalBytesKey(original.digest);
+    const key = originalBytesKey(channel.channelId, original.digest);
     const stored = await pictures.get(key, 'plain');
     if (stored !== undefined) return stored;
     const { value } = await loadAnew(channel, kind);
@@ -122,19 +121,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
     get,
 
     async read(channel, kind, original) {
-      const stored = await pictures.findForReading(originalBytesKey(original.digest));
+      const stored = await pictures.findForReading(originalBytesKey(channel.channelId, original.digest));
       return stored ?? { bytes: await readBytes(channel, kind, original) };
     },
 
     readBytes,
-
-    async purge(channelId, kind) {
-      const key = originalKey(channelId, kind);
-      const original = await cache.find(key);
-      await cache.delete(key);
-      if (original !== undefined) await pictures.delete(originalBytesKey(original.digest));
-      return original;
-    },
   };
 }
 

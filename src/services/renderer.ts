@@ -106,7 +106,7 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
   }
 
   function passThrough(spec: PictureSpec, key: string): Rendition {
-    const bytesKey = originalBytesKey(spec.original.digest);
+    const bytesKey = originalBytesKey(spec.channel.channelId, spec.original.digest);
     return {
       etag: etagOf(key),
       earlierEtags: [],

@@ -53,7 +53,9 @@ export function createSearchService({ search, channels, cache }: SearchServiceOp
       throw new AppError('upstream_unavailable', 'A source of channels cannot be asked at the moment.');
     }
     const exact = named ?? [];
-    const rest = found.hits.filter((hit) => hit.channelId !== exact[0]?.channelId);
+    const rest = found.hits.filter(
+      ({ channelId }) => channelId !== exact[0]?.channelId && !channels.isBlocked(channelId),
+    );
     const hits = [...exact, ...rest].slice(0, limit);
     return isComplete ? { value: hits } : { value: hits, freshMs: PARTIAL_FRESH_MS, isStorable: false };
   }
@@ -76,6 +78,7 @@ export function createSearchService({ search, channels, cache }: SearchServiceOp
       const { value, outcome } = await cache.get(searchKey(query, size), (previous) => load(query, size, previous), {
         staleWaitMs: REFRESH_WAIT_MS,
       });
+      // Another instance, or an earlier start, may have stored it with what is blocked here.
       return { hits: value.filter((hit) => !channels.isBlocked(hit.channelId)).slice(0, limit), outcome };
     },
   };

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/cache/store.ts';
+import type { ErasableStore } from '../../src/cache/store.ts';
 
 /** A store under test with the means to let time pass and to open it once more. */
 export interface StoreUnderTest {
-  readonly store: Store;
+  readonly store: ErasableStore;
   /** A store on a real clock waits: the suite asks for a fraction of a second. */
   advance(ms: number): Promise<void> | void;
   /** Another store on the same data, after this one was closed; absent where nothing outlives the store. */
-  reopen?(): Promise<Store> | Store;
+  reopen?(): Promise<ErasableStore> | ErasableStore;
 }
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ const SHORT_MS = 200;
 export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {
   describe(`${name} as a store`, () => {
     let subject: StoreUnderTest;
-    let store: Store;
+    let store: ErasableStore;
     beforeEach(async () => {
       subject = await createStore();
       store = subject.store;
@@ -124,6 +124,52 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         }),
         { numRuns: 50 },
       );
+    });
+
+    it('erases what names a channel, in key or value, and nothing else', async () => {
+      const [gone, kept] = ['UCgone_________________A', 'UCkept-----------------A'];
+      const entries = {
+        [`channel1:${gone}`]: '{"absent":"no such channel","freshMs":1}',
+        'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
+        'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
+        [`original3:${gone}:banner`]: '{}',
+        [`refinement1:picture2/${gone}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
+        [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
+        'name1:handle:kept': `{"value":"${kept}"}`,
+        'search1:20:other letter case': `{"value":[{"channelId":"${gone.toLowerCase()}"}]}`,
+      };
+      for (const [key, value] of Object.entries(entries)) await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
+      const isErased = (text: string) => text.includes(gone);
+      const expected = Object.entries(entries).flatMap(([key, value]) => (isErased(key + value) ? [key] : []));
+      expect((await store.eraseChannels(new Set([gone, 'UCnever-stored_________A']))).toSorted()).toEqual(
+        expected.toSorted(),
+      );
+      for (const [key, value] of Object.entries(entries)) {
+        expect([key, (await store.get(key))?.value]).toEqual([key, expected.includes(key) ? undefined : value]);
+      }
+    });
+
+    it('erases among many entries, and answers other calls meanwhile', async () => {
+      const numbers = Array.from({ length: 1_500 }, (_, number) => number);
+      const idOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
+      await Promise.all(
+        numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
+      );
+      const erasing = store.eraseChannels(new Set(numbers.filter((n) => n % 3 === 0).map(idOf)));
+      expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
+      expect(await erasing).toHaveLength(500);
+      const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
+      expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
+    });
+
+    it('erases everything, and goes on', async () => {
+      await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.eraseAll();
+      expect(await store.get('channel1:UC')).toBeUndefined();
+      expect(await store.get('search1:20:words')).toBeUndefined();
+      await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
+      expect((await store.get('channel1:UC'))?.value).toBe('new');
     });
 
     it('may be closed twice', async () => {

@@ -180,23 +180,4 @@ describe('the channel record', () => {
     expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
     expect(answer.json().detail).toContain(hint);
   });
-
-  test('is blocked everywhere when the operator took the channel down', async () => {
-    const blocked = await startTestApp({ env: { BLOCKED_CHANNELS: SAMPLE } });
-    try {
-      for (const url of [
-        `/api/channel/${SAMPLE}`,
-        '/user/pennantsample',
-        `/${SAMPLE}/tv`,
-        `/api/banner/@pennantsample`,
-      ]) {
-        const answer = await blocked.get(url);
-        expect([url, answer.status, answer.json().code]).toEqual([url, 451, 'channel_blocked']);
-      }
-      expect((await blocked.get('/api/search?q=pennant')).text).not.toContain(SAMPLE);
-      expect((await blocked.get(`/api/search?q=${SAMPLE}`)).text).not.toContain(`"channelId":"${SAMPLE}"`);
-    } finally {
-      await blocked.close();
-    }
-  });
 });

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -161,7 +162,13 @@ describe('a purge', () => {
     };
     await outcomes('first');
     expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
-    expect((await purge(service, '@pennantsample')).json()).toEqual({ channelId: SAMPLE });
+    expect((await purge(service, '@pennantsample')).json()).toEqual({
+      channelId: SAMPLE,
+      entries: { channel: 1, name: 1, original: 2 },
+      // Two originals, and what was made of each.
+      pictures: 4,
+      pictureBytes: expect.any(Number),
+    });
     expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
   });
 
@@ -189,6 +196,38 @@ describe('a purge', () => {
     });
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     expect((await service.get(`/channel/${SAMPLE}?after`)).headers['cache-status']).toContain('hit');
+  });
+
+  test('takes the searches that found the channel, and its pictures of every size', async () => {
+    const service = await start();
+    const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
+    for (const url of urls) await service.get(url);
+    await purge(service, 'pennantsample');
+    await purge(service, SAMPLE);
+    for (const url of urls) {
+      expect([url, (await service.get(`${url}&again`)).headers['cache-status']]).toEqual([
+        url,
+        expect.stringContaining('fwd=uri-miss'),
+      ]);
+    }
+  });
+
+  test('is done by the service of the DATA_DIR that is named, and of everything when that is asked for', async () => {
+    const service = await start();
+    const ask = (body: object) =>
+      service.app.console.inject({
+        method: 'POST',
+        url: '/purge',
+        headers: { host: 'localhost', 'x-pennant-console': 'test' },
+        payload: body,
+      });
+    await service.get(`/channel/${SAMPLE}`);
+    const elsewhere = { dataDir: await createTemporaryDirectory() };
+    expect((await ask({ ...elsewhere, channel: SAMPLE })).statusCode).toBe(409);
+    expect((await ask({ ...elsewhere, everything: true })).statusCode).toBe(409);
+    expect((await service.get(`/channel/${SAMPLE}?second`)).headers['cache-status']).toContain('hit');
+    expect((await ask({ dataDir: await realpath(service.dataDir), everything: true })).statusCode).toBe(200);
+    expect((await service.get(`/channel/${SAMPLE}?third`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
   test('says when there is nothing to forget', async () => {

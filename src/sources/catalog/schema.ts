@@ -2,9 +2,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Kept in `PRAGMA user_version`. */
-const SCHEMA_VERSION = 1;
-
 export interface CatalogPaths {
   readonly database: string;
   /** The folder of the pictures; `OriginalRef.fileName` is a name in it. */
@@ -23,8 +20,12 @@ export class CatalogUnusableError extends Error {
   }
 }
 
-const SCHEMA = `
-  CREATE TABLE channels (
+/**
+ * Each step takes a catalog to the version that is its place in this list, counted from 1 and kept in `PRAGMA
+ * user_version`; the first makes the tables in an empty database. Steps are added, never changed.
+ */
+const SCHEMA_STEPS: readonly string[] = [
+  `CREATE TABLE channels (
     row INTEGER PRIMARY KEY, -- in order of subscribers: popularity.ts
     channel_id TEXT NOT NULL UNIQUE,
     title_key TEXT NOT NULL,
@@ -52,31 +53,42 @@ const SCHEMA = `
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
     prefix = '1 2 3 4 5 6 7 8'
   );
-  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
+  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);`,
+];
 
-/** Makes the tables in an empty database. The caller holds a write transaction. */
-export function createSchema(db: DatabaseSync): void {
-  db.exec(SCHEMA);
+/** Makes the tables in an empty database, and brings those of an older one up. The caller holds a write transaction. */
+export function upgradeSchema(db: DatabaseSync, steps = SCHEMA_STEPS): void {
+  for (const [index, step] of steps.entries()) {
+    if (schemaVersion(db) === index) db.exec(`${step} PRAGMA user_version = ${index + 1}`);
+  }
 }
 
 /**
- * Tells a database with our tables from one that is still empty.
+ * Tells a database with our tables from one of an older version and from one that is still empty.
  *
  * @throws CatalogUnusableError when it is neither.
  */
-export function readSchemaState(db: DatabaseSync, path: string): 'ready' | 'empty' {
-  const version = readNumber(db, 'PRAGMA user_version');
-  if (version === SCHEMA_VERSION) return 'ready';
-  if (version > SCHEMA_VERSION) {
+export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): 'ready' | 'older' | 'empty' {
+  const version = schemaVersion(db);
+  if (version === steps.length) return 'ready';
+  if (version > steps.length) {
     throw new CatalogUnusableError(
-      `${path} was written by a newer Pennant (schema ${version}, this one knows ${SCHEMA_VERSION}): ` +
+      `${path} was written by a newer Pennant (schema ${version}, this one knows ${steps.length}): ` +
         'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.',
     );
   }
-  if (version === 0 && readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
+  if (version > 0) return 'older';
+  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
+}
+
+/** What a server, which never changes a catalog, says of an older one. */
+export function olderCatalog(path: string): CatalogUnusableError {
+  return new CatalogUnusableError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
+}
+
+function schemaVersion(db: DatabaseSync): number {
+  return readNumber(db, 'PRAGMA user_version');
 }
 
 function readNumber(db: DatabaseSync, sql: string): number {

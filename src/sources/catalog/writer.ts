@@ -5,7 +5,7 @@ import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import type { CatalogRecord } from './record.ts';
 import { createRecordStatements } from './record-statements.ts';
-import { type CatalogPaths, createSchema, explainingFailure, readSchemaState } from './schema.ts';
+import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 
 /** What became of one record of a batch. */
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
@@ -28,7 +28,7 @@ export interface CatalogWriter {
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Opens the catalog for writing; makes the database where there is none.
+ * Opens the catalog for writing; makes the database where there is none, and brings an older one up to this version.
  *
  * @throws CatalogUnusableError when the file is damaged, newer or something else's. It is left as it is.
  */
@@ -85,12 +85,10 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // First of all whose file it is: the journal mode is written into it.
-    if (readSchemaState(db, path) === 'empty') {
+    if (readSchemaState(db, path) !== 'ready') {
       db.exec('PRAGMA journal_mode = WAL');
-      runInTransaction(db, () => {
-        // Asked again under the lock: another import may have made the tables meanwhile.
-        if (readSchemaState(db, path) === 'empty') createSchema(db);
-      });
+      // Under the lock, where it looks again: another command may have done it meanwhile.
+      runInTransaction(db, () => upgradeSchema(db));
     }
     db.exec('PRAGMA synchronous = NORMAL');
     return db;

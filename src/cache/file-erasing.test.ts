@@ -1,0 +1,54 @@
+import { readdir } from 'node:fs/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createDiskFileStore } from './disk-files.ts';
+import type { FileStore } from './files.ts';
+
+const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
+const PICTURE = Buffer.alloc(1_000, 'picture');
+
+function open(directory: string): FileStore {
+  const files = createDiskFileStore({
+    directory,
+    maxBytes: 100_000_000,
+    clock: createManualClock(),
+    onEvent: () => undefined,
+  });
+  onTestFinished(() => files.close());
+  return files;
+}
+
+async function fileNames(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+test('every file of a channel goes: originals, pictures and those of a client’s own size, whoever wrote them', async () => {
+  const directory = await createTemporaryDirectory();
+  const [files, other] = [open(directory), open(directory)];
+  for (const channelId of [GONE, KEPT]) {
+    await files.set(`original/${channelId}/now`, PICTURE, 'plain');
+    await files.set(`original/${channelId}/a year ago`, PICTURE, 'plain');
+    for (let width = 1; width <= 40; width += 1)
+      await files.set(`picture2/${channelId}/now/${width}`, PICTURE, 'custom');
+    await other.set(`picture2/${channelId}/now/plain`, PICTURE, 'plain');
+  }
+  expect(await files.eraseChannels(new Set([GONE]))).toEqual({ files: 43, bytes: 43_000 });
+  expect(await fileNames(directory)).toHaveLength(43);
+  expect(await files.get(`original/${GONE}/now`)).toBeUndefined();
+  expect(await other.get(`picture2/${GONE}/now/plain`)).toBeUndefined();
+  expect(await files.get(`original/${KEPT}/a year ago`)).toEqual(PICTURE);
+  expect(files.stats()).toMatchObject({ plainBytes: 2_000, customBytes: 40_000 });
+});
+
+test('everything goes, and new files are stored', async () => {
+  const directory = await createTemporaryDirectory();
+  const files = open(directory);
+  await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');
+  await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
+  expect(await files.eraseAll()).toEqual({ files: 2, bytes: 2_000 });
+  expect(await fileNames(directory)).toEqual([]);
+  await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
+  expect(await files.get(`picture2/${KEPT}/x`)).toEqual(PICTURE);
+});

@@ -1,0 +1,131 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createRunningClock } from '../helpers/clock.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
+/** Words of the blocked channel's description. */
+const WORDS = 'a banner that names its own crops';
+/** Every way to the channel, and to something made of it. */
+const WAYS = [
+  `/api/channel/${BLOCKED}`,
+  '/api/channel/pennantsample?type=handle',
+  '/api/channel/pennantsample?type=username',
+  `/channel/${BLOCKED}`,
+  '/c/pennantsample',
+  '/user/pennantsample',
+  `/api/banner/${BLOCKED}?type=avatar`,
+  '/api/banner/@pennantsample',
+  '/api/banner/pennantsample?type=mobile',
+  `/${BLOCKED}`,
+  `/${BLOCKED}/tv.avif`,
+  '/@PennantSample/tablet?format=webp',
+  '/@pennantsample/desktop?width=333&quality=41',
+  '/pennantsample/avatar?height=77',
+];
+const SEARCHES = ['/api/search?q=crops', '/api/search?q=@pennantsample&limit=50', `/api/search?q=${BLOCKED}`];
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+});
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const app = await startTestApp({ dataDir, env, clock: createRunningClock() });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+/** Fills the stores with the channel by every way, and with another one's picture. */
+async function fillStores(env: Record<string, string> = {}): Promise<void> {
+  const app = await startTestApp({ dataDir, env, clock: createRunningClock() });
+  for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
+    expect([way, (await app.get(way)).status]).toEqual([way, 200]);
+  await app.close();
+}
+
+/** Everything in the data directory but the catalog, which is the operator's own. */
+async function storedBytes(): Promise<string> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('catalog-images'));
+  const stored = files.filter(({ name }) => !name.startsWith('catalog.db'));
+  const texts = await Promise.all(stored.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+  return texts.join('');
+}
+
+async function countPictures(): Promise<number> {
+  const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
+}
+
+async function expectTakenDown(app: TestApp): Promise<void> {
+  for (const way of WAYS) {
+    const answer = await app.get(way);
+    expect([way, answer.status, answer.json().code]).toEqual([way, 451, 'channel_blocked']);
+  }
+  for (const search of SEARCHES) {
+    const { results } = (await app.get(search)).json<{ results: { channelId: string }[] }>();
+    expect(results.map(({ channelId }) => channelId)).not.toContain(BLOCKED);
+  }
+}
+
+describe('a channel that is blocked after it was stored', () => {
+  test('is gone from the disk soon after the start, and everything else is still there', async () => {
+    await fillStores();
+    expect(await storedBytes()).toContain(WORDS);
+    const before = await countPictures();
+    const app = await start({ BLOCKED_CHANNELS: BLOCKED });
+    await expect.poll(storedBytes, { timeout: 10_000 }).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
+    // The other one's original and picture.
+    expect(before).toBeGreaterThan(2);
+    await expect.poll(countPictures, { timeout: 10_000 }).toBe(2);
+    expect((await app.get(`/${OTHER}/tv.webp`)).headers['cache-status']).toMatch(/^pennant; hit/);
+  });
+
+  test('is answered with 451 by every way, whatever is stored', async () => {
+    await fillStores();
+    await expectTakenDown(await start({ BLOCKED_CHANNELS: BLOCKED }));
+  });
+
+  test('is never stored again', async () => {
+    const app = await start({ BLOCKED_CHANNELS: BLOCKED });
+    await expectTakenDown(app);
+    expect((await app.get(`/${OTHER}/tv.webp`)).status).toBe(200);
+    await app.close();
+    expect(await storedBytes()).toContain(OTHER);
+    expect(await storedBytes()).not.toContain(WORDS);
+    expect(await countPictures()).toBe(2);
+  });
+
+  test('says in its readiness when its bytes could not be removed', async () => {
+    await fillStores();
+    const app = await start({ BLOCKED_CHANNELS: BLOCKED, REDIS_URL: 'redis://127.0.0.1:1' });
+    const readiness = async () => (await app.app.console.inject('/readyz')).json().conditions;
+    await expect.poll(readiness).toContainEqual(expect.objectContaining({ name: 'blocked channels' }));
+  });
+});
+
+describe.skipIf(!findRedisServer())('with Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedisServer();
+  });
+  afterAll(() => redis.remove());
+
+  async function keysAndValues(): Promise<string> {
+    const keys = (await redis.command('KEYS', 'pennant:*')) as string[];
+    const entries = keys.filter((key) => !key.includes(':limit'));
+    return (await Promise.all(entries.map(async (key) => `${key} ${await redis.command('GET', key)}`))).join('\n');
+  }
+
+  test('a channel that is blocked after it was stored is gone from there too', async () => {
+    await fillStores({ REDIS_URL: redis.url });
+    expect(await keysAndValues()).toContain(WORDS);
+    await start({ REDIS_URL: redis.url, BLOCKED_CHANNELS: BLOCKED });
+    await expect.poll(keysAndValues, { timeout: 10_000 }).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
+    expect(await keysAndValues()).toContain(OTHER);
+  });
+});

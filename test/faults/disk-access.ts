@@ -1,80 +1,16 @@
-import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender } from '../helpers/http-request.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
-import { startReplayServer } from '../helpers/replay-server.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
-import { comesTrue, type FaultContext, metricsOf, metricValue, stopService } from './context.ts';
+import { type FaultContext, stopService } from './context.ts';
 import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { statesOf } from './service-log.ts';
 
-/** "nobody" on every Linux. */
-const UNPRIVILEGED = 65_534;
 /** Pixels across: a few of these fill the quota. */
 const LARGE = { from: 500, to: 1_200 };
 const QUOTA_BYTES = 1024 * 1024;
-
-/** A data directory that the service's user may not write to: root ignores file modes, so somebody else is needed. */
-export async function denyTheDirectory(context: FaultContext): Promise<void> {
-  const name = 'DATA_DIR not writable, by an unprivileged user';
-  if (process.getuid?.() === 0) await context.measure('disk', name, () => serveWithoutRights(context));
-  else context.report.skip('disk', name, 'only root can start a process as somebody else');
-}
-
-async function serveWithoutRights(context: FaultContext): Promise<Outcome> {
-  const directory = await context.newDirectory();
-  const dataDir = join(directory, 'data');
-  await mkdir(dataDir);
-  for (const path of [directory, dataDir]) await chmod(path, 0o755);
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const replay = await startReplayServer({
-    answers: readAnswers(OWN_ANSWERS),
-    findImage: () => ({ contentType: 'image/png', bytes }),
-  });
-  const faults: string[] = [];
-  const service = await context.start({ directory, uid: UNPRIVILEGED, env: youtubeSettings(replay.origin) });
-  const client = createHttpSender(service.port);
-  const channel = 'UCreplayLighthouse000001';
-  const urls = [
-    `/api/channel/${channel}`,
-    '/api/search?q=light',
-    `/${channel}/tv.webp`,
-    `/${channel}/avatar.png?width=50`,
-  ];
-  for (let round = 0; round < 5; round += 1) {
-    for (const url of urls) {
-      const { status } = await client.send({
-        url: round < 2 ? url : `${url}${url.includes('?') ? '&' : '?'}cb=${round}`,
-      });
-      if (status !== 200) faults.push(`${url} answered ${status}`);
-    }
-  }
-  const metrics = await metricsOf(service);
-  for (const part of ['pictures', 'cache']) {
-    if (metricValue(metrics, `pennant_part_degraded{part="${part}"}`) !== 1) faults.push(`${part}: no metric tells it`);
-    if (statesOf(service, part).failed !== 1) faults.push(`${part}: said ${statesOf(service, part).failed} times`);
-  }
-  await chown(dataDir, UNPRIVILEGED, UNPRIVILEGED);
-  const isMended = await comesTrue(async () => {
-    // Something new for either part: what cannot be told from a write shows only at the next one.
-    const number = Math.floor(Math.random() * 200);
-    await client.send({ url: `/${channel}/tv.webp?width=${20 + number}` });
-    await client.send({ url: `/api/search?q=number${number}` });
-    return !(await metricsOf(service)).includes('pennant_part_degraded{');
-  }, 15_000);
-  if (!isMended) faults.push('did not recover');
-  client.close();
-  const exit = await stopService(service);
-  if (exit !== 0) faults.push(`stopped with ${exit}`);
-  await replay.close();
-  const measured =
-    'records, searches, pictures from upstream and memory; said once for each part, and in a metric; recovered';
-  return { measured, faults };
-}
 
 /** A directory that is not there is made, with all above it. */
 export async function removeTheDirectory(context: FaultContext): Promise<Outcome> {

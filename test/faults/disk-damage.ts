@@ -10,6 +10,8 @@ import { RECORD_URLS } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { logOf, statesOf } from './service-log.ts';
 
+const BASE_URL = 'https://pennant.example';
+
 type Damage = (path: string) => Promise<void>;
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
@@ -84,6 +86,34 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   client.close();
   const measured =
     '20 requests told 503, the file named once in the log, not a byte changed, used again once put right';
+  return { measured, faults };
+}
+
+/** Somebody writes into the catalog while it is in use: a record is right or cannot be told, and nothing is mended. */
+export async function damageTheOpenCatalog(context: FaultContext): Promise<Outcome> {
+  const healthy = await context.start({ env: { BASE_URL } });
+  const directory = await context.newDirectory();
+  const path = join(directory, 'data', 'catalog.db');
+  const service = await context.start({ directory, env: { BASE_URL } });
+  const right = createHttpSender(healthy.port);
+  const client = createHttpSender(service.port);
+  // The sample catalog is made for the first request.
+  await client.send({ url: RECORD_URLS[0] as string });
+  const damaged = randomBytes((await readFile(path)).length);
+  await writeFile(path, damaged, { flag: 'r+' });
+
+  const faults: string[] = [];
+  let refused = 0;
+  for (const url of RECORD_URLS) {
+    const { status, headers, bytes } = await client.send({ url });
+    if (status === 503 && headers['retry-after'] !== undefined) refused += 1;
+    else if (status !== 200) faults.push(`${url} answered ${status}`);
+    else if (!bytes.equals((await right.send({ url })).bytes)) faults.push(`${url} has changed`);
+  }
+  for (const sender of [right, client]) sender.close();
+  await stopService(service);
+  if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
+  const measured = `${RECORD_URLS.length - refused} right records, ${refused} told 503, not a byte changed`;
   return { measured, faults };
 }
 

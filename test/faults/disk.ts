@@ -1,6 +1,7 @@
 import type { Subject } from './context.ts';
-import { denyTheDirectory, exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
-import { damageTheCache, damageTheCatalog } from './disk-damage.ts';
+import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
+import { damageTheCache, damageTheCatalog, damageTheOpenCatalog } from './disk-damage.ts';
+import { denyTheDirectory } from './disk-directory.ts';
 import { loseTheDisk } from './disk-space.ts';
 
 /** What the disk may do to the service, and other processes on it. */
@@ -10,6 +11,7 @@ export const disk: Subject = {
     await loseTheDisk(context);
     await context.measure('disk', 'cache.db damaged', () => damageTheCache(context));
     await context.measure('disk', 'catalog.db replaced by garbage', () => damageTheCatalog(context));
+    await context.measure('disk', 'catalog.db overwritten while it is open', () => damageTheOpenCatalog(context));
     await denyTheDirectory(context);
     await context.measure('disk', 'DATA_DIR missing', () => removeTheDirectory(context));
     await context.measure('disk', 'the picture quota under churn', () => exceedTheQuota(context));

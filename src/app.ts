@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { createPartStates } from './composition/part-states.ts';
 import { createStores } from './composition/stores.ts';
 import { takeDown } from './composition/take-down.ts';
+import { createTracing } from './composition/tracing.ts';
 import { createUpstreams } from './composition/upstreams.ts';
 import type { Config, ShownSetting } from './config.ts';
 import type { Condition } from './console/conditions.ts';
@@ -20,6 +21,7 @@ import { createEncoder, type Encoder, type EncoderStats } from './images/encoder
 import { type Clock, systemClock } from './lib/clock.ts';
 import { describeFailure, type Logger } from './lib/logger.ts';
 import { createMetrics } from './lib/metrics.ts';
+import { traced } from './lib/tracing/span.ts';
 import { createFallbackRateLimiter } from './rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from './rate-limit/memory.ts';
 import { createLimitLookup } from './rate-limit/overrides.ts';
@@ -75,6 +77,7 @@ export async function buildApp(
   const clock = overrides.clock ?? systemClock;
   const metrics = createMetrics();
   const states = createPartStates(logger);
+  const tracing = await createTracing({ settings: config.tracing, version, logger, states });
   const stores = await createStores({ config, clock, logger, states });
   const { redis, store, pictures, caches } = stores;
   const upstreams = createUpstreams({
@@ -124,7 +127,10 @@ export async function buildApp(
     cache: caches.searches,
   });
   const originals = createOriginals({
-    download: (ref, options) => upstreams.downloader.download(ref, options),
+    download: (ref, options) =>
+      traced({ name: 'download original', attributes: { 'pennant.original.kind': ref.kind } }, () =>
+        upstreams.downloader.download(ref, options),
+      ),
     encoder,
     pictures,
     cache: caches.originals,
@@ -167,6 +173,7 @@ export async function buildApp(
   let isForwardReported = false;
   const http = await createHttpServer({
     clock,
+    tracing,
     gate,
     clients,
     baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
@@ -273,7 +280,7 @@ export async function buildApp(
       await encoder.close();
       await upstreams.close();
       await limiter.close();
-      await stores.close();
+      await Promise.all([stores.close(), tracing?.close()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { currentSpan, type Span, traced } from '../lib/tracing/span.ts';
 import { withinMs } from '../lib/within-ms.ts';
 import type { Store } from './store.ts';
 
@@ -30,6 +31,8 @@ export interface GetCurrentOptions<V> extends GetOptions {
 }
 
 export interface ReadThroughOptions {
+  /** What its values are, for traces. */
+  readonly name?: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly freshMs: number;
@@ -91,7 +94,7 @@ interface StoredForm<V> {
  * or takes too long. The load goes on when its callers have gone.
  */
 export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V> {
-  const { store, clock, freshMs, staleMs } = options;
+  const { name = 'values', store, clock, freshMs, staleMs } = options;
   const memory = new LRUCache<string, Entry<V>>({
     maxSize: options.maxMemoryBytes,
     sizeCalculation: (entry) => entry.bytes,
@@ -203,20 +206,31 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     }
   }
 
+  async function refresh(key: string, load: Load<V>): Promise<Cached<V>> {
+    const running = pending.get(key);
+    const previous = running === undefined ? await find(key) : undefined;
+    const result = running ?? pending.get(key) ?? startLoad(key, load, previous);
+    return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+  }
+
+  /** What is in memory and fresh needs no span: there is nothing to wait for. */
+  function isHeld(key: string, isCurrent: (value: V) => boolean = alwaysCurrent): boolean {
+    const entry = memory.peek(key);
+    return entry !== undefined && entry.freshUntilMs > clock.monotonic() && isUsable(entry, isCurrent);
+  }
+
   return {
-    get,
+    get(key, load, options) {
+      if (currentSpan() === undefined || isHeld(key, options.isCurrent)) return get(key, load, options);
+      return tracedLookUp(name, () => get(key, load, options));
+    },
 
     async find(key) {
       const entry = await find(key);
       return entry === undefined ? undefined : contentValue(entry);
     },
 
-    async refresh(key, load) {
-      const running = pending.get(key);
-      const previous = running === undefined ? await find(key) : undefined;
-      const result = running ?? pending.get(key) ?? startLoad(key, load, previous);
-      return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
-    },
+    refresh: (key, load) => tracedLookUp(name, () => refresh(key, load)),
 
     async put(key, load) {
       const entry = await find(key);
@@ -240,6 +254,27 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
 
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),
   };
+}
+
+function tracedLookUp<V>(name: string, lookUp: () => Promise<Cached<V>>): Promise<Cached<V>> {
+  return traced({ name: `look up ${name}` }, async (span) => {
+    try {
+      const found = await lookUp();
+      noteOutcome(span, found.outcome);
+      return found;
+    } catch (error) {
+      if (error instanceof AppError && error.outcome !== undefined) noteOutcome(span, error.outcome);
+      throw error;
+    }
+  });
+}
+
+function noteOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
+  span?.setAttributes({
+    'pennant.cache.outcome': kind,
+    'pennant.cache.collapsed': isCollapsed,
+    'pennant.cache.reason': reason,
+  });
 }
 
 const HIT = { kind: 'hit', isCollapsed: false } as const;

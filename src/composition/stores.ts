@@ -103,7 +103,7 @@ export async function createStores({ config, clock, logger, states }: StoresOpti
   }
 
   function readThrough<V>(kind: keyof typeof LIFETIMES): ReadThrough<V> {
-    return createReadThrough<V>({ store, clock, ...LIFETIMES[kind], maxMemoryBytes: shareOf(kind) });
+    return createReadThrough<V>({ name: kind, store, clock, ...LIFETIMES[kind], maxMemoryBytes: shareOf(kind) });
   }
 
   const caches = {

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Span } from '../lib/tracing/span.ts';
 import type { Validators } from './conditional.ts';
 import type { Admission } from './rate-limit.ts';
 import type { RequestTarget } from './target.ts';
@@ -14,6 +15,8 @@ declare module 'fastify' {
     isNegotiated: boolean;
     /** Monotonic. */
     receivedAtMs: number;
+    /** In a request that is traced. */
+    span: Span | undefined;
   }
   interface FastifyReply {
     /** Sends the answer, with what every answer carries. */

@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Tracing } from '../lib/tracing/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answer.ts';
 import type { Answered } from './answered.ts';
@@ -15,6 +16,7 @@ import type { Admission, RateLimitGate } from './rate-limit.ts';
 import { createRecentAnswers } from './recent-answers.ts';
 import { findRequestFault } from './request-check.ts';
 import { createRequestIds } from './request-id.ts';
+import { addRequestTracing } from './request-tracing.ts';
 import { addBannerRoutes, type BannerRouteDeps } from './routes/banners.ts';
 import { addChannelRoutes, type ChannelRouteDeps } from './routes/channels.ts';
 import { addDocumentRoutes, type DocumentRouteDeps } from './routes/documents.ts';
@@ -28,6 +30,8 @@ export interface HttpServerOptions
   readonly clients: ClientIdentification;
   readonly baseUrls: BaseUrls;
   readonly clock: Clock;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** Told of each answer as it is handed to the socket. */
   readonly onAnswer: (answered: Answered) => void;
   /** Told of each failure that is not the client's. */
@@ -52,7 +56,7 @@ interface ReadMessage extends IncomingMessage {
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
-  const { gate, clients, baseUrls, contact, clock, onAnswer, onFailure } = options;
+  const { gate, clients, baseUrls, contact, clock, tracing, onAnswer, onFailure } = options;
   const recentAnswers = createRecentAnswers({ clock, baseOf: baseOrNone });
   const nextRequestId = createRequestIds();
 
@@ -96,10 +100,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorateRequest('admission', undefined);
   app.decorateRequest('isNegotiated', false);
   app.decorateRequest('receivedAtMs', 0);
+  app.decorateRequest('span', undefined);
   app.decorateReply('answer', function (this: FastifyReply, answer: Answer) {
     writeAnswer(this, answer);
     const { request } = this;
     recentAnswers.keep(request, answer);
+    request.span?.setAttributes({ 'pennant.cache.outcome': answer.cache });
     onAnswer({
       route: request.routeOptions.url ?? 'none',
       status: answer.status,
@@ -112,6 +118,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     });
   });
 
+  if (tracing !== undefined) addRequestTracing(app, { tracing, clients, schemeOf });
   app.addHook('onRequest', (request, reply, next) => {
     request.receivedAtMs = clock.monotonic();
     request.target = (request.raw as ReadMessage)[TARGET] ?? parseTarget(request.raw.url ?? '/');
@@ -158,7 +165,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   function failureAnswer(error: unknown, request: FastifyRequest): Answer {
     const known = error instanceof AppError ? error : internalError(error);
     const answer = problemAnswer(known, { base: baseOrNone(request), requestId: request.id });
-    if (answer.status >= 500) onFailure({ requestId: request.id, code: known.code, status: answer.status, error });
+    if (answer.status >= 500) {
+      request.span?.fail(known.code, known.message);
+      onFailure({ requestId: request.id, code: known.code, status: answer.status, error });
+    }
     const { outcome } = known;
     const more = {
       ...(answer.status === 405 && { allow: ALLOWED_METHODS }),

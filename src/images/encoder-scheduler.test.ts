@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { recordSpan } from '../../test/helpers/recorded-spans.ts';
+import { runInSpan } from '../lib/tracing/span.ts';
 import type { Priority } from './encoder.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 import { type EncoderPool, type EndReason, TaskInterrupted } from './encoder-pool.ts';
@@ -236,5 +238,38 @@ describe('the scheduler', () => {
     scheduler.close();
     await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
     await expect(submit('3')).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('traces each task’s wait and its time in a process as parts of the request that submitted it', async () => {
+    const { submit, task, finish } = setUp();
+    const [first, second] = [recordSpan(), recordSpan()];
+    runInSpan(first, () => submit('1'));
+    runInSpan(second, () => submit('2'));
+    task('1').interrupt('crash');
+    await settled();
+    await finish('1');
+    await finish('2');
+    expect(first.children).toMatchObject([
+      { name: 'encoder queue', failure: undefined, isEnded: true },
+      { name: 'encoder task', failure: { type: 'crash' }, isEnded: true },
+      { name: 'encoder queue', failure: undefined, isEnded: true },
+      { name: 'encoder task', failure: undefined, isEnded: true },
+    ]);
+    expect(second.children).toMatchObject([
+      { name: 'encoder queue', failure: undefined, isEnded: true },
+      { name: 'encoder task', failure: undefined, isEnded: true },
+    ]);
+  });
+
+  it('traces what was given up while it waited, and leaves nothing open for what was refused', async () => {
+    const { submit } = setUp({ queueLength: 1, maxWaitMs: 1 });
+    const [late, refused] = [recordSpan(), recordSpan()];
+    submit('running');
+    const waiting = runInSpan(late, () => submit('late'));
+    await expect(runInSpan(refused, () => submit('refused'))).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
+    await settled();
+    expect(late.children).toMatchObject([{ name: 'encoder queue', failure: { type: 'overloaded' }, isEnded: true }]);
+    expect(refused.children).toEqual([]);
   });
 });

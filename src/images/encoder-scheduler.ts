@@ -3,6 +3,7 @@ import type { JobOptions, Priority } from './encoder.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './encoder-pool.ts';
 import { createFairQueue } from './encoder-queue.ts';
+import { type TaskTrace, traceTask } from './task-trace.ts';
 
 /** A full queue of quick encodes is worked off in about this time on two cores. */
 const RETRY_AFTER_MS = 5_000;
@@ -31,6 +32,7 @@ interface Entry {
   /** No longer drops the job when its signal fires or it has waited too long: it has started. */
   readonly stopListening: () => void;
   readonly submittedAtMs: number;
+  trace: TaskTrace | undefined;
   hasCrashed: boolean;
 }
 
@@ -68,8 +70,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const queue = priority === 'interactive' ? interactive : background;
     const result = Promise.withResolvers<TaskReply>();
     const submittedAtMs = performance.now();
-    const entry: Entry = { task, priority, result, stopListening, submittedAtMs, hasCrashed: false };
+    const entry: Entry = { task, priority, result, stopListening, submittedAtMs, trace: undefined, hasCrashed: false };
     if (!queue.add(client, entry)) throw refusal();
+    entry.trace = traceTask(task.kind, result.promise);
     const waiting = priority === 'interactive' ? setTimeout(() => drop(refusal()), maxWaitMs) : undefined;
     signal.addEventListener('abort', leave, { once: true });
     function leave(): void {
@@ -104,6 +107,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   async function perform(entry: Entry): Promise<void> {
     entry.stopListening();
+    entry.trace?.begin();
     const startedAtMs = performance.now();
     const running = pool.run(entry.task, deadlineMs(entry.task.kind, entry.priority));
     if (entry.priority === 'background') runningBackground = running;
@@ -123,6 +127,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       entry.result.reject(error);
     } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
       entry.hasCrashed = true;
+      entry.trace?.waitAgain();
       (entry.priority === 'interactive' ? interactive : background).putBack(entry);
     } else {
       // Not tried again after its deadline: it would take as long once more.

@@ -4,6 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 import { withDeadline } from './deadline.ts';
 import { discardBody, readBody } from './decode-body.ts';
+import { type Span, traced } from './tracing/span.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -17,6 +18,8 @@ export interface HttpRequest {
   /** Counted after decompression; a longer body is given up. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** How often the same request was sent before, for traces; default 0. */
+  readonly resends?: number;
 }
 
 export interface HttpResponse {
@@ -94,10 +97,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     let url = new URL(request.url);
     if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; ; redirects += 1) {
-      const response = await send(request, url, signal);
-      const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-      if (target === undefined) return await read(response, url, request.maxBytes);
-      discardBody(response.body);
+      const sent = url;
+      const { response, target } = await traced(describeCall(request, sent, redirects), (span) =>
+        exchange(request, sent, signal, span),
+      );
+      if (response !== undefined) return response;
       // To another host: a consent page, a captcha or a "sorry" page, which says nothing of what was asked for.
       if (!origins.has(target.origin)) {
         throw new AppError('upstream_unavailable', 'The upstream redirected to another host instead of answering.');
@@ -109,10 +113,53 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
+  /** One request and its answer: read to the end, or where it redirects to. */
+  async function exchange(
+    request: HttpRequest,
+    url: URL,
+    signal: AbortSignal,
+    span: Span | undefined,
+  ): Promise<{ response: HttpResponse; target?: never } | { response?: never; target: URL }> {
+    const answer = await send(request, url, signal);
+    noteStatus(span, answer.statusCode);
+    const target = options.followRedirects && request.method === 'GET' ? findRedirect(answer, url) : undefined;
+    if (target === undefined) return { response: await read(answer, url, request.maxBytes) };
+    discardBody(answer.body);
+    return { target };
+  }
+
   return {
     request: (request) => withDeadline(request.timeoutMs, request.signal, (signal) => follow(request, signal)),
     close: () => agent.destroy(),
   };
+}
+
+/**
+ * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL without its query: that may hold a key,
+ * or what somebody looks for.
+ */
+function describeCall(
+  { method, resends = 0 }: HttpRequest,
+  { origin, pathname, hostname, port }: URL,
+  redirects: number,
+) {
+  const resendCount = resends + redirects;
+  return {
+    name: method,
+    isCall: true,
+    attributes: {
+      'http.request.method': method,
+      'http.request.resend_count': resendCount === 0 ? undefined : resendCount,
+      'server.address': hostname,
+      'server.port': port === '' ? undefined : Number(port),
+      'url.full': origin + pathname,
+    },
+  };
+}
+
+function noteStatus(span: Span | undefined, status: number): void {
+  span?.setAttributes({ 'http.response.status_code': status });
+  if (status >= 400) span?.fail(String(status));
 }
 
 function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undefined {

@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { currentRequestId } from './request-context.ts';
+import { currentSpan } from './tracing/span.ts';
 
 export type { Logger } from 'pino';
 
@@ -13,7 +14,12 @@ export function createLogger({ level, isTerminal }: { level: string; isTerminal:
 
 function requestFields(): object {
   const requestId = currentRequestId();
-  return requestId === undefined ? {} : { requestId };
+  const traceId = currentSpan()?.traceId;
+  return {
+    ...(requestId !== undefined && { requestId }),
+    // Its name in logs by opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context (seen 2026-11).
+    ...(traceId !== undefined && { trace_id: traceId }),
+  };
 }
 
 /** An expected failure in one line: its message and those of its causes, without the stack that only a bug needs. */

@@ -60,6 +60,7 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const rendition = await renderer.renditionOf({
         channel,
         kind,
+        variant,
         original,
         identity: { channelId, digest: original.digest, crop, output, format, quality: ownQuality },
         fileClass: isPlain ? 'plain' : 'custom',

@@ -4,10 +4,11 @@ import { fingerprint, originalBytesKey, type PictureIdentity, pictureKey, refine
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { ImageKind } from '../domain/variants.ts';
+import type { ImageKind, Variant } from '../domain/variants.ts';
 import type { EncodeJob, Encoder, JobOptions } from '../images/encoder.ts';
 import type { Effort } from '../images/settings.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
+import { traced } from '../lib/tracing/span.ts';
 import type { Original, Originals } from './originals.ts';
 import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
 
@@ -15,6 +16,8 @@ import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
 export interface PictureSpec {
   readonly channel: Channel;
   readonly kind: ImageKind;
+  /** Asked for; other variants may be the same picture. */
+  readonly variant: Variant;
   readonly original: Original;
   readonly identity: PictureIdentity;
   readonly fileClass: FileClass;
@@ -89,7 +92,9 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
     if (quick === undefined) return 'interrupted';
     try {
       const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
-      const refined = await encoder.refine(await jobFor(spec, 'high'), quick, background);
+      const refined = await traced({ name: 'refine picture', attributes: describePicture(spec) }, async () =>
+        encoder.refine(await jobFor(spec, 'high'), quick, background),
+      );
       if (refined === undefined) return 'rejected';
       pictures.put(refinedPictureKey(key), refined, spec.fileClass);
       return 'kept';
@@ -141,11 +146,25 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
           const stored = await pictures.get(storedKey, spec.fileClass);
           if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
           const isCollapsed = encoding.isRunning(storedKey);
-          const bytes = await encoding.run(storedKey, goneSignal(), (shared) => make(shared, client));
+          const attributes = { ...describePicture(spec), 'pennant.cache.collapsed': isCollapsed };
+          const bytes = await traced({ name: 'render picture', attributes }, () =>
+            encoding.run(storedKey, goneSignal(), (shared) => make(shared, client)),
+          );
           return { bytes, isStored: false, isCollapsed };
         },
       };
     },
+  };
+}
+
+function describePicture({ kind, variant, identity: { format, output, quality } }: PictureSpec) {
+  return {
+    'pennant.picture.kind': kind,
+    'pennant.picture.variant': variant,
+    'pennant.picture.format': format,
+    'pennant.picture.width': output.width,
+    'pennant.picture.height': output.height,
+    'pennant.picture.quality': quality,
   };
 }
 

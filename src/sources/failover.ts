@@ -3,6 +3,7 @@ import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { traced } from '../lib/tracing/span.ts';
 import { completeFrom } from './completion.ts';
 import { type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
@@ -66,9 +67,13 @@ export function createFailover(options: FailoverOptions): Failover {
       onOutcome?.({ source: source.name, operation, outcome, durationMs, ...(error === undefined ? {} : { error }) });
     };
     const attempt = () => withDeadline(attemptMs, signal, (attemptSignal) => work({ signal: attemptSignal }));
+    const breaker = breakers?.get(source.name);
+    const guarded = () => (breaker === undefined ? attempt() : breaker.execute(attempt, signal));
     try {
-      const breaker = breakers?.get(source.name);
-      const value = await (breaker === undefined ? attempt() : breaker.execute(attempt, signal));
+      const value = await traced(
+        { name: `source ${operation}`, attributes: { 'pennant.source': source.name } },
+        guarded,
+      );
       report('found');
       return value;
     } catch (error) {

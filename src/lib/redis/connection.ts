@@ -1,4 +1,5 @@
 import type { RedisAddress } from '../../domain/redis-url.ts';
+import { traced } from '../tracing/span.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 
@@ -50,6 +51,7 @@ export interface RedisConnectionOptions {
 
 const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
+const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
 const PROBE_KEY = 'pennant:probe';
 const PROBE_KEPT_MS = 1_000;
 
@@ -123,21 +125,23 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     if (client === usable) giveUp(error as Error);
   }
 
+  async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+    const client = usable;
+    if (client === undefined) throw new RedisUnavailable('Redis is left alone at the moment.');
+    try {
+      const answer = await answerWithin(command(client), timings.commandTimeoutMs);
+      timeoutsInARow = 0;
+      return answer;
+    } catch (error) {
+      handleFailure(client, error);
+      throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
+    }
+  }
+
   await connect();
 
   return {
-    async run(command) {
-      const client = usable;
-      if (client === undefined) throw new RedisUnavailable('Redis is left alone at the moment.');
-      try {
-        const answer = await answerWithin(command(client), timings.commandTimeoutMs);
-        timeoutsInARow = 0;
-        return answer;
-      } catch (error) {
-        handleFailure(client, error);
-        throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
-      }
-    },
+    run: (command) => traced(REDIS_CALL, () => run(command)),
 
     stats: () => ({ isUsable: usable !== undefined, timeouts, outages }),
 

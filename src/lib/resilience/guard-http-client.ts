@@ -36,10 +36,10 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
 
   return {
     request(request) {
-      return policy.execute(async () => {
+      return policy.execute(async ({ attempt }) => {
         await budget.take(request.signal);
         calls += 1;
-        return http.request(request);
+        return http.request({ ...request, resends: attempt });
       }, request.signal);
     },
     close: () => http.close(),

@@ -15,9 +15,10 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const API_KEY = 'key-that-nobody-may-read';
 const PASSWORD = 'password-that-nobody-may-read';
+const TOKEN = 'token-that-nobody-may-read';
 
 /** As it is, and as it might be carried in a URL, a header or a body. */
-const FORMS = [API_KEY, PASSWORD].flatMap((secret) => [
+const FORMS = [API_KEY, PASSWORD, TOKEN].flatMap((secret) => [
   secret,
   Buffer.from(secret).toString('hex'),
   // The ends depend on what stands before and after.
@@ -69,6 +70,9 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
       YOUTUBE_IMAGE_ORIGIN: upstream.origin,
       // Redis refuses it, and says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
       LOG_LEVEL: 'trace',
       ACCESS_LOG: 'on',
       LOG_ADDRESSES: 'full',
@@ -91,6 +95,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
 
   expect(service.output()).toContain('source failed');
   expect(service.output()).toContain('"part":"redis"');
+  expect(upstream.requests).toContain('/v1/traces');
   expectNoSecretIn('the log', service.output());
   expectNoSecretIn('the data directory', await contentsBelow(directory));
 });
@@ -98,7 +103,13 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
 test('no secret is in what a start with wrong settings says, nor in what the doctor says', async () => {
   const upstream = await startFaultyUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
-  const wrong = { REDIS_URL: `redis://somebody:${PASSWORD}@nowhere/first`, YOUTUBE_API_KEY: API_KEY, PORT: 'none' };
+  const wrong = {
+    REDIS_URL: `redis://somebody:${PASSWORD}@nowhere/first`,
+    YOUTUBE_API_KEY: API_KEY,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `ftp://collector:${PASSWORD}@nowhere`,
+    OTEL_EXPORTER_OTLP_HEADERS: `=${TOKEN}`,
+    PORT: 'none',
+  };
   const failing = {
     YOUTUBE_API_KEY: API_KEY,
     SOURCES: 'youtube-data-api',

@@ -1,4 +1,3 @@
-import { format } from 'node:util';
 import {
   type Context,
   DiagLogLevel,
@@ -11,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
   defaultResource,
   detectResources,
@@ -55,8 +54,9 @@ const FLUSH_MS = 1_500;
  */
 export async function createOpenTelemetry(options: OpenTelemetryOptions): Promise<Tracing> {
   const { settings, version, onStateChange, onDiagnostic } = options;
-  const log = (...parts: unknown[]) => onDiagnostic(format(...parts));
+  const log = (...parts: unknown[]) => onDiagnostic(parts.flatMap(describePart).join(' '));
   diag.setLogger({ error: log, warn: log, info: log, debug: log, verbose: log }, { logLevel: DiagLogLevel.WARN });
+  setGlobalErrorHandler(log);
 
   const exporter = await createExporter({ protocol: settings.protocol, onStateChange });
   const provider = new TracerProvider({
@@ -102,6 +102,12 @@ export async function createOpenTelemetry(options: OpenTelemetryOptions): Promis
       if ((await withinMs(flushed, FLUSH_MS)) === undefined) onStateChange('the last ones were not taken in time');
     },
   };
+}
+
+/** Leaves out what an error carries and what is no text: a collector's answer may repeat our request and its credentials. */
+function describePart(part: unknown): string[] {
+  if (part instanceof Error) return [part.message];
+  return typeof part === 'string' ? [part] : [];
 }
 
 const HEADERS = {

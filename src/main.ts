@@ -7,6 +7,7 @@ import { type Config, ConfigError, parseConfig, SETTINGS, shownSettings } from '
 
 const USAGE = `Usage: pennant [serve]     serves (default)
        pennant catalog     the operator's own channels
+       pennant cache       what is stored: figures, and how to be rid of it
        pennant doctor      what the upstream answers today
 
 Each takes --help. pennant --version says which version this is.
@@ -27,6 +28,21 @@ const COMMANDS: Record<string, (args: readonly string[], config: Config) => Prom
   async catalog(args, config) {
     const { runCatalogCommand } = await import('./cli/catalog.ts');
     return runCatalogCommand(args, { ...OUTPUT, dataDir: config.dataDir });
+  },
+  async cache(args, config) {
+    const { runCacheCommand } = await import('./cli/cache.ts');
+    return runCacheCommand(args, {
+      ...OUTPUT,
+      stdin: process.stdin,
+      dataDir: config.dataDir,
+      redis: config.redisUrl,
+      imageCacheBytes: config.imageCacheBytes,
+      consoleOrigin: config.consolePort === 0 ? undefined : originOf(config.consoleHost, config.consolePort),
+      async openStores(dataDir) {
+        const { openStores } = await import('./composition/opened-stores.ts');
+        return openStores({ ...config, dataDir });
+      },
+    });
   },
   doctor: askUpstream,
 };
@@ -73,6 +89,12 @@ async function askUpstream(args: readonly string[], config: Config): Promise<num
     ...OUTPUT,
     isTerminal: stdout.isTTY === true && stdout.hasColors(),
   });
+}
+
+/** Where a listener that binds this address is asked from this machine. */
+function originOf(host: string, port: number): string {
+  const asked = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`;
 }
 
 async function startServer(config: Config): Promise<void> {

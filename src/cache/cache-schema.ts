@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { openToLook } from '../lib/sqlite-read-only.ts';
-import { DamagedFileError } from './sqlite-errors.ts';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
 
 /**
  * Kept in `PRAGMA user_version`; goes up with every change of the tables. An older file is thrown away: it is a cache.
@@ -20,6 +20,14 @@ const SCHEMA = `
   );
   CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
 `;
+
+/** The file cannot be read as it is; the message names it and is for the operator. */
+export class CacheUnreadableError extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`The cache ${path} cannot be read: ${messageOf(cause)}.`, { cause });
+    this.name = 'CacheUnreadableError';
+  }
+}
 
 /** The file belongs to a newer version, which may still want it. */
 class NewerSchemaError extends Error {}
@@ -50,12 +58,25 @@ function requireVersion(version: number): void {
   }
 }
 
-/** @throws Error that names the file, unless it is of this very version */
-export function requireOwnSchema(db: DatabaseSync, path: string): void {
+/**
+ * Looks into a file of this very version, which may be in use, and changes nothing.
+ *
+ * @throws CacheUnreadableError
+ */
+export function lookInto<T>(path: string, look: (db: DatabaseSync) => T): T {
   try {
-    requireVersion(versionOf(db));
+    const db = openToLook(path);
+    try {
+      requireVersion(versionOf(db));
+      return look(db);
+    } finally {
+      db.close();
+    }
   } catch (error) {
-    throw new Error(`The cache ${path} cannot be read: ${(error as Error).message}.`, { cause: error });
+    if (error instanceof NewerSchemaError || isDamage(error) || isLossOfAccess(error)) {
+      throw new CacheUnreadableError(path, error);
+    }
+    throw error;
   }
 }
 
@@ -63,16 +84,12 @@ export function requireOwnSchema(db: DatabaseSync, path: string): void {
 export function findSchemaProblem(path: string): string | undefined {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
-    const db = openToLook(path);
-    try {
-      requireVersion(versionOf(db));
-    } finally {
-      db.close();
-    }
+    lookInto(path, () => undefined);
     return undefined;
   } catch (error) {
     // Whatever else is wrong with it, the store copes with.
-    return error instanceof NewerSchemaError ? `The cache ${path} cannot be used: ${error.message}.` : undefined;
+    const isNewer = error instanceof CacheUnreadableError && error.cause instanceof NewerSchemaError;
+    return isNewer ? error.message : undefined;
   }
 }
 

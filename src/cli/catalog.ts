@@ -3,6 +3,7 @@ import type { CatalogContext } from './catalog/command.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
 import { listCommand, removeCommand, showCommand } from './catalog/records.ts';
+import { upgradeCommand } from './catalog/upgrade.ts';
 import { type CommandGroup, runCommandGroup } from './command-group.ts';
 import { systemFailure } from './failure.ts';
 
@@ -14,6 +15,7 @@ const CATALOG: CommandGroup<CatalogContext> = {
     list: listCommand,
     show: showCommand,
     remove: removeCommand,
+    upgrade: upgradeCommand,
   },
   describeFailure(thrown, { dataDir }) {
     const error = explainFailure(catalogPaths(dataDir).database, thrown);
@@ -22,7 +24,7 @@ const CATALOG: CommandGroup<CatalogContext> = {
 };
 
 /**
- * Runs `catalog import|export|list|show|remove` and answers the exit code: 0 done, 1 not all of it (a refused line, no
+ * Runs `catalog import|export|list|show|remove|upgrade` and answers the exit code: 0 done, 1 not all of it (a refused line, no
  * such channel, an unusable catalog), 2 unusable arguments. `dataDir` gives way to `--data-dir`.
  */
 export function runCatalogCommand(args: readonly string[], context: CatalogContext): Promise<number> {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { cachePaths } from '../cache/cache-paths.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { createGuardedStore } from '../cache/guarded-store.ts';
 import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
@@ -13,7 +13,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import { withinMs } from '../lib/within-ms.ts';
-import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES } from '../services/cache-plan.ts';
+import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
 import type { PartStates } from './part-states.ts';
@@ -54,9 +54,9 @@ export interface Stores {
 const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
-const STORE_MAX_BYTES = 512 * 2 ** 20;
 
 export async function createStores({ config, clock, logger, states }: StoresOptions): Promise<Stores> {
+  const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -66,7 +66,7 @@ export async function createStores({ config, clock, logger, states }: StoresOpti
   const unguardedStore = redis
     ? createRedisStore({ connection: redis })
     : createSqliteStore({
-        path: join(config.dataDir, 'cache.db'),
+        path: paths.database,
         maxBytes: STORE_MAX_BYTES,
         clock,
         onEvent: (event) => logger.warn(event, 'cache.db'),
@@ -83,7 +83,7 @@ export async function createStores({ config, clock, logger, states }: StoresOpti
   });
   const pictures = createPictureCache({
     files: createDiskFileStore({
-      directory: join(config.dataDir, 'pictures'),
+      directory: paths.pictures,
       maxBytes: config.imageCacheBytes,
       clock,
       onEvent(event) {

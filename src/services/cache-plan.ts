@@ -14,5 +14,8 @@ export const LIFETIMES = {
 /** Shares of the memory tier. */
 export const MEMORY_SHARES = { records: 0.2, names: 0.05, searches: 0.1, originals: 0.05, pictures: 0.6 } as const;
 
+/** Of `cache.db`. */
+export const STORE_MAX_BYTES = 512 * 2 ** 20;
+
 /** Of pictures that instances share (measured: docs/redis.md). */
 export const SHARED_PICTURE_MAX_BYTES = 256 * 2 ** 10;

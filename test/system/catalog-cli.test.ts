@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -161,7 +162,10 @@ describe('the catalog command', () => {
 
   it('explains itself', async () => {
     const dataDir = await createTemporaryDirectory();
-    const all = [['--help'], ...['import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help'])];
+    const all = [
+      ['--help'],
+      ...['import', 'export', 'list', 'show', 'remove', 'upgrade'].map((name) => [name, '--help']),
+    ];
     for (const args of all) {
       const ended = await catalog(dataDir, ...args);
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
@@ -180,4 +184,28 @@ describe('the catalog command', () => {
     }
     expect(await readFile(database)).toEqual(await readFile(SAMPLES));
   });
+
+  it('refuses a catalog that a newer version has written, and leaves it as it is', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    setVersion(dataDir, 99);
+    const before = await readFile(join(dataDir, 'catalog.db'));
+    for (const args of [['import', SAMPLES], ['list'], ['remove', '@pennantsample'], ['upgrade']]) {
+      const ended = await catalog(dataDir, ...args);
+      expect([args, ended]).toEqual([args, expect.objectContaining({ exitCode: 1, stdout: '' })]);
+      expect(ended.stderr).toMatch(/^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/);
+    }
+    expect(await readFile(join(dataDir, 'catalog.db'))).toEqual(before);
+    setVersion(dataDir, 1);
+    expect(await catalog(dataDir, 'upgrade')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('is of this version: nothing to do'),
+    });
+  });
 });
+
+function setVersion(dataDir: string, version: number): void {
+  const db = new DatabaseSync(join(dataDir, 'catalog.db'));
+  db.exec(`PRAGMA user_version = ${version}`);
+  db.close();
+}

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { type CatalogReader, createCatalogReader } from './reader.ts';
-import { explainingFailure, olderCatalog, openExisting, readSchemaState } from './schema.ts';
+import { explainingFailure, hasOwnTables, openExisting } from './schema.ts';
 
 /** Readers never wait for writers (WAL); only recovery after a crash locks them out for a moment. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -68,9 +68,9 @@ function fileIdentity(path: string): string | undefined {
 export function openForReading(path: string): OpenedCatalog | undefined {
   const db = openExisting(path, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
-    const state = explainingFailure(path, () => readSchemaState(db, path));
-    if (state === 'older') throw olderCatalog(path);
-    if (state === 'ready') return { reader: createCatalogReader(db), close: () => db.close() };
+    if (explainingFailure(path, () => hasOwnTables(db, path))) {
+      return { reader: createCatalogReader(db), close: () => db.close() };
+    }
   } catch (error) {
     db.close();
     throw error;

@@ -20,11 +20,19 @@ export class CatalogUnusableError extends Error {
   }
 }
 
+/** For those that never change a catalog, a server above all. */
+export class OlderCatalogError extends CatalogUnusableError {
+  constructor(path: string) {
+    super(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
+    this.name = 'OlderCatalogError';
+  }
+}
+
 /**
  * Each step takes a catalog to the version that is its place in this list, counted from 1 and kept in `PRAGMA
  * user_version`; the first makes the tables in an empty database. Steps are added, never changed.
  */
-const SCHEMA_STEPS: readonly string[] = [
+export const SCHEMA_STEPS: readonly string[] = [
   `CREATE TABLE channels (
     row INTEGER PRIMARY KEY, -- in order of subscribers: popularity.ts
     channel_id TEXT NOT NULL UNIQUE,
@@ -82,9 +90,15 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
 }
 
-/** What a server, which never changes a catalog, says of an older one. */
-export function olderCatalog(path: string): CatalogUnusableError {
-  return new CatalogUnusableError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
+/**
+ * The same for those that only read; false while it is still empty.
+ *
+ * @throws CatalogUnusableError also when it is older.
+ */
+export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
+  const state = readSchemaState(db, path, steps);
+  if (state === 'older') throw new OlderCatalogError(path);
+  return state === 'ready';
 }
 
 function schemaVersion(db: DatabaseSync): number {

@@ -1,0 +1,127 @@
+import { statSync } from 'node:fs';
+import type { RedisConnection } from '../lib/redis/connection.ts';
+import { keysLike } from '../lib/redis/keys-like.ts';
+import { lookInto } from './cache-schema.ts';
+import { fileNamesIn } from './file-scan.ts';
+import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
+import { REDIS_KEY_PREFIX } from './redis.ts';
+
+/** What is stored, as an operator looks at it; "no such channel" (`negatives`) counts apart from what was found. */
+export const STORED_KINDS = [
+  'records',
+  'names',
+  'negatives',
+  'searches',
+  'publishedTimes',
+  'pictureDetails',
+  'originals',
+  'variants',
+  'ownSizes',
+] as const;
+
+type StoredKind = (typeof STORED_KINDS)[number];
+
+export interface KindStatistics {
+  readonly entries: number;
+  /** Of keys and values, or of files. */
+  readonly bytes: number;
+  /** When the oldest was stored, milliseconds since 1970; `undefined` where that is not written down. */
+  readonly oldestMs?: number | undefined;
+}
+
+const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
+  channel: 'records',
+  name: 'names',
+  search: 'searches',
+  published: 'publishedTimes',
+  original: 'pictureDetails',
+  refinement: 'pictureDetails',
+};
+
+export type Statistics = Readonly<Partial<Record<StoredKind, KindStatistics>>>;
+
+/** How a value begins that says "no such channel" (`read-through.ts`). */
+const ABSENT_PREFIX = '{"absent":';
+/** Of a value in Redis: enough for the time and that prefix. */
+const HEAD_BYTES = 40;
+
+/**
+ * Of `cache.db`, also while a service uses it; changes nothing. `undefined` where there is none.
+ *
+ * @throws CacheUnreadableError when it is damaged or of another version
+ */
+export function findDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } | undefined {
+  const bytes = sizeOf(path);
+  if (bytes === 0) return undefined;
+  return lookInto(path, (db) => {
+    const rows = db.prepare(`
+      SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
+        count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs
+      FROM entries GROUP BY prefix, isAbsent`);
+    const counter = createCounter();
+    for (const { prefix, isAbsent, entries, bytes, oldestMs } of rows.iterate({ absent: ABSENT_PREFIX })) {
+      const kind = isAbsent === 1 ? 'negatives' : findStoredKind(String(prefix));
+      counter.add(kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
+    }
+    return { bytes: bytes + sizeOf(`${path}-wal`), kinds: counter.statistics };
+  });
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Of all that instances share, pictures included. Rejects with `RedisUnavailable`. */
+export async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
+  const counter = createCounter();
+  for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) {
+    const own = keys.filter((key) => findStoredKind(key.slice(REDIS_KEY_PREFIX.length)) !== undefined);
+    const read = await connection.run((redis) =>
+      Promise.all(own.map((key) => Promise.all([key, redis.strLen(key), redis.getRange(key, 0, HEAD_BYTES)]))),
+    );
+    for (const [prefixed, length, head] of read) {
+      const key = prefixed.slice(REDIS_KEY_PREFIX.length);
+      const [storedAt = '', value = ''] = (head ?? '').split(' ', 2);
+      const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
+      const oldestMs = isPicture(key) ? undefined : Number(storedAt);
+      counter.add(kind, { entries: 1, bytes: key.length + length, oldestMs });
+    }
+  }
+  return counter.statistics;
+}
+
+/** Of the pictures on disk. */
+export async function readFileStatistics(directory: string): Promise<Statistics> {
+  const counter = createCounter();
+  for await (const { bytes, fileClass, isOriginal } of fileNamesIn(directory)) {
+    const ofClass = fileClass === 'custom' ? 'ownSizes' : 'variants';
+    counter.add(isOriginal ? 'originals' : ofClass, { entries: 1, bytes });
+  }
+  return counter.statistics;
+}
+
+/** `undefined` for a key that is not of the stores. */
+function findStoredKind(key: string): StoredKind | undefined {
+  if (isOriginalBytes(key)) return 'originals';
+  // Of those, Redis has only what everybody asks for.
+  if (isPicture(key)) return 'variants';
+  const kind = findEntryKind(key);
+  return kind && KINDS_OF_ENTRIES[kind];
+}
+
+function createCounter() {
+  const statistics: Partial<Record<StoredKind, KindStatistics>> = {};
+  return {
+    statistics,
+    add(kind: StoredKind | undefined, added: KindStatistics): void {
+      if (kind === undefined) return;
+      const { entries, bytes, oldestMs } = statistics[kind] ?? { entries: 0, bytes: 0 };
+      const times = [oldestMs, added.oldestMs].filter((time) => time !== undefined);
+      statistics[kind] = {
+        entries: entries + added.entries,
+        bytes: bytes + added.bytes,
+        oldestMs: times.length === 0 ? undefined : Math.min(...times),
+      };
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { CacheUnreadableError } from '../cache/cache-schema.ts';
+import { clearCommand } from './cache/clear.ts';
+import { CacheCommandError, type CacheContext } from './cache/command.ts';
+import { purgeCommand } from './cache/purge.ts';
+import { statsCommand } from './cache/stats.ts';
+import { type CommandGroup, runCommandGroup } from './command-group.ts';
+import { systemFailure } from './failure.ts';
+
+const CACHE: CommandGroup<CacheContext> = {
+  about: 'What was loaded, and what was made of it: in cache.db, in pictures/, and with REDIS_URL in Redis.',
+  commands: { stats: statsCommand, purge: purgeCommand, clear: clearCommand },
+  describeFailure(error) {
+    const isExpected = error instanceof CacheCommandError || error instanceof CacheUnreadableError;
+    return isExpected ? error.message : systemFailure(error);
+  },
+};
+
+/**
+ * Runs `cache stats|purge|clear` and answers the exit code: 0 done, 1 not all of it, 2 unusable arguments. `dataDir`
+ * gives way to `--data-dir`.
+ */
+export function runCacheCommand(args: readonly string[], context: CacheContext): Promise<number> {
+  return runCommandGroup(CACHE, args, context);
+}

@@ -1,0 +1,77 @@
+import { describeFailure } from '../../lib/logger.ts';
+import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
+import { requireRefs } from '../channel-argument.ts';
+import { formatBytes, formatCount } from '../format.ts';
+import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
+import { askRunningService } from './running-service.ts';
+
+export const purgeCommand: CacheCommand = {
+  usage: 'cache purge ID|@handle',
+  summary: 'Forgets one channel: record, names, searches that found it, originals and pictures.',
+  help: `The next request for it asks the sources again. A channel page's URL and a user name do as well; a name
+is looked up among what is stored, an ID always finds all there is.
+
+Where the service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT),
+it does this itself, its memory included. Otherwise the stores alone are purged, and a service that runs
+all the same goes on with what it has in memory until that is an hour old. With REDIS_URL the channel
+goes from there too; each other instance has its own memory and its own pictures: purge there as well.
+The catalog is left alone.
+Exit code: 0 nothing is left, 1 nothing is known by that name or not all could be removed, 2 unusable
+arguments.`,
+  argumentName: 'ID|@handle',
+  async run({ argument }, context) {
+    const refs = requireRefs(argument);
+    requireDataDir(context.dataDir);
+    const told = await askRunningService(context, { channel: argument });
+    const purged = told ?? (await purgeStores(context, (purge) => purge.purgeChannel(refs)));
+    if (purged === undefined) {
+      context.stderr.write(`Nothing is stored by the name ${argument}; a channel ID always finds what there is.\n`);
+      return false;
+    }
+    context.stdout.write(`${describe(purged)}\n`);
+    noteOthers(context, told !== undefined);
+    return true;
+  },
+};
+
+/** @throws CacheCommandError when something could not be removed */
+export async function purgeStores<T>(
+  { openStores, dataDir }: CacheContext,
+  run: (purge: Purge) => Promise<T>,
+): Promise<T> {
+  const stores = await openStores(dataDir);
+  try {
+    return await run(stores.purge);
+  } catch (error) {
+    const reasons = [describeFailure(error), ...stores.problems()].join('; ');
+    throw new CacheCommandError(`Not everything could be removed: ${reasons}`, { cause: error });
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Whose memory may still hold what has gone. */
+export function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
+  if (!isServiceTold) {
+    const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;
+    stderr.write(`No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`);
+  }
+  if (redis !== undefined) stderr.write('Other instances still have it in memory and as pictures on their disks.\n');
+}
+
+function describe({ channelId, ...purged }: PurgedChannel): string {
+  const parts = partsOf(purged);
+  return parts.length === 0 ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts.join(', ')}.`;
+}
+
+function partsOf({ entries, pictures, pictureBytes }: Purged): string[] {
+  const { channel = 0, name = 0, search = 0, original = 0, published = 0, refinement = 0 } = entries;
+  const counts: [number, string, string?][] = [
+    [channel, 'record'],
+    [name, 'name'],
+    [search, 'search', 'searches'],
+    [original + published + refinement, 'detail'],
+    [pictures, `picture (${formatBytes(pictureBytes)})`, `pictures (${formatBytes(pictureBytes)})`],
+  ];
+  return counts.filter(([count]) => count > 0).map(([count, one, several]) => formatCount(count, one, several));
+}

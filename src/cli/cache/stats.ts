@@ -1,0 +1,123 @@
+import { cachePaths } from '../../cache/cache-paths.ts';
+import {
+  findDatabaseStatistics,
+  type KindStatistics,
+  readFileStatistics,
+  readRedisStatistics,
+  STORED_KINDS,
+  type Statistics,
+} from '../../cache/statistics.ts';
+import type { RedisAddress } from '../../domain/redis-url.ts';
+import { createRedisConnection } from '../../lib/redis/connection.ts';
+import { STORE_MAX_BYTES } from '../../services/cache-plan.ts';
+import { formatBytes } from '../format.ts';
+import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
+
+export const statsCommand: CacheCommand = {
+  usage: 'cache stats [--json]',
+  summary: 'Shows what is stored: entries, bytes and the oldest of each kind, sizes and quotas.',
+  help: `Changes nothing, and may be asked while the service runs; what that has in memory only does not count.
+
+  records, names       channels, and what handles and user names stand for
+  negatives            "no such channel", kept for a minute
+  searches             answers to search texts
+  published times      the exact second a channel was created, where that is not in the record
+  picture details      what is known of originals, and which pictures were encoded again
+  originals, variants  pictures as they came, and what was made of them
+  own sizes            pictures with a width, height or quality of the client's own`,
+  options: { json: { type: 'boolean' } },
+  async run({ options }, context) {
+    requireDataDir(context.dataDir);
+    const sections = [await readStore(context), await readPictures(context)];
+    context.stdout.write(options.json === true ? renderJson(sections) : sections.map(renderText).join('\n'));
+    return true;
+  },
+};
+
+interface Section {
+  readonly name: 'store' | 'pictures';
+  readonly where: string;
+  /** `undefined` where others decide. */
+  readonly maxBytes: number | undefined;
+  /** In all, with what the store itself needs. */
+  readonly bytes: number;
+  readonly kinds: Statistics;
+}
+
+async function readStore({ dataDir, redis }: CacheContext): Promise<Section> {
+  if (redis !== undefined) {
+    const kinds = await askRedis(redis);
+    return { name: 'store', where: 'Redis', bytes: totalBytes(kinds), maxBytes: undefined, kinds };
+  }
+  const { database } = cachePaths(dataDir);
+  const found = findDatabaseStatistics(database) ?? { bytes: 0, kinds: {} };
+  return { name: 'store', where: database, maxBytes: STORE_MAX_BYTES, ...found };
+}
+
+async function readPictures({ dataDir, imageCacheBytes }: CacheContext): Promise<Section> {
+  const { pictures } = cachePaths(dataDir);
+  const kinds = await readFileStatistics(pictures);
+  return { name: 'pictures', where: pictures, bytes: totalBytes(kinds), maxBytes: imageCacheBytes, kinds };
+}
+
+async function askRedis(address: RedisAddress): Promise<Statistics> {
+  let problem = '';
+  const connection = await createRedisConnection({
+    address,
+    onStateChange(state) {
+      problem = state ?? problem;
+    },
+  });
+  try {
+    return await readRedisStatistics(connection);
+  } catch (error) {
+    throw new CacheCommandError(`Redis cannot be asked: ${problem}.`, { cause: error });
+  } finally {
+    connection.close();
+  }
+}
+
+function totalBytes(kinds: Statistics): number {
+  return Object.values(kinds).reduce((total, { bytes }) => total + bytes, 0);
+}
+
+function renderJson(sections: readonly Section[]): string {
+  const shown = sections.map(({ name, where, bytes, maxBytes = null, kinds }) => [
+    name,
+    {
+      where,
+      bytes,
+      maxBytes,
+      kinds: Object.fromEntries(Object.entries(kinds).map(([kind, of]) => [kind, shownKind(of)])),
+    },
+  ]);
+  return `${JSON.stringify(Object.fromEntries(shown), null, 2)}\n`;
+}
+
+function shownKind({ entries, bytes, oldestMs }: KindStatistics) {
+  return { entries, bytes, oldest: oldestMs === undefined ? null : new Date(oldestMs).toISOString() };
+}
+
+const LABEL_CHARACTERS = 16;
+const COUNT_CHARACTERS = 10;
+const BYTES_CHARACTERS = 12;
+
+function renderText({ where, bytes, maxBytes, kinds }: Section): string {
+  const quota = maxBytes === undefined ? '' : ` of ${formatBytes(maxBytes)}`;
+  const lines = STORED_KINDS.flatMap((kind) => {
+    const found = kinds[kind];
+    return found === undefined ? [] : [`${rowOf(labelOf(kind), found)}\n`];
+  });
+  return `${where}: ${formatBytes(bytes)}${quota}\n${lines.join('')}`;
+}
+
+function rowOf(label: string, { entries, bytes, oldestMs }: KindStatistics): string {
+  const oldest = oldestMs === undefined ? '' : `  oldest ${new Date(oldestMs).toISOString().slice(0, 19)}Z`;
+  const count = String(entries).padStart(COUNT_CHARACTERS);
+  return `  ${label.padEnd(LABEL_CHARACTERS)}${count}${formatBytes(bytes).padStart(BYTES_CHARACTERS)}${oldest}`;
+}
+
+/** `ownSizes` → `own sizes` */
+function labelOf(kind: string): string {
+  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

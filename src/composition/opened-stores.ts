@@ -1,0 +1,19 @@
+import type { Config } from '../config.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createPurge } from '../services/purge.ts';
+import { createPartStates } from './part-states.ts';
+import { createStores } from './stores.ts';
+
+/** The service's stores for a command that empties them, whether the service runs or not. */
+export async function openStores(config: Config) {
+  const logger = createLogger({ level: 'silent', isTerminal: false });
+  const states = createPartStates(logger);
+  const stores = await createStores({ config, clock: systemClock, logger, states });
+  return {
+    purge: createPurge(stores),
+    /** Why a part cannot be used at the moment. */
+    problems: () => states.problems().map(([part, problem]) => `${part}: ${problem}`),
+    close: () => stores.close(),
+  };
+}

@@ -1,0 +1,239 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type EndedCommand, runCommand } from '../helpers/command.ts';
+import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import { type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
+/** Words of the sample's description. */
+const WORDS = 'a banner that names its own crops';
+const WAYS = [
+  '/api/channel/pennantsample?type=handle',
+  `/${SAMPLE}/tv.webp`,
+  `/${SAMPLE}/avatar?width=77`,
+  '/api/search?q=crops',
+  `/${OTHER}/mobile.webp`,
+  '/user/nobody-at-all',
+];
+
+let directory: string;
+let dataDir: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  dataDir = join(directory, 'data');
+});
+
+async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startService({ directory, env });
+  onTestFinished(async () => {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+  return service;
+}
+
+/** Its stores hold the sample and another channel. */
+async function serveFilled(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await serve(env);
+  for (const way of WAYS) await (await fetch(service.base + way)).arrayBuffer();
+  // Pictures are written behind the answer.
+  await expect.poll(() => filesIn('pictures'), { timeout: 5_000 }).toHaveLength(6);
+  return service;
+}
+
+async function stop(service: ServiceProcess): Promise<void> {
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+}
+
+/** `service`: the one that runs, which is then asked. */
+function cache(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  service?: ServiceProcess,
+): Promise<EndedCommand> {
+  const consolePort = service === undefined ? '0' : new URL(service.inside).port;
+  return runCommand(['cache', ...args], { directory, env: { DATA_DIR: dataDir, CONSOLE_PORT: consolePort, ...env } });
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  const entries = await readdir(join(dataDir, path), { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+async function storedText(): Promise<string> {
+  const names = (await readdir(dataDir)).filter((name) => name.startsWith('cache.db'));
+  return (await Promise.all(names.map((name) => readFile(join(dataDir, name), 'latin1')))).join('');
+}
+
+async function outcomeOf({ base }: ServiceProcess, path: string): Promise<string | undefined> {
+  const { headers } = await fetch(base + path);
+  return headers.get('cache-status')?.split('; ')[1];
+}
+
+describe('cache stats', () => {
+  test('counts what is stored, beside the running service and after it, and leaves nothing behind', async () => {
+    const service = await serveFilled();
+    const running = await cache(['stats', '--json']);
+    expect(running).toMatchObject({ exitCode: 0, stderr: '' });
+    const { store, pictures } = JSON.parse(running.stdout);
+    expect(store).toMatchObject({
+      where: join(dataDir, 'cache.db'),
+      maxBytes: 512 * 2 ** 20,
+      kinds: {
+        records: { entries: 2, bytes: expect.any(Number), oldest: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) },
+        names: { entries: 1 },
+        negatives: { entries: 1 },
+        searches: { entries: 1 },
+        pictureDetails: { entries: 3 },
+      },
+    });
+    expect(pictures).toMatchObject({
+      where: join(dataDir, 'pictures'),
+      maxBytes: 2 * 2 ** 30,
+      kinds: { originals: { entries: 3 }, variants: { entries: 2 }, ownSizes: { entries: 1 } },
+    });
+    expect(pictures.bytes).toBeGreaterThan(10_000);
+
+    await stop(service);
+    const before = (await filesIn('.')).sort();
+    const { stdout } = await cache(['stats']);
+    expect(stdout).toMatch(/cache\.db: \d+\.\d KiB of 512\.0 MiB\n/);
+    expect(stdout).toMatch(/^ {2}records {10,}2 +\d.* oldest \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m);
+    expect(stdout).toMatch(/^ {2}own sizes +1 /m);
+    expect((await filesIn('.')).sort()).toEqual(before);
+  });
+
+  test('says so where nothing is stored, and where there is no such directory', async () => {
+    expect(await cache(['stats', '--data-dir', directory])).toEqual({
+      exitCode: 0,
+      stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/pictures: 0 bytes of 2.0 GiB\n`,
+      stderr: '',
+    });
+    for (const args of [['stats'], ['purge', SAMPLE], ['clear', '--yes']]) {
+      const ended = await cache(args);
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(ended.stderr).toMatch(/^There is no directory .*data: set DATA_DIR.*\n$/);
+    }
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
+
+describe('cache purge', () => {
+  test('has the running service forget the channel, its memory and its files', async () => {
+    const service = await serveFilled();
+    const ended = await cache(['purge', '@pennantsample'], {}, service);
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(ended.stdout).toMatch(
+      new RegExp(`^Purged ${SAMPLE}: 1 record, 1 name, 1 search, 2 details, 4 pictures \\(.* KiB\\)\\.\n$`),
+    );
+    expect(await storedText()).not.toContain(WORDS);
+    expect(await filesIn('pictures')).toHaveLength(2);
+    expect(await outcomeOf(service, `/${OTHER}/mobile.webp`)).toBe('hit');
+    for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
+  });
+
+  test('empties the stores alone where no service answers, and says what that leaves', async () => {
+    const service = await serveFilled();
+    const ended = await cache(['purge', SAMPLE]);
+    expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
+    expect(await storedText()).not.toContain(WORDS);
+    expect(await filesIn('pictures')).toHaveLength(2);
+    expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
+    await stop(service);
+    const restarted = await serve();
+    expect(await outcomeOf(restarted, `/channel/${SAMPLE}`)).toBe('fwd=uri-miss');
+    expect(await outcomeOf(restarted, `/channel/${OTHER}`)).toBe('hit');
+  });
+
+  test('does not ask the service of another DATA_DIR', async () => {
+    const service = await serveFilled();
+    const elsewhere = await createTemporaryDirectory();
+    const ended = await cache(['purge', SAMPLE, '--data-dir', elsewhere], {}, service);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${SAMPLE}.\n` });
+    expect(ended.stderr).toContain('No running service');
+    expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
+  });
+
+  test('knows nothing by a name that was never asked for, and refuses what can be none', async () => {
+    await stop(await serveFilled());
+    expect(await cache(['purge', '@nobody'])).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'Nothing is stored by the name @nobody; a channel ID always finds what there is.\n',
+    });
+    expect(await cache(['purge', 'some words'])).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await cache(['purge'])).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await storedText()).toContain(WORDS);
+  });
+});
+
+describe('cache clear', () => {
+  test('empties everything but the catalog, in a running service’s memory too', async () => {
+    const service = await serveFilled();
+    expect(await cache(['clear', '--yes'], {}, service)).toEqual({
+      exitCode: 0,
+      stdout: 'The cache is empty.\n',
+      stderr: '',
+    });
+    expect(await filesIn('pictures')).toEqual([]);
+    for (const way of WAYS.slice(0, 5)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
+    // And it stores again.
+    await expect.poll(() => filesIn('pictures')).not.toEqual([]);
+  });
+
+  test('wants to be told that it is meant where there is no terminal', async () => {
+    await stop(await serveFilled());
+    const ended = await cache(['clear']);
+    expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') });
+    expect(await filesIn('pictures')).toHaveLength(6);
+    expect(await cache(['clear', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await filesIn('pictures')).toEqual([]);
+    expect(await storedText()).not.toContain(WORDS);
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog')).length).toBeGreaterThan(1);
+  });
+
+  test('is the way out of a cache that a newer version has written', async () => {
+    await stop(await serveFilled());
+    const db = new DatabaseSync(join(dataDir, 'cache.db'));
+    db.exec('PRAGMA user_version = 999');
+    db.close();
+    for (const args of [['stats'], ['purge', SAMPLE]]) {
+      const ended = await cache(args);
+      expect([args, ended]).toEqual([args, expect.objectContaining({ exitCode: 1, stdout: '' })]);
+      expect(ended.stderr).toMatch(/newer Pennant \(schema 999, .*"pennant cache clear"/);
+    }
+    expect(await cache(['clear', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(await cache(['stats'])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe.skipIf(!findRedisServer())('with Redis', () => {
+  test('what all instances share is counted, purged and cleared, and the rate limit stays', async () => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    const env = { REDIS_URL: redis.url };
+    await stop(await serveFilled({ ...env, RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '1000/600' }));
+    const counted = JSON.parse((await cache(['stats', '--json'], env)).stdout);
+    expect(counted.store).toMatchObject({
+      where: 'Redis',
+      maxBytes: null,
+      kinds: { records: { entries: 2 }, searches: { entries: 1 }, originals: { entries: 3 }, variants: { entries: 2 } },
+    });
+
+    const purged = await cache(['purge', SAMPLE], env);
+    expect(purged).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Other instances') });
+    const keys = async () => ((await redis.command('KEYS', '*')) as string[]).join('\n');
+    expect(await keys()).not.toContain(SAMPLE);
+    expect(await keys()).toContain(OTHER);
+    expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0 });
+    expect((await keys()).replace('pennant:probe', '').trim()).toMatch(/^pennant:limit1:[^\n]*$/);
+    await redis.stop();
+    const failed = await cache(['purge', SAMPLE], env);
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('ECONNREFUSED') });
+    expect(await cache(['stats'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
+  });
+});

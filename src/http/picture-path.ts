@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import { type Format, findFormat } from '../domain/formats.ts';
+import { EXTENSIONS, FORMATS, type Format, findFormat } from '../domain/formats.ts';
 import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../domain/variants.ts';
 
@@ -20,7 +20,7 @@ export function parseBannerPath(identifier: string, segment: string | undefined)
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant.variant === undefined) {
     if (named.format !== undefined) return { ...variant, refs: refsOfBareIdentifier(named.id), format: named.format };
-    throw new AppError('invalid_parameter', `The extension is not one of avif, webp, jpeg, jpg, png.`);
+    throw new AppError('invalid_parameter', `The extension is not one of ${FORMATS.join(', ')}, jpg.`);
   }
   const refs = refsOfBareIdentifier(identifier);
   if (refs.length > 0) return { ...variant, refs };
@@ -52,6 +52,11 @@ export function parseShortPath(identifier: string, segment: string | undefined):
   throw routeNotFound();
 }
 
+/** As a path may end in them. */
+export const EXTENSION_LIST = Object.values(EXTENSIONS)
+  .map((extension) => `.${extension}`)
+  .join(', ');
+
 /** Everything below `/api/` is the service's own and no channel's name. */
 const RESERVED_SEGMENT = 'api';
 
@@ -67,7 +72,7 @@ function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'va
   if (isVariant(name) && (dot === -1 || format !== undefined)) return { variant: name, format };
   throw new AppError(
     'route_not_found',
-    `There is no such picture: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with .avif, .webp, .jpg or .png.`,
+    `There is no such picture: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,
   );
 }
 

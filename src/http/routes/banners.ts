@@ -9,7 +9,7 @@ import { type Answer, cacheStatusOf } from '../answer.ts';
 import { isNotModified } from '../conditional.ts';
 import { addEndpoint, goneSignal } from '../endpoint.ts';
 import { createQueryReader, PICTURE_QUERY } from '../params.ts';
-import { type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
+import { EXTENSION_LIST, type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
 import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
 
 export interface BannerRouteDeps {
@@ -73,7 +73,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
   const short = Type.String({ description: 'A channel ID or an @handle; with a variant, a name too.' });
   const variant = Type.Enum([...VARIANTS], {
     type: 'string',
-    description: 'Which crop; an extension (.avif, .webp, .jpg, .png) may follow and says the encoding.',
+    description: `Which crop; an extension (${EXTENSION_LIST}) may follow and says the encoding.`,
   });
   const description =
     'Crops are centred parts of the original, which is never enlarged. `width` and `height` together take the largest ' +

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { FORMATS } from '../../domain/formats.ts';
 import type { Answer } from '../answer.ts';
 import { isNotModified } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
@@ -71,7 +72,7 @@ function indexOf(base: string, { contact, defaultLimit, version }: DocumentRoute
         example: `${base}/api/channel/pennantsample?type=handle`,
       },
       {
-        path: '/api/banner/{identifier}?type={variant}&format=avif|webp|jpeg|png&width=&height=&quality=',
+        path: `/api/banner/{identifier}?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`,
         description: picture,
         example: `${base}/api/banner/${EXAMPLE_ID}?type=tv`,
       },

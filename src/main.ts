@@ -3,7 +3,8 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { EXIT } from './cli/command-line.ts';
 import { systemFailure } from './cli/failure.ts';
-import { type Config, ConfigError, parseConfig, SETTINGS, shownSettings } from './config.ts';
+import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './composition/command-settings.ts';
+import { type Config, ConfigError, parseConfig, shownSettings } from './config.ts';
 
 const USAGE = `Usage: pennant [serve]     serves (default)
        pennant catalog     the operator's own channels
@@ -23,7 +24,7 @@ const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
 const COMMANDS: Record<string, (args: readonly string[], config: Config) => Promise<number | undefined>> = {
   async serve(args, config) {
     const { runServeCommand } = await import('./cli/serve.ts');
-    return runServeCommand(args, { ...OUTPUT, start: () => startServer(config) });
+    return runServeCommand(args, { ...OUTPUT, checked: checkSettings(config), start: () => startServer(config) });
   },
   async catalog(args, config) {
     const { runCatalogCommand } = await import('./cli/catalog.ts');
@@ -31,20 +32,14 @@ const COMMANDS: Record<string, (args: readonly string[], config: Config) => Prom
   },
   async cache(args, config) {
     const { runCacheCommand } = await import('./cli/cache.ts');
-    return runCacheCommand(args, {
-      ...OUTPUT,
-      stdin: process.stdin,
-      dataDir: config.dataDir,
-      redis: config.redisUrl,
-      imageCacheBytes: config.imageCacheBytes,
-      consoleOrigin: config.consolePort === 0 ? undefined : originOf(config.consoleHost, config.consolePort),
-      async openStores(dataDir) {
-        const { openStores } = await import('./composition/opened-stores.ts');
-        return openStores({ ...config, dataDir });
-      },
-    });
+    return runCacheCommand(args, { ...OUTPUT, ...cacheSettings(config), stdin: process.stdin });
   },
-  doctor: askUpstream,
+  async doctor(args, config) {
+    const { runDoctorCommand } = await import('./cli/doctor.ts');
+    const isTerminal = process.stdout.isTTY === true && process.stdout.hasColors();
+    const userAgent = `Pennant/${version}`;
+    return runDoctorCommand(args, { ...OUTPUT, ...doctorSettings(config), userAgent, isTerminal });
+  },
 };
 
 async function main([first = 'serve', ...rest]: readonly string[]): Promise<number | undefined> {
@@ -68,48 +63,23 @@ async function main([first = 'serve', ...rest]: readonly string[]): Promise<numb
   return command(args, parseConfig(isHelpWanted ? {} : process.env));
 }
 
-async function askUpstream(args: readonly string[], config: Config): Promise<number> {
-  const { runDoctorCommand } = await import('./cli/doctor.ts');
-  const { stdout } = process;
-  return runDoctorCommand(args, {
-    youtube: {
-      origin: config.youtubeOrigin,
-      isPublic: config.youtubeOrigin === SETTINGS.youtubeOrigin.fallback,
-      clientVersion: config.youtubeClientVersion,
-      useFieldMask: config.youtubeFieldMask,
-      aboutToken: config.youtubeAboutToken,
-    },
-    dataApi: {
-      origin: config.youtubeApiOrigin,
-      isPublic: config.youtubeApiOrigin === SETTINGS.youtubeApiOrigin.fallback,
-      apiKey: config.youtubeApiKey,
-    },
-    imageOrigin: config.youtubeImageOrigin,
-    userAgent: `Pennant/${version}`,
-    ...OUTPUT,
-    isTerminal: stdout.isTTY === true && stdout.hasColors(),
-  });
-}
-
-/** Where a listener that binds this address is asked from this machine. */
-function originOf(host: string, port: number): string {
-  const asked = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`;
-}
-
-async function startServer(config: Config): Promise<void> {
+async function startServer(config: Config): Promise<number | undefined> {
   // Stripping types and compiling takes most of the start; what is kept in the data directory is used by the next one.
   enableCompileCache(join(config.dataDir, 'compile-cache'));
   // Loaded when needed: a short command should not wait for the whole server.
-  const [{ buildApp }, { serve }, { createLogger }] = await Promise.all([
+  const [{ buildApp }, { serve }, { createLogger }, { findDataVersionProblem }] = await Promise.all([
     import('./app.ts'),
     import('./cli/serve/listen.ts'),
     import('./lib/logger.ts'),
+    import('./composition/version-problem.ts'),
   ]);
-  const logger = createLogger({ level: config.logLevel, isTerminal: process.stdout.isTTY === true });
-  if (config.trustProxy.length > 0 && config.baseUrls.length === 0) {
-    logger.warn('TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host');
+  const problem = findDataVersionProblem(config);
+  if (problem !== undefined) {
+    process.stderr.write(`${problem}\n`);
+    return EXIT.failed;
   }
+  const logger = createLogger({ level: config.logLevel, isTerminal: process.stdout.isTTY === true });
+  for (const warning of settingsWarnings(config)) logger.warn(warning);
   const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
   // Not at the end: a process that is killed would leave nothing for the next start. Before it listens: it writes
   // thousands of small files in one go, and no client may wait for that.
@@ -122,6 +92,7 @@ async function startServer(config: Config): Promise<void> {
     logger,
     stdout: process.stdout,
   });
+  return undefined;
 }
 
 /** `.env` in the working directory, where there is one; the environment wins. */

@@ -13,7 +13,7 @@ export interface Output {
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
 
-export const HELP_OPTION = { help: { type: 'boolean', short: 'h' } } as const;
+const HELP_OPTION = { help: { type: 'boolean', short: 'h' } } as const;
 
 /**
  * `parseArgs` with `--help` among the options.

@@ -8,6 +8,8 @@ export interface CommandOptions {
   /** The working directory, which no project's `.env` lies in. */
   readonly directory: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whose process it is; only root can choose. */
+  readonly uid?: number;
 }
 
 export interface EndedCommand {
@@ -18,8 +20,12 @@ export interface EndedCommand {
 }
 
 /** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
-export function launchCommand(args: readonly string[], { directory, env = {} }: CommandOptions): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { cwd: directory, env: { PATH: process.env.PATH, ...env } });
+export function launchCommand(args: readonly string[], { directory, env = {}, uid }: CommandOptions): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, ...env },
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
 }
 
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {

@@ -1,5 +1,5 @@
 import { openForReading } from '../../sources/catalog/open-catalog.ts';
-import { catalogPaths, OlderCatalogError } from '../../sources/catalog/schema.ts';
+import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
 import type { CatalogCommand } from './command.ts';
 
@@ -25,7 +25,7 @@ function isOlder(path: string): boolean {
     openForReading(path)?.close();
     return false;
   } catch (error) {
-    if (error instanceof OlderCatalogError) return true;
+    if (error instanceof CatalogVersionError && error.isOlder) return true;
     throw error;
   }
 }

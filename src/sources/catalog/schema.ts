@@ -20,11 +20,15 @@ export class CatalogUnusableError extends Error {
   }
 }
 
-/** For those that never change a catalog, a server above all. */
-export class OlderCatalogError extends CatalogUnusableError {
-  constructor(path: string) {
-    super(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
-    this.name = 'OlderCatalogError';
+/** It is sound, but of another version. */
+export class CatalogVersionError extends CatalogUnusableError {
+  /** Else newer. */
+  readonly isOlder: boolean;
+
+  constructor(message: string, { isOlder }: { readonly isOlder: boolean }) {
+    super(message);
+    this.name = 'CatalogVersionError';
+    this.isOlder = isOlder;
   }
 }
 
@@ -80,10 +84,11 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
   const version = schemaVersion(db);
   if (version === steps.length) return 'ready';
   if (version > steps.length) {
-    throw new CatalogUnusableError(
-      `${path} was written by a newer Pennant (schema ${version}, this one knows ${steps.length}): ` +
-        'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.',
-    );
+    const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
+    const versions = `schema ${version}, this one knows ${steps.length}`;
+    throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`, {
+      isOlder: false,
+    });
   }
   if (version > 0) return 'older';
   if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
@@ -97,7 +102,10 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
  */
 export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
   const state = readSchemaState(db, path, steps);
-  if (state === 'older') throw new OlderCatalogError(path);
+  if (state === 'older') {
+    const problem = `${path} was written by an older Pennant: run "pennant catalog upgrade".`;
+    throw new CatalogVersionError(problem, { isOlder: true });
+  }
   return state === 'ready';
 }
 

@@ -1,0 +1,68 @@
+import type { CacheContext } from '../cli/cache/command.ts';
+import type { DoctorContext } from '../cli/doctor.ts';
+import type { CheckSettings } from '../cli/serve/check.ts';
+import { type Config, SETTINGS } from '../config.ts';
+
+/* What each command is told of the settings. */
+
+/** Why the settings, sound as they are, may not be what is meant. */
+export function settingsWarnings({ trustProxy, baseUrls }: Config): string[] {
+  if (trustProxy.length === 0 || baseUrls.length > 0) return [];
+  return ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
+}
+
+export function checkSettings(config: Config): CheckSettings {
+  const { dataDir, sources, redisUrl, host, port, consoleHost, consolePort } = config;
+  const listeners = [
+    { setting: 'PORT', host, port },
+    { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort },
+  ];
+  return {
+    dataDir,
+    hasCatalog: sources.includes('catalog'),
+    // Port 0 is any free one, or none.
+    listeners: listeners.filter((listener) => listener.port !== 0),
+    redis: redisUrl,
+    warnings: settingsWarnings(config),
+  };
+}
+
+export function cacheSettings(
+  config: Config,
+): Pick<CacheContext, 'dataDir' | 'redis' | 'imageCacheBytes' | 'consoleOrigin' | 'openStores'> {
+  const { dataDir, redisUrl, imageCacheBytes, consoleHost, consolePort } = config;
+  return {
+    dataDir,
+    redis: redisUrl,
+    imageCacheBytes,
+    consoleOrigin: consolePort === 0 ? undefined : originOf(consoleHost, consolePort),
+    async openStores(ofDataDir) {
+      const { openStores } = await import('./opened-stores.ts');
+      return openStores({ ...config, dataDir: ofDataDir });
+    },
+  };
+}
+
+/** Where a listener that binds this address is asked from this machine. */
+function originOf(host: string, port: number): string {
+  const asked = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`;
+}
+
+export function doctorSettings(config: Config): Pick<DoctorContext, 'youtube' | 'dataApi' | 'imageOrigin'> {
+  return {
+    youtube: {
+      origin: config.youtubeOrigin,
+      isPublic: config.youtubeOrigin === SETTINGS.youtubeOrigin.fallback,
+      clientVersion: config.youtubeClientVersion,
+      useFieldMask: config.youtubeFieldMask,
+      aboutToken: config.youtubeAboutToken,
+    },
+    dataApi: {
+      origin: config.youtubeApiOrigin,
+      isPublic: config.youtubeApiOrigin === SETTINGS.youtubeApiOrigin.fallback,
+      apiKey: config.youtubeApiKey,
+    },
+    imageOrigin: config.youtubeImageOrigin,
+  };
+}

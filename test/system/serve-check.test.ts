@@ -1,0 +1,163 @@
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../helpers/command.ts';
+import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import { findFreePort, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+let directory: string;
+let dataDir: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  dataDir = join(directory, 'data');
+});
+
+async function check(env: Record<string, string> = {}, uid?: number) {
+  const ports = { PORT: String(await findFreePort()), CONSOLE_PORT: String(await findFreePort()), HOST: '127.0.0.1' };
+  return runCommand(['serve', '--check'], {
+    directory,
+    env: { ...ports, DATA_DIR: dataDir, ...env },
+    ...(uid !== undefined && { uid }),
+  });
+}
+
+/** A data directory as a service leaves it. */
+async function fillDataDir(): Promise<void> {
+  const service = await startService({ directory });
+  await fetch(`${service.base}/channel/UCPennantSample00000001A`);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+}
+
+function setVersion(name: string, version: number): void {
+  const db = new DatabaseSync(join(dataDir, name));
+  db.exec(`PRAGMA user_version = ${version}`);
+  db.close();
+}
+
+describe('serve --check', () => {
+  test('says that a first start would work, and makes nothing', async () => {
+    const ended = await check();
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(ended.stdout.split('\n')).toEqual([
+      `ok       DATA_DIR ${dataDir} will be made`,
+      'ok       cache.db can be used',
+      'ok       catalog.db will be made',
+      expect.stringMatching(/^ok {7}PORT: \d+ on 127\.0\.0\.1 is free$/),
+      expect.stringMatching(/^ok {7}CONSOLE_PORT: \d+ on 127\.0\.0\.1 is free$/),
+      'The service would start.',
+      '',
+    ]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('looks into what an earlier start has left, and leaves it as it is', async () => {
+    await fillDataDir();
+    const before = (await readdir(dataDir, { recursive: true })).sort();
+    const ended = await check();
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(ended.stdout).toContain(`ok       DATA_DIR ${dataDir} can be written\n`);
+    expect(ended.stdout).toContain('ok       catalog.db has 8 channels\n');
+    expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(before);
+  });
+
+  test('only warns of a port that is taken, beside the running service', async () => {
+    const service = await startService({ directory });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const ended = await check({ PORT: String(service.port) });
+    expect(ended).toMatchObject({ exitCode: 0 });
+    expect(ended.stdout).toMatch(/^warning {2}PORT: listen EADDRINUSE.* \(no mistake if that is this service\)$/m);
+  });
+
+  test('lists every setting that cannot be used, and exits with 1', async () => {
+    const keyFile = join(directory, 'no-such-key');
+    const ended = await check({ PORT: 'http', URL_FORM: 'long', YOUTUBE_API_KEY_FILE: keyFile });
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+    for (const variable of ['PORT', 'URL_FORM', 'YOUTUBE_API_KEY_FILE'])
+      expect(ended.stderr).toContain(`  ${variable}`);
+  });
+
+  test('refuses an address that is not this machine’s', async () => {
+    const ended = await check({ HOST: '192.0.2.1' });
+    expect(ended).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^error {4}PORT: listen EADDRNOTAVAIL/m),
+    });
+  });
+
+  test('finds a DATA_DIR that is none, a damaged catalog, and both at once with the rest', async () => {
+    await writeFile(dataDir, 'a file');
+    const inTheWay = await check();
+    expect(inTheWay).toMatchObject({ exitCode: 1 });
+    expect(inTheWay.stdout).toMatch(/^error {4}DATA_DIR .* cannot be written: /m);
+    expect(inTheWay.stdout).toMatch(/is free$/m);
+
+    dataDir = join(directory, 'other');
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
+    const damaged = await check();
+    expect(damaged).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^error {4}.*catalog\.db is damaged/m),
+    });
+    expect(await check({ SOURCES: 'youtube' })).toMatchObject({ exitCode: 0 });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('finds a DATA_DIR that another user may not write', async () => {
+    await chmod(directory, 0o755);
+    await mkdir(dataDir, { mode: 0o755 });
+    // What root may do says nothing: the kernel lets it write anywhere.
+    const ended = await check({}, 65_534);
+    expect(ended).toMatchObject({ exitCode: 1 });
+    expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* cannot be written: EACCES/m);
+  });
+
+  test('warns of a Redis that does not answer, and shows no password', async () => {
+    const ended = await check({ REDIS_URL: 'redis://:the-password@127.0.0.1:1' });
+    expect(ended).toMatchObject({ exitCode: 0 });
+    expect(ended.stdout).toMatch(/^warning {2}Redis is not used: connect ECONNREFUSED/m);
+    expect(ended.stdout + ended.stderr).not.toContain('the-password');
+  });
+});
+
+describe.skipIf(!findRedisServer())('with Redis', () => {
+  test('says that it answers', async () => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    expect((await check({ REDIS_URL: redis.url })).stdout).toContain('ok       Redis answers\n');
+  });
+});
+
+describe('a database of another version', () => {
+  test.each([
+    ['catalog.db', 99, /^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/],
+    ['cache.db', 99, /^.*cache\.db cannot be read: it was written by a newer Pennant \(schema 99, .*\n$/],
+  ])('%s of schema %d is refused at start, by the check too, and left as it is', async (name, version, line) => {
+    await fillDataDir();
+    setVersion(name, version);
+    const started = await runCommand(['serve'], {
+      directory,
+      env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1' },
+    });
+    expect(started).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) });
+    const checked = await check();
+    expect(checked).toMatchObject({ exitCode: 1 });
+    expect(checked.stdout).toContain(`error    ${started.stderr}`);
+    const db = new DatabaseSync(join(dataDir, name));
+    expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(version);
+    db.close();
+  });
+
+  test('cache.db of an older one is begun anew, and the start goes on', async () => {
+    await fillDataDir();
+    setVersion('cache.db', 1);
+    expect(await check()).toMatchObject({ exitCode: 0 });
+    const service = await startService({ directory });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const { headers } = await fetch(`${service.base}/channel/UCPennantSample00000001A`);
+    expect(headers.get('cache-status')).toContain('fwd=uri-miss');
+    expect(service.output()).toContain('"kind":"rebuilt"');
+  });
+});

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { EXTENSIONS, type Format, findFormat, MEDIA_TYPES } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
+import { withinMs } from '../../lib/within-ms.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
 import { acceptedFormats } from '../accept.ts';
 import { type Answer, cacheStatusOf } from '../answer.ts';
@@ -18,13 +19,16 @@ export interface BannerRouteDeps {
   readonly isNegotiating: boolean;
 }
 
+/** Less than a request may take at all: what is late from here on waits for an encoder, and upstream is not to blame. */
+const PICTURE_DEADLINE_MS = 11_000;
+
 /** Banner crops and the avatar, in both URL forms. */
 export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }: BannerRouteDeps): void {
   const readQuery = createQueryReader(PICTURE_QUERY);
 
   function pictureRequest(path: PicturePath, request: FastifyRequest): PictureRequest {
     const query = request.query as Record<string, unknown>;
-    request.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
+    request.exchange.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
     const { type, format: formatName, width, height, quality } = readQuery(query);
     const asked = formatName === undefined ? undefined : findFormat(formatName);
     assertAgree('type', path.variant, type);
@@ -40,6 +44,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
   }
 
   async function answer(path: PicturePath, request: FastifyRequest): Promise<Answer> {
+    const startedAtMs = performance.now();
     const picture = await banners.getPicture(pictureRequest(path, request));
     const { etag, earlierEtags, lastModifiedMs, outcome } = picture;
     const headers = {
@@ -52,8 +57,11 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
       const notModified = { ...headers, 'cache-status': cacheStatusOf(outcome) };
       return { status: 304, headers: notModified, cache: outcome.kind };
     }
-    const client = request.admission?.client.key ?? '';
-    const { bytes, isStored, isCollapsed } = await picture.render({ client, goneSignal: () => goneSignal(request) });
+    const client = request.exchange.admission?.client.key ?? '';
+    const rendering = picture.render({ client, goneSignal: () => goneSignal(request) });
+    const made = await withinMs(rendering, Math.max(1, PICTURE_DEADLINE_MS - (performance.now() - startedAtMs)));
+    if (made === undefined) throw new AppError('overloaded', 'The picture is still being made: please ask again.');
+    const { bytes, isStored, isCollapsed } = made;
     const rendered = isStored ? outcome : { ...outcome, kind: 'miss' as const, isStored: true, isCollapsed };
     const answer = {
       status: 200,

@@ -1,0 +1,24 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createEncoder } from '../../src/images/encoder.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { decodePicture } from '../helpers/picture.ts';
+
+const URL = '/UCPennantSample00000001A/tv.webp?width=320';
+
+test('a picture that is not made in time is told as overload, not as upstream’s fault, and is there later', async () => {
+  const encoder = createEncoder({ processes: 1 });
+  const turn = Promise.withResolvers<void>();
+  const service = await startTestApp({
+    encoder: { ...encoder, encode: (job, options) => turn.promise.then(() => encoder.encode(job, options)) },
+  });
+  onTestFinished(() => service.close());
+
+  const late = await service.get(URL);
+  expect([late.status, late.json().code]).toEqual([503, 'overloaded']);
+  expect(late.headers['retry-after']).toMatch(/^\d+$/);
+
+  turn.resolve();
+  const cacheStatus = async () => (await service.get(URL)).headers['cache-status'];
+  await expect.poll(cacheStatus, { timeout: 10_000 }).toMatch(/^pennant; hit/);
+  expect(await decodePicture((await service.get(URL)).bytes)).toMatchObject({ format: 'webp', width: 320 });
+});

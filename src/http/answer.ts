@@ -1,22 +1,11 @@
-import type { OutgoingHttpHeader } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import type { Span } from '../lib/tracing/span.ts';
 import type { Validators } from './conditional.ts';
-import type { Admission } from './rate-limit.ts';
-import type { RequestTarget } from './target.ts';
+import type { Exchange } from './exchange.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    target: RequestTarget;
-    /** Set by the first hook; before that nothing is answered. */
-    admission: Admission | undefined;
-    /** The format of the answer follows `Accept`, errors included. */
-    isNegotiated: boolean;
-    /** Monotonic. */
-    receivedAtMs: number;
-    /** In a request that is traced. */
-    span: Span | undefined;
+    exchange: Exchange;
   }
   interface FastifyReply {
     /** Sends the answer, with what every answer carries. */
@@ -29,6 +18,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** How the characters of a text become bytes. Default: UTF-8. */
+  readonly bodyEncoding?: 'latin1';
   /** How a looked-up value came about, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'];
   /** Set where the answer may be given again as it is, for a moment: the same request finds nothing else. */
@@ -62,17 +53,15 @@ export const PREFLIGHT: Answer = {
  * Writes the answer past Fastify's own reply: the headers are complete and the body is bytes, so its serializers and
  * header merging would only cost time on the hot path (measured by `npm run bench`).
  */
-export function writeAnswer(reply: FastifyReply, { status, headers, body }: Answer): void {
-  const { request } = reply;
-  reply.hijack();
-  const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', request.id];
-  pushFields(fields, request.admission?.headers);
+export function writeAnswer(response: ServerResponse, exchange: Exchange, answer: Answer): void {
+  const { status, headers, body, bodyEncoding = 'utf8' } = answer;
+  const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', exchange.id];
+  pushFields(fields, exchange.admission?.headers);
   pushFields(fields, headers);
-  if (request.isNegotiated) fields.push('vary', 'Accept');
-  if (body !== undefined) fields.push('content-length', Buffer.byteLength(body));
-  const raw = reply.raw;
-  raw.writeHead(status, fields as OutgoingHttpHeader[]);
-  raw.end(body);
+  if (exchange.isNegotiated) fields.push('vary', 'Accept');
+  if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, bodyEncoding));
+  response.writeHead(status, fields as OutgoingHttpHeader[]);
+  response.end(body, bodyEncoding);
 }
 
 const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();

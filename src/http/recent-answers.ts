@@ -1,20 +1,20 @@
-import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { Answer } from './answer.ts';
 import { isNotModified, type Validators } from './conditional.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Answers that were just given, ready to be given again: what is hot costs one look-up. */
 export interface RecentAnswers {
   /** The answer for an equal request, or 304 where the client has it already. */
-  find(request: FastifyRequest): Answer | undefined;
-  keep(request: FastifyRequest, answer: Answer): void;
+  find(exchange: Exchange): Answer | undefined;
+  keep(exchange: Exchange, answer: Answer): void;
 }
 
 export interface RecentAnswersOptions {
   readonly clock: Clock;
   /** Everything of a request, beside its target and `Accept`, that changes the answer. */
-  readonly baseOf: (request: FastifyRequest) => string;
+  readonly baseOf: (exchange: Exchange) => string;
 }
 
 /** As exact as `max-age` is: whole seconds. */
@@ -25,6 +25,7 @@ const ENTRY_OVERHEAD_BYTES = 1_000;
 interface RecentAnswer {
   readonly answer: Answer;
   readonly validators: Validators;
+  readonly route: string | undefined;
   readonly isNegotiated: boolean;
   readonly untilMs: number;
 }
@@ -35,27 +36,38 @@ export function createRecentAnswers({ clock, baseOf }: RecentAnswersOptions): Re
     sizeCalculation: ({ answer }) => ENTRY_OVERHEAD_BYTES + (answer.body?.length ?? 0),
   });
 
-  function keyOf(request: FastifyRequest): string {
-    const { path, query } = request.target;
-    return `${baseOf(request)}${path}${query} ${request.headers.accept ?? ''}`;
+  function keyOf(exchange: Exchange): string {
+    const { path, query } = exchange.target;
+    return `${baseOf(exchange)}${path}${query} ${exchange.request.headers.accept ?? ''}`;
   }
 
   return {
-    find(request) {
-      const found = recent.get(keyOf(request));
+    find(exchange) {
+      const { request } = exchange;
+      if (request.method === 'OPTIONS') return undefined;
+      const found = recent.get(keyOf(exchange));
       if (found === undefined || found.untilMs <= clock.monotonic()) return undefined;
-      request.isNegotiated = found.isNegotiated;
+      exchange.route = found.route;
+      exchange.isNegotiated = found.isNegotiated;
       return isNotModified(request.headers, found.validators) ? notModified(found.answer) : found.answer;
     },
 
-    keep(request, answer) {
+    keep(exchange, answer) {
+      if (answer.repeatableBy === undefined) return;
       // Without `repeatableBy` it is not kept once more when it is given again: it would never grow old.
       const { repeatableBy: validators, ...repeated } = answer;
-      if (validators === undefined) return;
+      const { route, isNegotiated } = exchange;
       const untilMs = clock.monotonic() + REPEATABLE_MS;
-      recent.set(keyOf(request), { answer: repeated, validators, isNegotiated: request.isNegotiated, untilMs });
+      recent.set(keyOf(exchange), { answer: encoded(repeated), validators, route, isNegotiated, untilMs });
     },
   };
+}
+
+/** The body's bytes, one a character: Node writes such a text as it stands, where it would encode another every time. */
+function encoded(answer: Answer): Answer {
+  const { body } = answer;
+  if (typeof body !== 'string') return answer;
+  return { ...answer, body: Buffer.from(body).toString('latin1'), bodyEncoding: 'latin1' };
 }
 
 /** Without what describes the body (RFC 9110 section 15.4.5). */

@@ -1,66 +1,71 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { runInSpan, type Span } from '../lib/tracing/span.ts';
+import type { ServerResponse } from 'node:http';
+import type { Span } from '../lib/tracing/span.ts';
 import type { TraceParent, Tracing } from '../lib/tracing/tracing.ts';
 import type { ClientIdentification } from './client-ip.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface RequestTracing {
+  /** `undefined` for a request that is not sampled. */
+  start(exchange: Exchange, response: ServerResponse): Span | undefined;
+}
 
 export interface RequestTracingOptions {
   readonly tracing: Tracing;
   readonly clients: ClientIdentification;
-  readonly schemeOf: (request: FastifyRequest) => string;
+  readonly schemeOf: (exchange: Exchange) => string;
 }
 
 /**
- * Makes each request a span, from its header section to the last byte of its answer. Must come before the other hooks:
- * what they do belongs to it.
+ * Makes each request a span, from its header section to the last byte of its answer.
  *
  * `traceparent` is read from trusted proxies only: with it a stranger could have everything sampled, or put foreign
  * spans into somebody's trace.
  */
-export function addRequestTracing(app: FastifyInstance, options: RequestTracingOptions): void {
-  const { tracing, clients, schemeOf } = options;
-
-  function parentOf({ headers, raw }: FastifyRequest): TraceParent | undefined {
+export function createRequestTracing({ tracing, clients, schemeOf }: RequestTracingOptions): RequestTracing {
+  function parentOf({ request: { headers, socket } }: Exchange): TraceParent | undefined {
     const { traceparent, tracestate } = headers as Readonly<Record<string, string | undefined>>;
-    if (traceparent === undefined || !clients.isTrustedProxy(raw.socket.remoteAddress ?? '')) return undefined;
+    if (traceparent === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return undefined;
     return { traceparent, tracestate };
   }
 
-  app.addHook('onRequest', (request, reply, next) => {
-    const span = tracing.startRequest(nameOf(request), parentOf(request));
-    if (span === undefined) {
-      next();
-      return;
-    }
-    request.span = span;
-    reply.raw.once('close', () => finish(span, request, reply));
-    runInSpan(span, next);
-  });
-
-  function finish(span: Span, request: FastifyRequest, reply: FastifyReply): void {
-    const { statusCode, headersSent, writableFinished } = reply.raw;
+  function finish(span: Span, exchange: Exchange, response: ServerResponse): void {
+    const { statusCode, headersSent, writableFinished } = response;
     // Never ended, never sent: a flood of them would push everything else out of the queue. Metrics count them.
     if (headersSent && statusCode === REFUSED) return;
+    const { request, route, target } = exchange;
+    const method = request.method ?? '';
+    if (route !== undefined) span.rename(`${nameOf(method)} ${route}`);
     span.setAttributes({
-      'http.request.method': methodOf(request),
-      'http.request.method_original': isKnownMethod(request.method) ? undefined : request.method,
-      'http.route': routeOf(request),
+      'http.request.method': isKnownMethod(method) ? method : '_OTHER',
+      'http.request.method_original': isKnownMethod(method) ? undefined : method,
+      'http.route': route,
       'http.response.status_code': headersSent ? statusCode : undefined,
-      'network.protocol.version': request.raw.httpVersion,
-      'url.path': request.target.path,
-      'url.scheme': schemeOf(request),
-      ...serverOf(request),
-      'pennant.request_id': request.id,
+      'network.protocol.version': request.httpVersion,
+      'url.path': target.path,
+      'url.scheme': schemeOf(exchange),
+      ...serverOf(exchange),
+      'pennant.request_id': exchange.id,
       'pennant.client_gone': writableFinished ? undefined : true,
     });
     span.end();
   }
+
+  return {
+    start(exchange, response) {
+      const span = tracing.startRequest(nameOf(exchange.request.method ?? ''), parentOf(exchange));
+      if (span === undefined) return undefined;
+      exchange.span = span;
+      response.once('close', () => finish(span, exchange, response));
+      return span;
+    },
+  };
 }
 
 const REFUSED = 429;
 
 /** Without the query: it holds what people look for. */
-function serverOf(request: FastifyRequest) {
-  const url = URL.parse(`http://${request.target.authority ?? request.headers.host ?? ''}`);
+function serverOf({ request, target }: Exchange) {
+  const url = URL.parse(`http://${target.authority ?? request.headers.host ?? ''}`);
   if (url === null) return {};
   return { 'server.address': url.hostname, 'server.port': url.port === '' ? undefined : Number(url.port) };
 }
@@ -72,17 +77,7 @@ function isKnownMethod(method: string): boolean {
   return KNOWN_METHODS.includes(method);
 }
 
-function methodOf({ method }: FastifyRequest): string {
-  return isKnownMethod(method) ? method : '_OTHER';
-}
-
-/** As the router knows it; none for what it does not know. */
-function routeOf(request: FastifyRequest): string | undefined {
-  return request.is404 ? undefined : request.routeOptions.url;
-}
-
-function nameOf(request: FastifyRequest): string {
-  const method = isKnownMethod(request.method) ? request.method : 'HTTP';
-  const route = routeOf(request);
-  return route === undefined ? method : `${method} ${route}`;
+/** Until the route is known, and for good where there is none. */
+function nameOf(method: string): string {
+  return isKnownMethod(method) ? method : 'HTTP';
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
@@ -9,19 +9,19 @@ import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answ
 import type { Answered } from './answered.ts';
 import type { BaseUrls } from './base-url.ts';
 import type { ClientIdentification } from './client-ip.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
 import { openApiHead } from './openapi.ts';
 import { routeNotFound } from './picture-path.ts';
 import { problemAnswer } from './problems.ts';
-import type { Admission, RateLimitGate } from './rate-limit.ts';
+import type { RateLimitGate } from './rate-limit.ts';
 import { createRecentAnswers } from './recent-answers.ts';
-import { findRequestFault } from './request-check.ts';
+import { createReception } from './reception.ts';
 import { createRequestIds } from './request-id.ts';
-import { addRequestTracing } from './request-tracing.ts';
+import { createRequestTracing } from './request-tracing.ts';
 import { addBannerRoutes, type BannerRouteDeps } from './routes/banners.ts';
 import { addChannelRoutes, type ChannelRouteDeps } from './routes/channels.ts';
 import { addDocumentRoutes, type DocumentRouteDeps } from './routes/documents.ts';
 import { addSearchRoute, type SearchRouteDeps } from './routes/search.ts';
-import { parseTarget, type RequestTarget } from './target.ts';
 import { createUnparsedAnswers } from './unparsed.ts';
 
 export interface HttpServerOptions
@@ -40,48 +40,50 @@ export interface HttpServerOptions
   readonly onUntrustedForward: (address: string) => void;
 }
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
-/** Longer than nginx keeps its upstream connections (60 s) and clients theirs (75 s), so that the other side closes first. */
-const KEEP_ALIVE_TIMEOUT_MS = 80_000;
-const CONNECTION_CHECK_MS = 2_000;
 const SOCKET_IDLE_TIMEOUT_MS = 100_000;
-const MAX_HEADER_BYTES = 24 * 1024;
-
-/** Carries the target from the router, which knows only Node's request, to Fastify's: a WeakMap costs far more. */
-const TARGET = Symbol('target');
-interface ReadMessage extends IncomingMessage {
-  [TARGET]?: RequestTarget;
-}
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  // Longer than nginx keeps its upstream connections (60 s) and clients theirs (75 s), so that the other side closes first.
+  keepAliveTimeout: 80_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 24 * 1024,
+  // Node would answer with an empty body; the reception's check leads to JSON.
+  requireHostHeader: false,
+};
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
-  const { gate, clients, baseUrls, contact, clock, tracing, onAnswer, onFailure } = options;
+  const { gate, clients, baseUrls, contact, clock, tracing, onAnswer, onFailure, onUntrustedForward } = options;
   const recentAnswers = createRecentAnswers({ clock, baseOf: baseOrNone });
   const nextRequestId = createRequestIds();
+  const reception = createReception({
+    gate,
+    clients,
+    clock,
+    nextRequestId,
+    recentAnswers,
+    tracing: tracing && createRequestTracing({ tracing, clients, schemeOf }),
+    contact,
+    send,
+    onUntrustedForward,
+  });
 
   const app = Fastify({
     logger: false,
     // Paths are checked before parameters, and both before a handler runs: endpoint.ts does that in the given order.
     schemaController: WITHOUT_SCHEMAS,
-    genReqId: nextRequestId,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    connectionTimeout: SOCKET_IDLE_TIMEOUT_MS,
+    serverFactory: (handleByRoute) =>
+      createServer(SERVER_OPTIONS, (request, response) =>
+        reception.receive(request, response, () => handleByRoute(request, response)),
+      ).setTimeout(SOCKET_IDLE_TIMEOUT_MS),
+    genReqId: (request: IncomingMessage) => exchangeOf(request).id,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // Node would answer with an empty body; the check in the first hook answers JSON.
-      requireHostHeader: false,
-    },
     routerOptions: { maxParamLength: 8_192 },
-    rewriteUrl(raw: ReadMessage) {
-      const target = parseTarget(raw.url ?? '/');
-      raw[TARGET] = target;
-      return target.path + target.query;
+    rewriteUrl(request: IncomingMessage) {
+      const { path, query } = exchangeOf(request).target;
+      return path + query;
     },
     clientErrorHandler(error, socket) {
       unparsed.answerParserError(error, socket);
@@ -96,78 +98,52 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.server.on('connect', unparsed.answerConnect);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  app.decorateRequest('target', null as unknown as RequestTarget);
-  app.decorateRequest('admission', undefined);
-  app.decorateRequest('isNegotiated', false);
-  app.decorateRequest('receivedAtMs', 0);
-  app.decorateRequest('span', undefined);
+  app.decorateRequest('exchange', null as unknown as Exchange);
   app.decorateReply('answer', function (this: FastifyReply, answer: Answer) {
-    writeAnswer(this, answer);
-    const { request } = this;
-    recentAnswers.keep(request, answer);
-    request.span?.setAttributes({ 'pennant.cache.outcome': answer.cache });
-    onAnswer({
-      route: request.routeOptions.url ?? 'none',
-      status: answer.status,
-      seconds: (clock.monotonic() - request.receivedAtMs) / 1000,
-      requestId: request.id,
-      method: request.method,
-      path: request.target.path + request.target.query,
-      client: request.admission?.client.address ?? '',
-      cache: answer.cache,
-    });
+    const { exchange, routeOptions } = this.request;
+    exchange.route = routeOptions.url;
+    this.hijack();
+    send(exchange, this.raw, answer);
   });
 
-  if (tracing !== undefined) addRequestTracing(app, { tracing, clients, schemeOf });
   app.addHook('onRequest', (request, reply, next) => {
-    request.receivedAtMs = clock.monotonic();
-    request.target = (request.raw as ReadMessage)[TARGET] ?? parseTarget(request.raw.url ?? '/');
-    const socketAddress = request.raw.socket.remoteAddress ?? 'unknown';
-    const forwardedFor = request.headers['x-forwarded-for'] as string | undefined;
-    if (forwardedFor !== undefined && !clients.isTrustedProxy(socketAddress)) options.onUntrustedForward(socketAddress);
-    const admission = gate.admit(socketAddress, forwardedFor);
-    if (admission instanceof Promise) {
-      admission.then((decided) => check(decided, request, reply, next), next);
-    } else {
-      check(admission, request, reply, next);
-    }
+    request.exchange = exchangeOf(request.raw);
+    const { fault } = request.exchange;
+    if (fault === undefined) next();
+    else fail(fault, request, reply);
   });
 
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
   app.setNotFoundHandler((request, reply) => fail(routeNotFound(), request, reply));
 
-  function check(admission: Admission, request: FastifyRequest, reply: FastifyReply, next: () => void): void {
-    request.admission = admission;
-    const fault = admission.isAllowed ? findRequestFault(request.raw, request.target) : tooManyRequests(admission);
-    const recent = fault === undefined ? findRecent(request) : undefined;
-    if (fault !== undefined) fail(fault, request, reply);
-    else if (recent !== undefined) reply.answer(recent);
-    else next();
-  }
-
-  function findRecent(request: FastifyRequest): Answer | undefined {
-    return request.is404 || request.method === 'OPTIONS' ? undefined : recentAnswers.find(request);
-  }
-
-  function tooManyRequests({ retryAfterMs, headers }: Admission): AppError {
-    const seconds = Math.ceil(retryAfterMs / 1000);
-    const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
-    const policy = `${headers['x-ratelimit-limit']} requests`;
-    return new AppError('rate_limited', `More than ${policy}: wait ${seconds} s.${more}`, { retryAfterMs });
+  function send(exchange: Exchange, response: ServerResponse, answer: Answer): void {
+    writeAnswer(response, exchange, answer);
+    recentAnswers.keep(exchange, answer);
+    exchange.span?.setAttributes({ 'pennant.cache.outcome': answer.cache });
+    onAnswer({
+      route: exchange.route ?? 'none',
+      status: answer.status,
+      seconds: (clock.monotonic() - exchange.receivedAtMs) / 1000,
+      requestId: exchange.id,
+      method: exchange.request.method ?? '',
+      path: exchange.target.path + exchange.target.query,
+      client: exchange.admission?.client.address ?? '',
+      cache: answer.cache,
+    });
   }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     // A client that went away while its answer was being made gets none.
     if (reply.raw.headersSent || reply.raw.destroyed) return;
-    reply.answer(failureAnswer(error, request));
+    reply.answer(failureAnswer(error, request.exchange));
   }
 
-  function failureAnswer(error: unknown, request: FastifyRequest): Answer {
+  function failureAnswer(error: unknown, exchange: Exchange): Answer {
     const known = error instanceof AppError ? error : internalError(error);
-    const answer = problemAnswer(known, { base: baseOrNone(request), requestId: request.id });
+    const answer = problemAnswer(known, { base: baseOrNone(exchange), requestId: exchange.id });
     if (answer.status >= 500) {
-      request.span?.fail(known.code, known.message);
-      onFailure({ requestId: request.id, code: known.code, status: answer.status, error });
+      exchange.span?.fail(known.code, known.message);
+      onFailure({ requestId: exchange.id, code: known.code, status: answer.status, error });
     }
     const { outcome } = known;
     const more = {
@@ -178,20 +154,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     return { ...answer, headers, ...(outcome !== undefined && { cache: outcome.kind }) };
   }
 
-  function baseOf(request: FastifyRequest): string {
-    const authority = request.target.authority ?? request.headers.host ?? '';
-    return baseUrls.baseFor(authority, schemeOf(request));
+  function baseOf(exchange: Exchange): string {
+    const authority = exchange.target.authority ?? exchange.request.headers.host ?? '';
+    return baseUrls.baseFor(authority, schemeOf(exchange));
   }
 
-  function schemeOf(request: FastifyRequest): 'http' | 'https' {
-    const forwarded = request.headers['x-forwarded-proto'];
-    if (forwarded === undefined || !clients.isTrustedProxy(request.raw.socket.remoteAddress ?? '')) return 'http';
+  function schemeOf({ request: { headers, socket } }: Exchange): 'http' | 'https' {
+    const forwarded = headers['x-forwarded-proto'];
+    if (forwarded === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return 'http';
     return forwarded === 'https' ? 'https' : 'http';
   }
 
-  function baseOrNone(request: FastifyRequest): string {
+  function baseOrNone(exchange: Exchange): string {
     try {
-      return baseOf(request);
+      return baseOf(exchange);
     } catch (error) {
       if (error instanceof AppError) return '';
       throw error;
@@ -199,10 +175,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   }
 
   await app.register(swagger, { openapi: openApiHead(options.version) });
+  const routeDeps = { ...options, baseOf: (request: FastifyRequest) => baseOf(request.exchange) };
   await app.register(async (routes) => {
-    addDocumentRoutes(routes, { ...options, baseOf });
-    addChannelRoutes(routes, { ...options, baseOf });
-    addSearchRoute(routes, { ...options, baseOf });
+    addDocumentRoutes(routes, routeDeps);
+    addChannelRoutes(routes, routeDeps);
+    addSearchRoute(routes, routeDeps);
     addBannerRoutes(routes, options);
   });
   return app;

@@ -11,11 +11,14 @@ export interface RecordedSpan extends Span {
 
 export function recordSpan({ name, attributes = {} }: SpanStart = { name: 'request' }): RecordedSpan {
   const children: RecordedSpan[] = [];
+  let currentName = name;
   let all = attributes;
   let failure: RecordedSpan['failure'];
   let isEnded = false;
   return {
-    name,
+    get name() {
+      return currentName;
+    },
     traceId: '0af7651916cd43dd8448eb211c80319c',
     children,
     get attributes() {
@@ -31,6 +34,9 @@ export function recordSpan({ name, attributes = {} }: SpanStart = { name: 'reque
       const child = recordSpan(start);
       children.push(child);
       return child;
+    },
+    rename(newName) {
+      currentName = newName;
     },
     setAttributes(more) {
       all = { ...all, ...more };

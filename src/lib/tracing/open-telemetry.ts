@@ -144,6 +144,9 @@ function createSpan(tracer: Tracer, span: OtelSpan): Span {
       const child = tracer.startSpan(name, { kind, attributes }, trace.setSpan(ROOT_CONTEXT, span));
       return createSpan(tracer, child);
     },
+    rename(name) {
+      span.updateName(name);
+    },
     setAttributes(attributes) {
       span.setAttributes(attributes);
     },

@@ -17,6 +17,8 @@ export interface Span {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   startChild(start: SpanStart): Span;
+  /** Once it is known what it is; of few different values too. */
+  rename(name: string): void;
   setAttributes(attributes: SpanAttributes): void;
   /** Marks it as failed. @param type of few different values @param message nothing internal */
   fail(type: string, message?: string): void;

@@ -175,6 +175,8 @@ describe.skipIf(!hasNginx)('what an instance is told', () => {
         'X-Forwarded-Host: evil.example',
         'Forwarded: for=198.51.100.7',
         'Cookie: a=b',
+        'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        'tracestate: a=b',
         'Authorization: Basic eDp5',
         'Connection: close',
         '\r\n',
@@ -188,7 +190,9 @@ describe.skipIf(!hasNginx)('what an instance is told', () => {
       'x-forwarded-proto': 'http',
     });
     expect(Object.keys(request?.headers ?? {})).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(x-forwarded-host|forwarded|cookie|authorization)$/)]),
+      expect.arrayContaining([
+        expect.stringMatching(/^(x-forwarded-host|forwarded|cookie|authorization|traceparent|tracestate)$/),
+      ]),
     );
   });
 

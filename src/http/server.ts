@@ -100,14 +100,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
   app.decorateRequest('exchange', null as unknown as Exchange);
   app.decorateReply('answer', function (this: FastifyReply, answer: Answer) {
-    const { exchange, routeOptions } = this.request;
-    exchange.route = routeOptions.url;
     this.hijack();
-    send(exchange, this.raw, answer);
+    send(this.request.exchange, this.raw, answer);
   });
 
   app.addHook('onRequest', (request, reply, next) => {
     request.exchange = exchangeOf(request.raw);
+    request.exchange.route = request.routeOptions.url;
     const { fault } = request.exchange;
     if (fault === undefined) next();
     else fail(fault, request, reply);

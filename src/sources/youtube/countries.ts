@@ -63,10 +63,12 @@ const ALIASES: readonly (readonly [name: string, code: string])[] = [
 
 /** The two-letter code for a country's English name; `undefined` for a name nobody has told us. */
 export function findCountryCode(englishName: string): string | undefined {
-  return CODES_BY_NAME.get(comparable(englishName));
+  codesByName ??= buildCodesByName();
+  return codesByName.get(comparable(englishName));
 }
 
-const CODES_BY_NAME = buildCodesByName();
+/** Built when first needed: it takes some 20 ms, which a start need not wait for. */
+let codesByName: ReadonlyMap<string, string> | undefined;
 
 function buildCodesByName(): ReadonlyMap<string, string> {
   const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });

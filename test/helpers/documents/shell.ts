@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFreePort, type ServiceProcess, startService } from '../service-process.ts';
+import { ROOT } from './markdown.ts';
+
+/** A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name. */
+export interface Shell {
+  readonly directory: string;
+  /** @throws Error with everything the commands wrote, when one fails or they take too long */
+  run(commands: string): Promise<string>;
+  /** Starts commands that go on, and waits until a service listens; it takes the other one's place. */
+  serve(commands: string): Promise<void>;
+  /** Ends what `serve` started, and expects it to end in order. */
+  stopServing(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NOT_COPIED = new Set(['.git', 'data', 'node_modules', '.env']);
+const RUN_MS = 25_000;
+/** A port that stands in the documents beside those of the service. */
+const REPLAY_PORT = '8090';
+
+/** Without the project's own programs, which a reader has only through npm. */
+const READERS_PATH = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(':');
+
+interface Ports {
+  readonly publicPort: number;
+  readonly privatePort: number;
+}
+
+/** @param isServing whether a service is wanted from the start */
+export async function openShell(isServing: boolean): Promise<Shell> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-documents-'));
+  for (const name of await readdir(ROOT)) {
+    if (!NOT_COPIED.has(name)) await cp(join(ROOT, name), join(directory, name), { recursive: true });
+  }
+  await linkPackages(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  const replayPort = String(await findFreePort());
+  const service = isServing ? await startExampleService(directory) : undefined;
+  let clients = 0;
+  let served: { readonly ports: Ports; stop(): Promise<void> } | undefined;
+
+  /** Each block's requests come from a client of its own, whose budget is whole. */
+  async function writeCurlSettings(): Promise<void> {
+    clients += 1;
+    const { publicPort, privatePort } = served?.ports ?? portsOf(service);
+    const lines = ['localhost', '127.0.0.1'].flatMap((host) => [
+      `connect-to = "${host}:8080:127.0.0.1:${publicPort}"`,
+      `connect-to = "${host}:8081:127.0.0.1:${privatePort}"`,
+    ]);
+    lines.push(`header = "X-Forwarded-For: 10.1.${clients >> 8}.${clients & 255}"`);
+    await writeFile(join(directory, '.curlrc'), lines.join('\n'));
+  }
+
+  function start(commands: string, env: Record<string, string> = {}) {
+    const text = commands.replaceAll(REPLAY_PORT, replayPort);
+    const child = spawn('bash', ['-eu', '-c', text], {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: READERS_PATH,
+        HOME: directory,
+        CURL_HOME: directory,
+        npm_config_update_notifier: 'false',
+        ...env,
+      },
+    });
+    const written = { stdout: '', all: '' };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      written.stdout += chunk;
+      written.all += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      written.all += chunk;
+    });
+    const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+    const signalAll = (signal: NodeJS.Signals) => {
+      try {
+        process.kill(-(child.pid as number), signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    };
+    return { child, written, ended, signalAll };
+  }
+
+  return {
+    directory,
+    async run(commands) {
+      await writeCurlSettings();
+      const { publicPort, privatePort } = served?.ports ?? portsOf(service);
+      const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort) };
+      const { written, ended, signalAll } = start(commands, env);
+      const timer = setTimeout(() => signalAll('SIGKILL'), RUN_MS);
+      const how = await ended;
+      clearTimeout(timer);
+      if (how !== 0) throw new Error(`ended with ${how}:\n${written.all}`);
+      return written.stdout;
+    },
+    async serve(commands) {
+      const [publicPort, privatePort] = [await findFreePort(), await findFreePort()];
+      const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort), DATA_DIR: join(directory, 'served') };
+      const { child, written, ended, signalAll } = start(commands, { ...env, TRUST_PROXY: '127.0.0.1/32' });
+      const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+      const timer = setTimeout(() => signalAll('SIGKILL'), RUN_MS);
+      child.stdout.on('data', () => {
+        if (written.stdout.includes(`:${publicPort}. Try:`)) resolve();
+      });
+      void ended.then((how) => reject(new Error(`ended with ${how}:\n${written.all}`)));
+      await listening;
+      clearTimeout(timer);
+      served = {
+        ports: { publicPort, privatePort },
+        async stop() {
+          signalAll('SIGTERM');
+          await ended;
+        },
+      };
+    },
+    async stopServing() {
+      const { stop } = served ?? {};
+      served = undefined;
+      await stop?.();
+    },
+    async close() {
+      await served?.stop();
+      service?.child.kill();
+      await service?.ended;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Each package as a link of its own: a command that removes packages must not reach the real ones. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, link] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.name.startsWith('@')) await linkPackages(source, link);
+    else if (entry.name.startsWith('.')) await cp(source, link, { recursive: true, verbatimSymlinks: true });
+    else await symlink(source, link);
+  }
+}
+
+function portsOf(service: ServiceProcess | undefined): Ports {
+  if (service === undefined) return { publicPort: 0, privatePort: 0 };
+  return { publicPort: service.port, privatePort: Number(new URL(service.inside).port) };
+}
+
+/** As `npm start` starts it, on ports that are free and with no way to the internet. */
+async function startExampleService(directory: string): Promise<ServiceProcess> {
+  const nobody = `http://127.0.0.1:${await findFreePort()}`;
+  return startService({
+    directory,
+    env: {
+      SOURCES: '',
+      RATE_LIMIT_OVERRIDES: '',
+      TRUST_PROXY: '127.0.0.1/32',
+      YOUTUBE_ORIGIN: nobody,
+      YOUTUBE_IMAGE_ORIGIN: nobody,
+    },
+  });
+}

@@ -1,0 +1,102 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../helpers/command.ts';
+import { findFreePort } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const run = promisify(execFile);
+const ROOT = new URL('../../', import.meta.url);
+/** Of 100; systemd calls anything below 20 "ok". */
+const MAX_EXPOSURE = 15;
+
+let directory: string;
+let unit: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  unit = await readFile(new URL('deploy/pennant.service', ROOT), 'utf8');
+});
+
+/** The unit with the program where a test can put one. */
+async function install(text: string): Promise<string> {
+  const program = join(directory, 'node_modules/.bin/pennant');
+  await mkdir(join(directory, 'node_modules/.bin'), { recursive: true });
+  await writeFile(program, '#!/bin/sh\n');
+  await chmod(program, 0o755);
+  const path = join(directory, 'pennant.service');
+  await writeFile(path, text.replaceAll('/opt/pennant', directory));
+  return path;
+}
+
+/** Without a systemd that runs: what it says of the file alone. */
+async function analyze(...args: string[]): Promise<{ exitCode: number; output: string }> {
+  const ended = await run('systemd-analyze', args, { env: { PATH: process.env.PATH } }).then(
+    ({ stdout, stderr }) => ({ exitCode: 0, output: stdout + stderr }),
+    ({ code, stdout, stderr }) => ({ exitCode: Number(code), output: `${stdout}${stderr}` }),
+  );
+  return ended;
+}
+
+function valuesOf(name: string): string[] {
+  return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+describe.skipIf(!findSystemd())('systemd', () => {
+  test('has nothing to say against the unit, nor with the lines that it suggests', async () => {
+    expect(await analyze('verify', '--man=no', await install(unit))).toEqual({ exitCode: 0, output: '' });
+    const suggested = unit.replace(/^#(?=LoadCredential=|Environment=)/gm, '');
+    expect(suggested).not.toBe(unit);
+    expect(await analyze('verify', '--man=no', await install(suggested))).toEqual({ exitCode: 0, output: '' });
+  });
+
+  test('would say so', async () => {
+    const { output } = await analyze(
+      'verify',
+      '--man=no',
+      await install(unit.replace('PrivateTmp=yes', 'PrivateTemp=yes')),
+    );
+    expect(output).toContain('PrivateTemp');
+  });
+
+  test('sees little that the service could do to the machine', async () => {
+    const found = await analyze(
+      'security',
+      '--offline=true',
+      `--threshold=${MAX_EXPOSURE}`,
+      '--no-pager',
+      await install(unit),
+    );
+    expect(found).toMatchObject({ exitCode: 0, output: expect.stringContaining('Overall exposure level') });
+  });
+});
+
+test('the unit runs commands that there are, as an ordinary user, and leaves time to stop', async () => {
+  const { bin } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8')) as { bin: Record<string, string> };
+  const commands = [...valuesOf('ExecStartPre'), ...valuesOf('ExecStart')].map((command) => command.split(' '));
+  expect(commands.map(([, ...args]) => args)).toEqual([['serve', '--check'], ['serve']]);
+  for (const [program] of commands) expect(program).toBe(`/opt/pennant/node_modules/.bin/${Object.keys(bin)[0]}`);
+  expect(valuesOf('User')).not.toContain('root');
+  // The service ends within 10 s of SIGTERM.
+  expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(10);
+
+  const [dataDir] = valuesOf('StateDirectory').map((name) => `/var/lib/${name}`);
+  const environment = Object.fromEntries(
+    valuesOf('Environment').flatMap((line) => line.split(' ').map((pair) => pair.split('=', 2) as [string, string])),
+  );
+  expect(environment.DATA_DIR).toBe(dataDir);
+  const env = { ...environment, PATH: process.env.PATH ?? '', DATA_DIR: directory };
+  const ports = { PORT: String(await findFreePort()), CONSOLE_PORT: String(await findFreePort()) };
+  expect(await runCommand(['serve', '--check'], { directory, env: { ...env, ...ports } })).toMatchObject({
+    exitCode: 0,
+  });
+});
+
+/** False where it is absent, but never in CI. */
+function findSystemd(): boolean {
+  if (spawnSync('systemd-analyze', ['--version']).status === 0) return true;
+  if (process.env.CI) throw new Error('systemd-analyze is needed here: apt-get install systemd');
+  console.log('SKIPPED: no systemd-analyze on this machine, so deploy/pennant.service is not checked by it.');
+  return false;
+}

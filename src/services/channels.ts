@@ -55,7 +55,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return entryOf(loaded, previous);
-    // Of a blocked channel nothing is ever stored, not even where else it was found.
+    // Of a blocked channel nothing is ever stored, not even that another ID leads to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
     await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
     return { value: { movedTo } };

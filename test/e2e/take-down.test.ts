@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startYoutubeService } from '../helpers/youtube-service.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 /** Words of the blocked channel's description. */
@@ -98,6 +100,17 @@ describe('a channel that is blocked after it was stored', () => {
     expect(await storedBytes()).toContain(OTHER);
     expect(await storedBytes()).not.toContain(WORDS);
     expect(await countPictures()).toBe(2);
+  });
+
+  test('is neither shown nor stored where upstream redirects another ID to it', async () => {
+    const { service, close } = await startYoutubeService(
+      { answers: readAnswers(OWN_ANSWERS) },
+      { dataDir, clock: createRunningClock(), env: { BLOCKED_CHANNELS: 'UCreplayLighthouse000001' } },
+    );
+    const ways = ['/channel/UCreplayMovedAway0000009', '/UCreplayMovedAway0000009/tv', '/@BellRockLight/avatar'];
+    for (const way of ways) expect([way, (await service.get(way)).status]).toEqual([way, 451]);
+    await close();
+    expect(await storedBytes()).not.toMatch(/Bell Rock|UCreplayLighthouse000001/);
   });
 
   test('says in its readiness when its bytes could not be removed', async () => {

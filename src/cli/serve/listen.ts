@@ -38,14 +38,18 @@ export async function serve(options: ServeOptions): Promise<void> {
   greet(options);
 }
 
+/** A terminal sends Ctrl-C to npm as well, which passes it on: it comes twice within milliseconds. */
+const SAME_SIGNAL_MS = 200;
+
 function stopOnSignal(service: Service, logger: Logger): void {
-  let isStopping = false;
+  let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
   const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) {
+    if (first !== undefined) {
+      if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
       logger.warn({ signal }, 'stopped at once');
       process.exit(1);
     }
-    isStopping = true;
+    first = { signal, atMs: performance.now() };
     logger.info({ signal }, 'stopping: accepted requests finish first');
     service.announceStop();
     service

@@ -119,8 +119,10 @@ export async function openShell(isServing: boolean): Promise<Shell> {
       served = {
         ports: { publicPort, privatePort },
         async stop() {
-          signalAll('SIGTERM');
+          // As a terminal does it: npm, which is among all, passes the signal on once more.
+          signalAll('SIGINT');
           await ended;
+          if (!/stopping:(?!.*stopped at once)/s.test(written.all)) throw new Error(`not in order:\n${written.all}`);
         },
       };
     },

@@ -63,5 +63,5 @@ async function follow({ language, text }: Block, shell: Shell): Promise<string> 
 /** For each picture in a page: a command that fails where there is none. */
 function requestsOf(html: string): string {
   const urls = [...html.matchAll(/(?:src|srcset|href)="(http[^"]+)"/g)].map(([, url]) => url);
-  return urls.map((url) => `curl -sSf -o picture '${url}'`).join('\n');
+  return urls.map((url) => `curl -sSf -o /dev/null '${url}'`).join('\n');
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import inject from 'light-my-request';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
 import { parseConfig } from '../src/config.ts';
@@ -34,6 +35,13 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   },
   '/{identifier}': { url: '/UCPennantSample00000001A.jpg?width=640&quality=70', isHead: true },
   '/{identifier}/{variant}': { url: '/@pennantsample/avatar.webp?width=96', isHead: true },
+};
+
+/** A copy that the client has, whatever its validator. */
+export const UNCHANGED_EXAMPLE: Example = {
+  url: '/@pennantsample/mobile.webp',
+  isHead: true,
+  headers: { 'If-None-Match': '*' },
 };
 
 /** Errors as clients meet them. */
@@ -69,7 +77,13 @@ export async function startExampleService(version: string): Promise<ExampleServi
     clients += 1;
     const method = isHead ? 'HEAD' : 'GET';
     const remoteAddress = `10.0.0.${clients}`;
-    return app.http.inject({ method, url, remoteAddress, headers: { host: new URL(ORIGIN).host, ...headers } });
+    // Not Fastify's own: that would go past what stands before its router.
+    return inject((request, response) => app.http.server.emit('request', request, response), {
+      method,
+      url,
+      remoteAddress,
+      headers: { host: new URL(ORIGIN).host, ...headers },
+    });
   }
 
   return {

@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
 import { PROBLEMS, type Problem } from '../src/http/problems.ts';
-import { ERROR_EXAMPLES, PATH_EXAMPLES, startExampleService } from './docs-api-examples.ts';
+import { ERROR_EXAMPLES, PATH_EXAMPLES, startExampleService, UNCHANGED_EXAMPLE } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
 
 /*
@@ -76,6 +76,8 @@ export async function apiDocument(version: string): Promise<string> {
       INTRODUCTION,
       `## Paths\n\n${table(['path', 'answers'], pathRows(openApi))}`,
       ...endpoints,
+      UNCHANGED,
+      await service.show(UNCHANGED_EXAMPLE),
       '## Schemas',
       ...Object.entries(openApi.components.schemas).map(([name, schema]) => schemaText(name, schema)),
       `## Errors\n\n${ERRORS}`,
@@ -98,6 +100,11 @@ be read, and header sections leave out the fields that every answer carries.
 
 Every path answers GET, HEAD (the same without the body) and OPTIONS (204, what a browser may ask for). Parameters that
 are not listed are ignored; a listed one that is empty, given twice or outside what is allowed is a 400.`;
+
+const UNCHANGED = `## Unchanged answers
+
+Every 200 has an \`ETag\`. Sent back as \`If-None-Match\` (several, weak ones and \`*\` will do), it is answered with 304 and no
+body while the answer is the same; a picture need not even be made for that. Pictures take \`If-Modified-Since\` as well.`;
 
 const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; none goes
 away. \`Retry-After\` says in seconds when asking again makes sense.`;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const START_MS = 20_000;
+/** Far more than a start takes; a machine that many use may need it. */
+const START_MS = 60_000;
 
 export interface ServiceOptions {
   /** The working directory, which no project's `.env` lies in; the data directory is made in it. */

@@ -18,7 +18,7 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-const NOT_COPIED = new Set(['.git', 'data', 'node_modules', '.env']);
+const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
 const RUN_MS = 25_000;
 /** A port that stands in the documents beside those of the service. */
 const REPLAY_PORT = '8090';

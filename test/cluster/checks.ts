@@ -31,12 +31,35 @@ export const CHECKS: readonly Check[] = [
   { name: 'a rolling restart under load', run: checkRollingRestart },
 ];
 
-async function checkLimit({ front }: Cluster): Promise<Outcome> {
+/**
+ * Where an instance gave Redis up meanwhile, limits were each instance's own, as in any outage: on a machine as busy as
+ * that, the count proves nothing, and another client is counted.
+ */
+async function checkLimit(cluster: Cluster): Promise<Outcome> {
+  const clients = ['127.0.0.2', '127.0.0.5', '127.0.0.6'];
+  for (const client of clients) {
+    const aloneBefore = await countDecidedAlone(cluster);
+    const outcome = await countAdmitted(cluster, client);
+    if (outcome.faults.length === 0 || (await countDecidedAlone(cluster)) === aloneBefore) return outcome;
+    await sleep(REDIS_LEFT_ALONE_MS);
+  }
+  return { measured: 'Redis did not answer in time', faults: [`Redis was given up ${clients.length} times`] };
+}
+
+/** Longer than an instance leaves a Redis alone that did not answer. */
+const REDIS_LEFT_ALONE_MS = 2_000;
+
+async function countDecidedAlone({ instances }: Cluster): Promise<number> {
+  const counts = await Promise.all(instances.map((instance) => instance.countDecidedAlone()));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function countAdmitted({ front }: Cluster, client: string): Promise<Outcome> {
   const urls = SAMPLES.flatMap((id) => [`/api/channel/${id}`, `/channel/${id}`, `/${id}/avatar.webp?width=64`]);
   const answers = await askAll(
     front.port,
     Array.from({ length: 1_000 }, (_, at) => urls[at % urls.length] as string),
-    '127.0.0.2',
+    client,
   );
   const statuses = countStatuses(answers);
   // A picture that nginx keeps is no request to the service: only what carries a budget was decided upon.

@@ -24,6 +24,8 @@ export interface Instance {
   conditions(): Promise<string[]>;
   /** Answers so far of the running process, of all routes or of those whose name holds the text. */
   countAnswers(route?: string): Promise<number>;
+  /** Requests that the running process has admitted or refused without Redis. */
+  countDecidedAlone(): Promise<number>;
 }
 
 /** Real processes on loopback: Redis, three instances, nginx, and the upstream as recorded. */
@@ -88,6 +90,10 @@ async function createInstance(name: string, directory: string, env: Record<strin
     return ended;
   }
 
+  async function metrics(): Promise<string> {
+    return (await fetch(`${current().inside}/metrics`)).text();
+  }
+
   return {
     name,
     port,
@@ -104,9 +110,13 @@ async function createInstance(name: string, directory: string, env: Record<strin
       const { conditions } = (await answer.json()) as { conditions: { name: string; detail: string }[] };
       return conditions.map((condition) => `${condition.name}: ${condition.detail}`);
     },
+    async countDecidedAlone() {
+      return Number(/^pennant_limiter_decided_alone_total (\d+)$/m.exec(await metrics())?.[1]);
+    },
     async countAnswers(route = '') {
-      const metrics = await (await fetch(`${current().inside}/metrics`)).text();
-      const counts = [...metrics.matchAll(/^pennant_http_requests_total\{route="([^"]*)",status="\d+"\} (\d+)$/gm)];
+      const counts = [
+        ...(await metrics()).matchAll(/^pennant_http_requests_total\{route="([^"]*)",status="\d+"\} (\d+)$/gm),
+      ];
       return counts.reduce((sum, [, name = '', count]) => sum + (name.includes(route) ? Number(count) : 0), 0);
     },
   };

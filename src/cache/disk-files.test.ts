@@ -1,59 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { createDiskFileStore, type DiskFileStoreEvent } from './disk-files.ts';
+import { describe, expect, it } from 'vitest';
+import { bytesOf, bytesOnDisk, pathOf, setUpFileStore } from '../../test/helpers/file-store.ts';
 
 const HOUR_MS = 3_600_000;
 
-async function setUp(options: { maxBytes?: number; directory?: string } = {}) {
-  const directory = options.directory ?? (await createTemporaryDirectory());
-  const clock = createManualClock();
-  const events: DiskFileStoreEvent[] = [];
-
-  function open(maxBytes = options.maxBytes ?? 1_000_000) {
-    const files = createDiskFileStore({ directory, maxBytes, clock, onEvent: (event) => events.push(event) });
-    onTestFinished(() => files.close());
-    return files;
-  }
-
-  async function openScanned(maxBytes?: number) {
-    const scans = countOf('scanned');
-    const files = open(maxBytes);
-    await expect.poll(() => countOf('scanned')).toBe(scans + 1);
-    return files;
-  }
-
-  function countOf(kind: DiskFileStoreEvent['kind']) {
-    return events.filter((event) => event.kind === kind).length;
-  }
-
-  return { directory, clock, events, open, openScanned, countOf };
-}
-
-function bytesOf(text: string, length = 1_000): Buffer {
-  return Buffer.alloc(length, text);
-}
-
-async function bytesOnDisk(directory: string): Promise<number> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const sizes = entries
-    .filter((entry) => entry.isFile())
-    .map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size);
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
-
-async function pathOf(files: { findPath(key: string): Promise<string | undefined> }, key: string): Promise<string> {
-  const path = await files.findPath(key);
-  if (path === undefined) throw new Error(`${key} is not stored`);
-  return path;
-}
-
 describe('the file store', () => {
   it('gives back what was stored, and its path leads to the very bytes', async () => {
-    const { open } = await setUp();
+    const { open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
     expect(await files.get('key')).toEqual(bytesOf('picture'));
@@ -63,7 +17,7 @@ describe('the file store', () => {
   });
 
   it('replaces a file, of another class too, and leaves nothing of the earlier one', async () => {
-    const { directory, open } = await setUp();
+    const { directory, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('first', 500), 'custom');
     await files.set('key', bytesOf('second', 700), 'plain');
@@ -73,7 +27,7 @@ describe('the file store', () => {
   });
 
   it('stores no empty picture and forgets the one that it should have replaced', async () => {
-    const { open } = await setUp();
+    const { open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
     await files.set('key', Buffer.alloc(0), 'plain');
@@ -82,7 +36,7 @@ describe('the file store', () => {
   });
 
   it('keeps pictures whole that take several steps to check', async () => {
-    const { open } = await setUp({ maxBytes: 20_000_000 });
+    const { open } = await setUpFileStore({ maxBytes: 20_000_000 });
     const files = open();
     const large = bytesOf('large picture', 9_000_001);
     await files.set('key', large, 'plain');
@@ -90,7 +44,7 @@ describe('the file store', () => {
   });
 
   it('finds the files of an earlier run before it has counted them', async () => {
-    const { open, countOf } = await setUp();
+    const { open, countOf } = await setUpFileStore();
     const before = open();
     await before.set('key', bytesOf('picture'), 'plain');
     await before.close();
@@ -110,7 +64,7 @@ describe('a file that is not what was stored', () => {
     ['changed', (path) => writeFile(path, bytesOf('another'))],
     ['gone', (path) => rm(path)],
   ])('is never returned when it is %s, by this run or the next', async (_case, harm) => {
-    const { open, directory } = await setUp();
+    const { open, directory } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
     await harm(await pathOf(files, 'key'));
@@ -129,7 +83,7 @@ describe('a file that is not what was stored', () => {
     ['cut', (path) => truncate(path, 999)],
     ['empty', (path) => truncate(path, 0)],
   ])('has no path when it is %s', async (_case, harm) => {
-    const { open } = await setUp();
+    const { open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
     await harm(await pathOf(files, 'key'));
@@ -137,7 +91,7 @@ describe('a file that is not what was stored', () => {
   });
 
   it('is never returned when two files of one length were mixed up', async () => {
-    const { open } = await setUp();
+    const { open } = await setUpFileStore();
     const files = open();
     await files.set('mine', bytesOf('mine'), 'plain');
     await files.set('yours', bytesOf('yours'), 'plain');
@@ -147,7 +101,7 @@ describe('a file that is not what was stored', () => {
   });
 
   it('is left alone and not counted when its name is none of ours', async () => {
-    const { directory, openScanned } = await setUp();
+    const { directory, openScanned } = await setUpFileStore();
     await mkdir(join(directory, 'abc'));
     await writeFile(join(directory, 'abc', 'holiday.jpg'), 'foreign');
     await writeFile(join(directory, 'README'), 'foreign');
@@ -159,7 +113,7 @@ describe('a file that is not what was stored', () => {
 
 describe('the quota', () => {
   it('is kept from the first write on, and the least recently used go first', async () => {
-    const { directory, clock, openScanned, countOf } = await setUp({ maxBytes: 3_000 });
+    const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxBytes: 3_000 });
     const files = await openScanned();
     for (const key of ['a', 'b', 'c']) {
       await files.set(key, bytesOf(key), 'plain');
@@ -175,7 +129,7 @@ describe('the quota', () => {
   });
 
   it('holds while many pictures are written at the same time', async () => {
-    const { directory, open } = await setUp({ maxBytes: 50_000 });
+    const { directory, open } = await setUpFileStore({ maxBytes: 50_000 });
     const files = open();
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(
@@ -192,7 +146,7 @@ describe('the quota', () => {
   });
 
   it('gives pictures of own size a quarter at most', async () => {
-    const { open } = await setUp({ maxBytes: 8_000 });
+    const { open } = await setUpFileStore({ maxBytes: 8_000 });
     const files = open();
     for (let number = 0; number < 20; number += 1) await files.set(`custom ${number}`, bytesOf('custom'), 'custom');
     expect(files.stats()).toEqual({ plainBytes: 0, customBytes: 2_000, files: 2 });
@@ -200,7 +154,7 @@ describe('the quota', () => {
   });
 
   it('lets pictures of own size go first, and never pushes out a plain one for them', async () => {
-    const { open } = await setUp({ maxBytes: 8_000 });
+    const { open } = await setUpFileStore({ maxBytes: 8_000 });
     const files = open();
     await files.set('custom', bytesOf('custom'), 'custom');
     for (let number = 0; number < 8; number += 1) await files.set(`plain ${number}`, bytesOf('plain'), 'plain');
@@ -210,7 +164,7 @@ describe('the quota', () => {
   });
 
   it('does not store what is larger than all of it', async () => {
-    const { open } = await setUp({ maxBytes: 3_000 });
+    const { open } = await setUpFileStore({ maxBytes: 3_000 });
     const files = open();
     await files.set('small', bytesOf('small'), 'plain');
     await files.set('large', bytesOf('large', 3_001), 'plain');
@@ -219,7 +173,7 @@ describe('the quota', () => {
   });
 
   it('counts the files of earlier runs, and goes by the hour of their last use', async () => {
-    const { directory, clock, openScanned } = await setUp();
+    const { directory, clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (const key of ['a', 'b', 'c', 'd']) {
       await before.set(key, bytesOf(key), 'plain');
@@ -236,7 +190,7 @@ describe('the quota', () => {
   });
 
   it('remembers a use on disk once an hour, also of a file that is used all the time', async () => {
-    const { clock, open } = await setUp();
+    const { clock, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
     const path = await pathOf(files, 'key');
@@ -253,7 +207,7 @@ describe('the quota', () => {
 
 describe('what killed processes leave', () => {
   it('is removed at the start, and the temporary file of a running process is not', async () => {
-    const { directory, openScanned } = await setUp();
+    const { directory, openScanned } = await setUpFileStore();
     const temporary = join(directory, 'tmp');
     await mkdir(temporary);
     const ended = `${2 ** 30}-0123456789ab-1`;
@@ -265,7 +219,7 @@ describe('what killed processes leave', () => {
   });
 
   it('is the older of two contents of one key', async () => {
-    const { directory, open, openScanned } = await setUp();
+    const { directory, open, openScanned } = await setUpFileStore();
     const [left, right] = [open(), open()];
     await left.get('key');
     await Promise.all([
@@ -279,89 +233,3 @@ describe('what killed processes leave', () => {
     expect(await bytesOnDisk(directory)).toBe(files.stats().plainBytes);
   });
 });
-
-describe('two stores on one directory', () => {
-  it('find each other’s files and bear that they vanish', async () => {
-    const { open } = await setUp();
-    const [left, right] = [open(), open()];
-    await left.set('key', bytesOf('picture'), 'plain');
-    expect(await right.get('key')).toEqual(bytesOf('picture'));
-    await left.set('key', Buffer.alloc(0), 'plain');
-    expect(await right.get('key')).toBeUndefined();
-    expect(await right.findPath('key')).toBeUndefined();
-    expect(right.stats().files).toBe(0);
-  });
-
-  it('get along under churn', async () => {
-    const { open } = await setUp({ maxBytes: 20_000 });
-    const stores = [open(), open()];
-    for (let round = 0; round < 20; round += 1) {
-      await Promise.all(
-        stores.flatMap((files, side) =>
-          Array.from({ length: 10 }, async (_, index) => {
-            const key = `key ${(round * 7 + index * (side + 1)) % 60}`;
-            await files.set(key, bytesOf(key, 900), 'plain');
-            const found = await files.get(key);
-            if (found !== undefined) expect(found).toEqual(bytesOf(key, 900));
-          }),
-        ),
-      );
-    }
-  });
-});
-
-describe('a disk that cannot be written to', () => {
-  it('makes writing fail with a clear error, and works again when the obstacle is gone', async () => {
-    const obstacle = join(await createTemporaryDirectory(), 'data');
-    await writeFile(obstacle, 'a file where the directory should be');
-    const { open } = await setUp({ directory: join(obstacle, 'pictures') });
-    const files = open();
-    await expect(files.set('key', bytesOf('picture'), 'plain')).rejects.toThrow(/A picture cannot be stored in /);
-    expect(await files.get('key')).toBeUndefined();
-    expect(files.stats()).toEqual({ plainBytes: 0, customBytes: 0, files: 0 });
-    await rm(obstacle);
-    await files.set('key', bytesOf('picture'), 'plain');
-    expect(await files.get('key')).toEqual(bytesOf('picture'));
-  });
-
-  it('is made anew when somebody deletes the directory', async () => {
-    const { directory, open } = await setUp();
-    const files = open();
-    await files.set('key', bytesOf('picture'), 'plain');
-    await rm(directory, { recursive: true });
-    expect(await files.get('key')).toBeUndefined();
-    await files.set('key', bytesOf('picture'), 'plain');
-    expect(await files.get('key')).toEqual(bytesOf('picture'));
-  });
-
-  it('still gives what it has when it is full or read-only', async (context) => {
-    const directory = await createTemporaryDirectory();
-    if (!mountSmallDisk(directory)) return context.skip('mounting a small disk takes more rights than this user has');
-    const { open } = await setUp({ directory });
-    const files = open();
-    await files.set('key', bytesOf('picture', 100_000), 'plain');
-    await expect(files.set('large', bytesOf('large', 900_000), 'plain')).rejects.toThrow('the disk is full');
-    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
-    expect(await readdir(join(directory, 'tmp'))).toEqual([]);
-
-    execFileSync('mount', ['-o', 'remount,ro', directory]);
-    await expect(files.set('new', bytesOf('new'), 'plain')).rejects.toThrow('the disk is read-only');
-    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
-
-    execFileSync('mount', ['-o', 'remount,rw', directory]);
-    await files.set('new', bytesOf('new'), 'plain');
-    expect(await files.get('new')).toEqual(bytesOf('new'));
-  });
-});
-
-function mountSmallDisk(directory: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'none', directory], { stdio: 'ignore' });
-  } catch {
-    return false;
-  }
-  onTestFinished(() => {
-    execFileSync('umount', ['--lazy', directory]);
-  });
-  return true;
-}

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bytesOf, setUpFileStore } from '../../test/helpers/file-store.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+
+describe('two stores on one directory', () => {
+  it('find each other’s files and bear that they vanish', async () => {
+    const { open } = await setUpFileStore();
+    const [left, right] = [open(), open()];
+    await left.set('key', bytesOf('picture'), 'plain');
+    expect(await right.get('key')).toEqual(bytesOf('picture'));
+    await left.set('key', Buffer.alloc(0), 'plain');
+    expect(await right.get('key')).toBeUndefined();
+    expect(await right.findPath('key')).toBeUndefined();
+    expect(right.stats().files).toBe(0);
+  });
+
+  it('get along under churn', async () => {
+    const { open } = await setUpFileStore({ maxBytes: 20_000 });
+    const stores = [open(), open()];
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(
+        stores.flatMap((files, side) =>
+          Array.from({ length: 10 }, async (_, index) => {
+            const key = `key ${(round * 7 + index * (side + 1)) % 60}`;
+            await files.set(key, bytesOf(key, 900), 'plain');
+            const found = await files.get(key);
+            if (found !== undefined) expect(found).toEqual(bytesOf(key, 900));
+          }),
+        ),
+      );
+    }
+  });
+});
+
+describe('a disk that cannot be written to', () => {
+  it('makes writing fail with a clear error, and works again when the obstacle is gone', async () => {
+    const obstacle = join(await createTemporaryDirectory(), 'data');
+    await writeFile(obstacle, 'a file where the directory should be');
+    const { open } = await setUpFileStore({ directory: join(obstacle, 'pictures') });
+    const files = open();
+    await expect(files.set('key', bytesOf('picture'), 'plain')).rejects.toThrow(/A picture cannot be stored in /);
+    expect(await files.get('key')).toBeUndefined();
+    expect(files.stats()).toEqual({ plainBytes: 0, customBytes: 0, files: 0 });
+    await rm(obstacle);
+    await files.set('key', bytesOf('picture'), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('picture'));
+  });
+
+  it('is made anew when somebody deletes the directory', async () => {
+    const { directory, open } = await setUpFileStore();
+    const files = open();
+    await files.set('key', bytesOf('picture'), 'plain');
+    await rm(directory, { recursive: true });
+    expect(await files.get('key')).toBeUndefined();
+    await files.set('key', bytesOf('picture'), 'plain');
+    expect(await files.get('key')).toEqual(bytesOf('picture'));
+  });
+
+  it('still gives what it has when it is full or read-only', async (context) => {
+    const directory = await createTemporaryDirectory();
+    if (!mountSmallDisk(directory)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open } = await setUpFileStore({ directory });
+    const files = open();
+    await files.set('key', bytesOf('picture', 100_000), 'plain');
+    await expect(files.set('large', bytesOf('large', 900_000), 'plain')).rejects.toThrow('the disk is full');
+    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
+    expect(await readdir(join(directory, 'tmp'))).toEqual([]);
+
+    execFileSync('mount', ['-o', 'remount,ro', directory]);
+    await expect(files.set('new', bytesOf('new'), 'plain')).rejects.toThrow('the disk is read-only');
+    expect(await files.get('key')).toEqual(bytesOf('picture', 100_000));
+
+    execFileSync('mount', ['-o', 'remount,rw', directory]);
+    await files.set('new', bytesOf('new'), 'plain');
+    expect(await files.get('new')).toEqual(bytesOf('new'));
+  });
+});
+
+function mountSmallDisk(directory: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'none', directory], { stdio: 'ignore' });
+  } catch {
+    return false;
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', directory]);
+  });
+  return true;
+}

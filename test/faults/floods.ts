@@ -100,6 +100,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   return { measured: `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 
+/** All but pictures of own size. */
 async function plainFiles(directory: string): Promise<string[]> {
-  return (await readdir(directory, { recursive: true })).filter((path) => path.endsWith('.plain'));
+  return (await readdir(directory, { recursive: true })).filter((path) => /\.(plain|original)$/.test(path));
 }

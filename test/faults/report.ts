@@ -7,7 +7,8 @@ export interface Row {
   readonly measured: string;
   /** How long it took, being measured again included. */
   readonly seconds: number;
-  readonly verdict: 'held' | 'VIOLATED' | 'skipped';
+  /** Missed: nothing was lost, but it took too much time or memory. */
+  readonly verdict: 'held' | 'missed' | 'VIOLATED' | 'skipped';
 }
 
 /** What came of an attack, in words. */
@@ -26,6 +27,8 @@ export interface Report {
   skip(subject: string, attack: string, why: string): void;
   rows(): number;
   violations(): number;
+  /** Attacks that lost nothing and took too much time or memory. */
+  missedBounds(): number;
   table(): string;
 }
 
@@ -41,7 +44,7 @@ export function createReport(print: (line: string) => void): Report {
   return {
     add(subject, attack, { measured, faults, exceeded = [] }, seconds) {
       const lost = [...faults, ...exceeded];
-      push({ subject, attack, measured, seconds, verdict: lost.length === 0 ? 'held' : 'VIOLATED' });
+      push({ subject, attack, measured, seconds, verdict: verdictOn(faults, exceeded) });
       for (const fault of lost.slice(0, 5)) print(`            ${fault}`);
       if (lost.length > 5) print(`            … and ${lost.length - 5} more`);
     },
@@ -50,9 +53,15 @@ export function createReport(print: (line: string) => void): Report {
     },
     rows: () => rows.length,
     violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
+    missedBounds: () => rows.filter(({ verdict }) => verdict === 'missed').length,
     table: () =>
       formatTable(Object.values(Object.groupBy(rows, ({ subject }) => subject)).flatMap((group) => group ?? [])),
   };
+}
+
+function verdictOn(faults: readonly string[], exceeded: readonly string[]): Row['verdict'] {
+  if (faults.length > 0) return 'VIOLATED';
+  return exceeded.length > 0 ? 'missed' : 'held';
 }
 
 const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 's', 'verdict'];

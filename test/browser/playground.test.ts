@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('never spends the last two requests on its own', async () => {
-    const { page, asked, service, lookUp } = await visit({ RATE_LIMIT: '5/6' });
+    const { page, asked, service, lookUp } = await visit({ RATE_LIMIT: '5/12' });
     await lookUp(SAMPLE);
     await eventually(() => asked.length).toBe(3);
     await eventually(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 left/);

@@ -49,7 +49,7 @@ async function measureCalls(): Promise<Row[]> {
     YOUTUBE_ORIGIN: upstream.origin,
     YOUTUBE_IMAGE_ORIGIN: upstream.origin,
   });
-  const logger = createLogger({ level: 'silent', isTerminal: false });
+  const logger = createLogger({ level: 'silent' });
   const app = await buildApp(config, { logger, version: 'bench', clock });
   const rows: Row[] = [];
 

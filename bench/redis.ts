@@ -94,7 +94,7 @@ async function requestRows(server: RedisServer): Promise<Row[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-bench-'));
   const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir, REDIS_URL: server.url, RATE_LIMIT: '100000/30' });
   const app = await buildApp(config, {
-    logger: createLogger({ level: 'silent', isTerminal: false }),
+    logger: createLogger({ level: 'silent' }),
     version: 'bench',
   });
   const rows: Row[] = [];

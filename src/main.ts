@@ -78,7 +78,7 @@ async function startServer(config: Config): Promise<number | undefined> {
     process.stderr.write(`${problem}\n`);
     return EXIT.failed;
   }
-  const logger = createLogger({ level: config.logLevel, isTerminal: process.stdout.isTTY === true });
+  const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of settingsWarnings(config)) logger.warn(warning);
   const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
   // Not at the end: a process that is killed would leave nothing for the next start. Before it listens: it writes
@@ -93,6 +93,13 @@ async function startServer(config: Config): Promise<number | undefined> {
     stdout: process.stdout,
   });
   return undefined;
+}
+
+/** Loaded only where people look on: no service manager has a use for it. */
+async function findTerminalLog() {
+  if (process.stdout.isTTY !== true) return undefined;
+  const { createTerminalLog } = await import('./lib/terminal-log.ts');
+  return createTerminalLog();
 }
 
 /** `.env` in the working directory, where there is one; the environment wins. */

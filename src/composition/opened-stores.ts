@@ -7,7 +7,7 @@ import { createStores } from './stores.ts';
 
 /** The service's stores for a command that empties them, whether the service runs or not. */
 export async function openStores(config: Config) {
-  const logger = createLogger({ level: 'silent', isTerminal: false });
+  const logger = createLogger({ level: 'silent' });
   const states = createPartStates(logger);
   const stores = await createStores({ config, clock: systemClock, logger, states });
   return {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher, errors as undiciErrors, request as undiciRequest } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../domain/errors.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 import { withDeadline } from './deadline.ts';
@@ -64,32 +64,45 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** A given-up request leaves its half-open connection behind for at most this long. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
+type Undici = typeof import('undici');
+
+/** With the first call: it takes a tenth of a start, and one that finds what is asked for stored needs none of it. */
+function loadUndici(): Promise<Undici> {
+  return import('undici');
+}
+
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const privateOrigins = options.privateOrigins ?? [];
   // A literal address is never looked up: it is reachable only as an origin that was spelled out here.
   const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
-  const agent = new Agent({
-    connect: {
-      lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
-      timeout: CONNECT_TIMEOUT_MS,
-    },
-    // The deadline of the whole attempt rules; and giving up must close a socket of its own.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    allowH2: false,
-  });
+  let agent: Agent | undefined;
+
+  function agentOf(undici: Undici): Agent {
+    agent ??= new undici.Agent({
+      connect: {
+        lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
+        timeout: CONNECT_TIMEOUT_MS,
+      },
+      // The deadline of the whole attempt rules; and giving up must close a socket of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+    });
+    return agent;
+  }
 
   async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const undici = await loadUndici();
     try {
-      return await undiciRequest(url, {
-        dispatcher: agent,
+      return await undici.request(url, {
+        dispatcher: agentOf(undici),
         method: request.method,
         headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip', ...request.headers },
         body: request.body ?? null,
         signal,
       });
     } catch (error) {
-      throw translateSendError(error);
+      throw translateSendError(error, undici.errors);
     }
   }
 
@@ -130,7 +143,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   return {
     request: (request) => withDeadline(request.timeoutMs, request.signal, (signal) => follow(request, signal)),
-    close: () => agent.destroy(),
+    close: async () => agent?.destroy(),
   };
 }
 
@@ -191,7 +204,7 @@ function flatten(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-function translateSendError(error: unknown): unknown {
+function translateSendError(error: unknown, undiciErrors: Undici['errors']): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof undiciErrors.InvalidArgumentError) return error;
   if (error instanceof AddressRefusedError) {

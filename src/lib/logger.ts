@@ -1,15 +1,19 @@
-import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { currentRequestId } from './request-context.ts';
 import { currentSpan } from './tracing/span.ts';
 
 export type { Logger } from 'pino';
 
-/** The one logger: lines of JSON, or a readable form on a terminal. */
-export function createLogger({ level, isTerminal }: { level: string; isTerminal: boolean }): Logger {
+export interface LoggerOptions {
+  readonly level: string;
+  /** Where lines go. Default: standard output. */
+  readonly destination?: DestinationStream | undefined;
+}
+
+/** The one logger: lines of JSON. */
+export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
-  if (!isTerminal) return pino(options);
-  return pino(options, pretty({ sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }));
+  return destination === undefined ? pino(options) : pino(options, destination);
 }
 
 function requestFields(): object {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { findFreePort } from './service-process.ts';
 
 /**
  * False where there is no redis-server; the suites that need one are then skipped, and say so.
@@ -42,7 +42,7 @@ export interface RedisServer {
 export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-redis-'));
   const socketPath = join(directory, 'redis.sock');
-  const port = await freePort();
+  const port = await findFreePort();
   let child: ChildProcess | undefined;
 
   async function start(given: readonly string[] = settings): Promise<void> {
@@ -95,13 +95,4 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -108,14 +108,27 @@ async function listeningPort({ child, output, ended }: LaunchedProcess): Promise
   }
 }
 
+/** Below those that the kernel gives to outgoing connections, one of which might take it before it is listened on. */
+const FREE_PORTS = { from: 10_000, to: 30_000 };
+
 /** A port of this machine that nothing listens on at the moment. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  for (;;) {
+    const port = FREE_PORTS.from + Math.floor(Math.random() * (FREE_PORTS.to - FREE_PORTS.from));
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }
 
 /** Open file descriptors of a process: files, sockets, pipes. */

@@ -247,18 +247,18 @@ describe('the SQLite store’s thread', () => {
     const store = open();
     await store.get('warm');
     const value = 'x'.repeat(20_000);
-    let longestMs = 0;
     const work = Promise.all(Array.from({ length: 500 }, (_, n) => store.set(`key ${n}`, entryOf(value), HOUR_MS)));
     let isDone = false;
     void work.then(() => {
       isDone = true;
     });
+    let turns = 0;
     while (!isDone) {
-      const startedMs = performance.now();
       await new Promise((resolve) => setImmediate(resolve));
-      longestMs = Math.max(longestMs, performance.now() - startedMs);
+      turns += 1;
     }
-    expect(longestMs).toBeLessThan(50);
+    // Done on this thread, all of it would be over after a turn or two.
+    expect(turns).toBeGreaterThan(20);
   });
 });
 

@@ -4,6 +4,7 @@
  * bound on time or memory was missed. `--losses-only` tells of missed bounds and exits 0 all the same, for machines that
  * others use too. `--only` leaves out attacks that have none of the texts in their name.
  */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { clients } from './clients.ts';
 import { createContext, type Subject, unfinished } from './context.ts';
@@ -35,6 +36,17 @@ if (unknown.length > 0) {
 }
 const report = createReport((line) => console.log(line));
 const startedAtMs = performance.now();
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    // In one step, or an attack under way would start the next service; encoders end with theirs.
+    for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean)) {
+      process.kill(Number(pid), 'SIGKILL');
+    }
+    console.error(`Stopped by ${signal}.`);
+    process.exit(1);
+  });
+}
 
 async function attack(subject: Subject): Promise<void> {
   const context = createContext(report, { isLong: values.long === true, isChosen });

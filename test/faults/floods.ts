@@ -1,10 +1,10 @@
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
+import { makeMemoryGroup } from './memory-group.ts';
 import type { Outcome } from './report.ts';
 
 const CGROUP_NAME = '200 clients that ask for distinct AVIFs, within a cgroup of 1 GiB';
@@ -25,45 +25,26 @@ export const floods: Subject = {
 };
 
 async function floodWithinCgroup(context: FaultContext): Promise<void> {
-  const group = makeMemoryGroup();
+  const group = makeMemoryGroup(GIB);
   if (group === undefined) {
     context.report.skip('floods', CGROUP_NAME, 'no cgroup can be made here');
     return;
   }
   try {
-    const join = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`];
-    await context.measure('floods', CGROUP_NAME, () => floodTheEncoders(context, join));
+    await context.measure('floods', CGROUP_NAME, async () => {
+      const outcome = await floodTheEncoders(context, group.enter);
+      const most = group.mostBytes();
+      const isLimited = most > 0 && most <= GIB;
+      const unlimited = isLimited ? [] : [`${most} bytes were used in it: the limit did not hold`];
+      return {
+        ...outcome,
+        measured: `${outcome.measured}; at most ${Math.round(most / 1024 ** 2)} MiB`,
+        faults: [...outcome.faults, ...unlimited],
+      };
+    });
   } finally {
     await context.cleanUpServices();
-    await comesTrue(() => isRemoved(group), 5_000);
-  }
-}
-
-/** A group of its own below this process's, with cgroup v2 or v1; `undefined` where that is not allowed. */
-function makeMemoryGroup(): string | undefined {
-  const kinds = [
-    { root: '/sys/fs/cgroup', limit: 'memory.max' },
-    { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
-  ];
-  for (const { root, limit } of kinds) {
-    const group = `${root}/pennant-faults-${process.pid}`;
-    try {
-      mkdirSync(group);
-      writeFileSync(join(group, limit), String(GIB));
-      return group;
-    } catch {
-      isRemoved(group);
-    }
-  }
-  return undefined;
-}
-
-function isRemoved(group: string): boolean {
-  try {
-    rmdirSync(group);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    await comesTrue(group.remove, 5_000);
   }
 }
 

@@ -1,67 +1,98 @@
-import { type Static, type TInteger, type TObject, type TSchema, Type } from 'typebox';
+import type { XStatic } from 'typebox/schema';
 import { AppError } from '../domain/errors.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { VARIANTS } from '../domain/variants.ts';
 
 /*
- * The service's parameters, each written once: these schemas check requests and are what /openapi.json shows.
+ * The service's parameters, each written once: these JSON Schemas check requests and are what /openapi.json shows.
  */
 
-function oneOf<const Name extends string>(names: readonly Name[], options: { description: string; default?: Name }) {
-  return Type.Enum([...names], { type: 'string', ...options });
+interface OneOf<Name extends string = string> {
+  readonly type: 'string';
+  readonly enum: readonly Name[];
+  readonly description: string;
+  readonly default?: Name;
 }
 
-export const CHANNEL_QUERY = Type.Object({
-  type: Type.Optional(
-    oneOf(['id', 'username', 'handle'], { description: 'How the identifier is read.', default: 'id' }),
-  ),
-});
+interface WholeNumber {
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly description: string;
+  readonly default?: number;
+}
 
-export const PICTURE_QUERY = Type.Object({
-  type: Type.Optional(oneOf(VARIANTS, { description: 'Which crop of the banner, or the avatar.', default: 'default' })),
-  format: Type.Optional(
-    oneOf([...FORMATS, 'jpg'], {
+interface Text {
+  readonly type: 'string';
+  readonly minLength: number;
+  readonly maxLength: number;
+  readonly description: string;
+}
+
+type Parameter = OneOf | WholeNumber | Text;
+
+interface QuerySchema {
+  readonly type: 'object';
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, Parameter>>;
+}
+
+function oneOf<const Name extends string>(
+  names: readonly Name[],
+  options: { description: string; default?: Name },
+): OneOf<Name> {
+  return { type: 'string', enum: names, ...options };
+}
+
+function pixels(description: string): WholeNumber {
+  return { type: 'integer', minimum: 1, maximum: 4096, description };
+}
+
+export const CHANNEL_QUERY = {
+  type: 'object',
+  properties: {
+    type: oneOf(['id', 'username', 'handle'], { description: 'How the identifier is read.', default: 'id' }),
+  },
+} as const satisfies QuerySchema;
+
+export const PICTURE_QUERY = {
+  type: 'object',
+  properties: {
+    type: oneOf(VARIANTS, { description: 'Which crop of the banner, or the avatar.', default: 'default' }),
+    format: oneOf([...FORMATS, 'jpg'], {
       description:
         'The encoding; when left out the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
     }),
-  ),
-  width: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 4096,
-      description: 'Pixels, never more than the crop has; alone, the height follows.',
-    }),
-  ),
-  height: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 4096,
-      description: 'Pixels, never more than the crop has; alone, the width follows.',
-    }),
-  ),
-  quality: Type.Optional(
-    Type.Integer({
+    width: pixels('Pixels, never more than the crop has; alone, the height follows.'),
+    height: pixels('Pixels, never more than the crop has; alone, the width follows.'),
+    quality: {
+      type: 'integer',
       minimum: 1,
       maximum: 100,
       description: 'Of the encoding; when left out, one at which the formats look alike. No effect on PNG.',
-    }),
-  ),
-});
+    },
+  },
+} as const satisfies QuerySchema;
 
-const MAX_QUERY_CODE_POINTS = 100;
+export const SEARCH_QUERY = {
+  type: 'object',
+  required: ['q'],
+  properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      description: 'The search text; blanks around it are dropped.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'How many results at most.' },
+  },
+} as const satisfies QuerySchema;
 
-export const SEARCH_QUERY = Type.Object({
-  q: Type.String({
-    minLength: 1,
-    maxLength: MAX_QUERY_CODE_POINTS,
-    description: 'The search text; blanks around it are dropped.',
-  }),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'How many results at most.' }),
-  ),
-});
+/** A schema of what a path holds: every part is there. */
+export function pathParameters(parameters: Readonly<Record<string, object>>) {
+  return { type: 'object', required: Object.keys(parameters), properties: parameters };
+}
 
-type Range = TInteger & { readonly minimum: number; readonly maximum: number };
 type RawQuery = Readonly<Record<string, unknown>>;
 
 /**
@@ -69,10 +100,12 @@ type RawQuery = Readonly<Record<string, unknown>>;
  *
  * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
  */
-export function createQueryReader<Schema extends TObject>(schema: Schema): (raw: RawQuery) => Static<Schema> {
-  const readers = Object.entries(schema.properties).map(([name, property]) => {
+export function createQueryReader<const Schema extends QuerySchema>(
+  schema: Schema,
+): (raw: RawQuery) => XStatic<Schema> {
+  const readers = Object.entries(schema.properties).map(([name, parameter]) => {
     const isRequired = schema.required?.includes(name) ?? false;
-    return [name, createParameterReader(name, property, isRequired)] as const;
+    return [name, createParameterReader(name, parameter, isRequired)] as const;
   });
   return (raw) => {
     const read: Record<string, unknown> = {};
@@ -80,13 +113,12 @@ export function createQueryReader<Schema extends TObject>(schema: Schema): (raw:
       const value = readParameter(raw[name]);
       if (value !== undefined) read[name] = value;
     }
-    return read as Static<Schema>;
+    return read as XStatic<Schema>;
   };
 }
 
-function createParameterReader(name: string, schema: TSchema, isRequired: boolean): (raw: unknown) => unknown {
-  const isAllowed = checkOf(schema);
-  const expected = expectationOf(schema);
+function createParameterReader(name: string, parameter: Parameter, isRequired: boolean): (raw: unknown) => unknown {
+  const expected = expectationOf(parameter);
   return (raw) => {
     if (raw === undefined) {
       if (isRequired) throw new AppError('invalid_parameter', `The parameter "${name}" is missing: ${expected}.`);
@@ -95,41 +127,37 @@ function createParameterReader(name: string, schema: TSchema, isRequired: boolea
     if (typeof raw !== 'string') {
       throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once: give it once.`);
     }
-    const value = readValue(raw, schema);
-    if (value !== undefined && isAllowed(value)) return value;
+    const value = readValue(raw, parameter);
+    if (value !== undefined) return value;
     const fault = raw.trim() === '' ? 'is empty' : 'cannot be used';
     throw new AppError('invalid_parameter', `The parameter "${name}" ${fault}: ${expected}.`);
   };
 }
 
-/** Blanks around a search text are dropped; a name or number with blanks is none of ours. */
-function readValue(raw: string, schema: TSchema): number | string | undefined {
-  if (Type.IsInteger(schema)) return readInteger(raw);
-  return Type.IsEnum(schema) ? raw : raw.trim();
+/** For the three kinds of parameters there are; `undefined`: not allowed. */
+function readValue(raw: string, parameter: Parameter): number | string | undefined {
+  if (parameter.type === 'integer') return readWholeNumber(raw, parameter);
+  if ('enum' in parameter) return parameter.enum.includes(raw) ? raw : undefined;
+  return readText(raw, parameter);
 }
 
-function readInteger(text: string): number | undefined {
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+function readWholeNumber(raw: string, { minimum, maximum }: WholeNumber): number | undefined {
+  if (!/^\d{1,9}$/.test(raw)) return undefined;
+  const value = Number(raw);
+  return value >= minimum && value <= maximum ? value : undefined;
 }
 
-/** For the three kinds of parameters there are; the library's own compiler would take a tenth of the start. */
-function checkOf(schema: TSchema): (value: number | string) => boolean {
-  if (Type.IsInteger(schema)) {
-    const { minimum, maximum } = schema as Range;
-    return (value) => Number(value) >= minimum && Number(value) <= maximum;
+/** Blanks around a text are dropped; a name or number with blanks is none of ours. */
+function readText(raw: string, { minLength, maxLength }: Text): string | undefined {
+  const text = raw.trim();
+  const codePoints = [...text].length;
+  return codePoints >= minLength && codePoints <= maxLength ? text : undefined;
+}
+
+function expectationOf(parameter: Parameter): string {
+  if (parameter.type === 'integer') {
+    return `it must be a whole number from ${parameter.minimum} to ${parameter.maximum}`;
   }
-  if (Type.IsEnum(schema)) return (value) => schema.enum.includes(value);
-  return (value) => {
-    const codePoints = [...String(value)].length;
-    return codePoints >= 1 && codePoints <= MAX_QUERY_CODE_POINTS;
-  };
-}
-
-function expectationOf(schema: TSchema): string {
-  if (Type.IsInteger(schema)) {
-    const { minimum, maximum } = schema as Range;
-    return `it must be a whole number from ${minimum} to ${maximum}`;
-  }
-  if (Type.IsEnum(schema)) return `it must be one of ${schema.enum.join(', ')}, in lower case`;
-  return `it must be a text of 1 to ${MAX_QUERY_CODE_POINTS} characters`;
+  if ('enum' in parameter) return `it must be one of ${parameter.enum.join(', ')}, in lower case`;
+  return `it must be a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
 }

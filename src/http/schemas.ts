@@ -1,4 +1,3 @@
-import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
 import { FORMATS, MEDIA_TYPES } from '../domain/formats.ts';
 import { type HeaderFieldName, headersOf } from './header-fields.ts';
@@ -8,98 +7,90 @@ import { PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
  * What the service answers, for /openapi.json.
  */
 
-function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()]);
+function nullable(schema: object) {
+  return { anyOf: [schema, { type: 'null' }] };
 }
 
-function text(description: string) {
-  return Type.String({ description });
+function text(description: string, more: { readonly pattern?: string; readonly format?: string } = {}) {
+  return { type: 'string', ...more, description };
 }
 
 function count(description: string) {
-  return nullable(Type.String({ pattern: '^\\d+$', description: `${description}; a decimal integer.` }));
+  return nullable(text(`${description}; a decimal integer.`, { pattern: '^\\d+$' }));
 }
 
 function pictureUrl(description: string) {
-  return nullable(Type.String({ format: 'uri', description: `${description}; null: the channel has none.` }));
+  return nullable(text(`${description}; null: the channel has none.`, { format: 'uri' }));
 }
 
-const CHANNEL_ID = Type.String({ pattern: '^UC[A-Za-z0-9_-]{22}$', description: 'The channel ID.' });
+/** An object that always has all of its fields. */
+function whole(description: string, properties: Readonly<Record<string, object>>) {
+  return { type: 'object' as const, description, required: Object.keys(properties), properties };
+}
+
+const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' });
 const HANDLE = nullable(text('The handle, with its leading @ and in the letter case its owner chose.'));
 
-const CHANNEL_RECORD_SCHEMA = Type.Object(
-  {
-    channelId: CHANNEL_ID,
-    title: text('The channel’s name.'),
-    description: nullable(text('What the channel says of itself; may be empty.')),
-    customUrl: HANDLE,
-    publishedAt: nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'When the channel was made, UTC; T00:00:00Z where only the day is known.',
-      }),
-    ),
-    country: nullable(Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' })),
-    subscriberCount: count('Subscribers'),
-    viewCount: count('Views of all videos'),
-    videoCount: count('Public videos'),
-    bannerUrl: pictureUrl('The default banner on this service'),
-    avatarUrl: pictureUrl('The avatar on this service'),
-    bannerUrls: Type.Object(
-      {
-        default: pictureUrl('The default banner'),
-        tv: pictureUrl('All of the banner'),
-        desktop: pictureUrl('What a desktop shows of it'),
-        tablet: pictureUrl('What a tablet shows of it'),
-        mobile: pictureUrl('What a phone shows of it'),
-        avatar: pictureUrl('The avatar'),
-      },
-      { description: 'Every picture on this service.' },
-    ),
-    links: Type.Array(
-      Type.Object({
-        title: text('The name of the linked site.'),
-        url: Type.String({ format: 'uri', description: 'http or https, unwrapped from redirectors.' }),
-      }),
-      { description: 'The channel’s links; empty where it has none or they are not known.' },
-    ),
+const CHANNEL_RECORD_SCHEMA = whole('A channel. Every field is always there; null means unknown or hidden.', {
+  channelId: CHANNEL_ID,
+  title: text('The channel’s name.'),
+  description: nullable(text('What the channel says of itself; may be empty.')),
+  customUrl: HANDLE,
+  publishedAt: nullable(
+    text('When the channel was made, UTC; T00:00:00Z where only the day is known.', { format: 'date-time' }),
+  ),
+  country: nullable(text('ISO 3166-1 alpha-2.', { pattern: '^[A-Z]{2}$' })),
+  subscriberCount: count('Subscribers'),
+  viewCount: count('Views of all videos'),
+  videoCount: count('Public videos'),
+  bannerUrl: pictureUrl('The default banner on this service'),
+  avatarUrl: pictureUrl('The avatar on this service'),
+  bannerUrls: whole('Every picture on this service.', {
+    default: pictureUrl('The default banner'),
+    tv: pictureUrl('All of the banner'),
+    desktop: pictureUrl('What a desktop shows of it'),
+    tablet: pictureUrl('What a tablet shows of it'),
+    mobile: pictureUrl('What a phone shows of it'),
+    avatar: pictureUrl('The avatar'),
+  }),
+  links: {
+    type: 'array',
+    description: 'The channel’s links; empty where it has none or they are not known.',
+    items: whole('A link.', {
+      title: text('The name of the linked site.'),
+      url: text('http or https, unwrapped from redirectors.', { format: 'uri' }),
+    }),
   },
-  { description: 'A channel. Every field is always there; null means unknown or hidden.' },
-);
+});
 
-const SEARCH_RESULT_SCHEMA = Type.Object(
-  {
-    channelId: CHANNEL_ID,
-    title: text('The channel’s name.'),
-    description: nullable(text('What the channel says of itself, perhaps shortened by the source.')),
-    customUrl: HANDLE,
-    subscriberCount: count('Subscribers'),
-    videoCount: count('Public videos'),
-    bannerUrl: pictureUrl('Where the default banner is, or would be where the source does not say'),
-    avatarUrl: pictureUrl('Where the avatar is, or would be where the source does not say'),
-  },
-  { description: 'A channel as a search shows it; null means unknown or hidden.' },
-);
+const SEARCH_RESULT_SCHEMA = whole('A channel as a search shows it; null means unknown or hidden.', {
+  channelId: CHANNEL_ID,
+  title: text('The channel’s name.'),
+  description: nullable(text('What the channel says of itself, perhaps shortened by the source.')),
+  customUrl: HANDLE,
+  subscriberCount: count('Subscribers'),
+  videoCount: count('Public videos'),
+  bannerUrl: pictureUrl('Where the default banner is, or would be where the source does not say'),
+  avatarUrl: pictureUrl('Where the avatar is, or would be where the source does not say'),
+});
 
-const SEARCH_RESULTS_SCHEMA = Type.Object(
-  {
-    query: text('`q` without the blanks around it.'),
-    results: Type.Array({ $ref: schemaRef('SearchResult') }, { description: 'Best first; empty where nothing fits.' }),
+const SEARCH_RESULTS_SCHEMA = whole('The channels that fit a text.', {
+  query: text('`q` without the blanks around it.'),
+  results: {
+    type: 'array',
+    description: 'Best first; empty where nothing fits.',
+    items: { $ref: schemaRef('SearchResult') },
   },
-  { description: 'The channels that fit a text.' },
-);
+});
 
-const PROBLEM_SCHEMA = Type.Object(
-  {
-    type: Type.String({ format: 'uri-reference', description: 'The code as an address; `/problems` lists them all.' }),
-    title: text('The code in words.'),
-    status: Type.Integer({ description: 'The status of the answer.' }),
-    detail: text('A sentence that says what to do.'),
-    code: Type.Enum([...ERROR_CODES], { type: 'string', description: 'What went wrong: one of a closed list.' }),
-    requestId: text('The same as `X-Request-Id`.'),
-  },
-  { description: 'An error (RFC 9457).' },
-);
+const PROBLEM_SCHEMA = whole('An error (RFC 9457).', {
+  type: text('The code as an address; `/problems` lists them all.', { format: 'uri-reference' }),
+  title: text('The code in words.'),
+  status: { type: 'integer', description: 'The status of the answer.' },
+  detail: text('A sentence that says what to do.'),
+  code: { type: 'string', enum: ERROR_CODES, description: 'What went wrong: one of a closed list.' },
+  requestId: text('The same as `X-Request-Id`.'),
+});
 
 /** The named schemas that answers refer to. */
 export const COMPONENT_SCHEMAS = {
@@ -160,7 +151,7 @@ export const PICTURE = success('picture', {
 });
 
 export const JSON_DOCUMENT = success('document', {
-  content: json(Type.Object({}, { additionalProperties: true })),
+  content: json({ type: 'object' }),
   fields: ['Cache-Control', 'ETag'],
 });
 

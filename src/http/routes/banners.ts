@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { AppError } from '../../domain/errors.ts';
 import { EXTENSIONS, type Format, findFormat, MEDIA_TYPES } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
@@ -9,7 +8,7 @@ import { acceptedFormats } from '../accept.ts';
 import { type Answer, cacheStatusOf } from '../answer.ts';
 import { isNotModified } from '../conditional.ts';
 import { addEndpoint, goneSignal } from '../endpoint.ts';
-import { createQueryReader, PICTURE_QUERY } from '../params.ts';
+import { createQueryReader, PICTURE_QUERY, pathParameters } from '../params.ts';
 import { EXTENSION_LIST, type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
 import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
 
@@ -77,12 +76,13 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     return rendered.kind === 'hit' ? { ...answer, repeatableBy: validators } : answer;
   }
 
-  const identifier = Type.String({ description: 'A channel ID, an @handle or a name.' });
-  const short = Type.String({ description: 'A channel ID or an @handle; with a variant, a name too.' });
-  const variant = Type.Enum([...VARIANTS], {
+  const identifier = { type: 'string', description: 'A channel ID, an @handle or a name.' };
+  const short = { type: 'string', description: 'A channel ID or an @handle; with a variant, a name too.' };
+  const variant = {
     type: 'string',
+    enum: VARIANTS,
     description: `Which crop; an extension (${EXTENSION_LIST}) may follow and says the encoding.`,
-  });
+  };
   const description =
     'Crops are centred parts of the original, which is never enlarged. `width` and `height` together take the largest ' +
     'rectangle of that ratio inside the crop. What the path and a parameter say twice has to agree.';
@@ -90,7 +90,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
 
   addEndpoint(app, {
     url: '/api/banner/:identifier',
-    schema: { summary: 'A channel’s banner or avatar', params: Type.Object({ identifier }), ...shared },
+    schema: { summary: 'A channel’s banner or avatar', params: pathParameters({ identifier }), ...shared },
     parsePath: (request) => parseBannerPath(paramsOf(request).identifier, undefined),
     answer,
   });
@@ -98,7 +98,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     url: '/api/banner/:identifier/:variant',
     schema: {
       summary: 'A crop of a channel’s banner, or its avatar',
-      params: Type.Object({ identifier, variant }),
+      params: pathParameters({ identifier, variant }),
       ...shared,
     },
     parsePath: (request) => parseBannerPath(paramsOf(request).identifier, paramsOf(request).variant),
@@ -106,7 +106,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
   });
   addEndpoint(app, {
     url: '/:identifier',
-    schema: { summary: 'A channel’s banner, short form', params: Type.Object({ identifier: short }), ...shared },
+    schema: { summary: 'A channel’s banner, short form', params: pathParameters({ identifier: short }), ...shared },
     parsePath: (request) => parseShortPath(paramsOf(request).identifier, undefined),
     answer,
   });
@@ -114,7 +114,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     url: '/:identifier/:variant',
     schema: {
       summary: 'A crop or the avatar, short form',
-      params: Type.Object({ identifier: short, variant }),
+      params: pathParameters({ identifier: short, variant }),
       ...shared,
     },
     parsePath: (request) => parseShortPath(paramsOf(request).identifier, paramsOf(request).variant),

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, parseIdentifier, refsOfBareIdentifier } from '../../domain/identifier.ts';
@@ -7,7 +6,7 @@ import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
-import { CHANNEL_QUERY, createQueryReader } from '../params.ts';
+import { CHANNEL_QUERY, createQueryReader, pathParameters } from '../params.ts';
 import { recordOf } from '../record.ts';
 import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
@@ -35,7 +34,7 @@ export function addChannelRoutes(app: FastifyInstance, deps: ChannelRouteDeps): 
       schema: {
         summary,
         description: 'Kept for an hour. An ID that upstream redirects answers with the channel it leads to.',
-        params: Type.Object({ identifier: Type.String({ description }) }),
+        params: pathParameters({ identifier: { type: 'string', description } }),
         ...(isTyped && { querystring: CHANNEL_QUERY }),
         response: answersOf(CHANNEL_RECORD, CHANNEL_ERRORS),
       },

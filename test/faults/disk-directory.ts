@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
@@ -43,7 +43,11 @@ const TROUBLES: readonly DirectoryTrouble[] = [
   {
     name: 'DATA_DIR removed under the service',
     isFromTheStart: false,
-    make: (dataDir) => rm(dataDir, { recursive: true }),
+    async make(dataDir) {
+      // Moved first: a picture that is still being stored would appear in a folder that is being emptied.
+      await rename(dataDir, `${dataDir}.gone`);
+      await rm(`${dataDir}.gone`, { recursive: true });
+    },
     // The service makes it anew.
     mend: async () => undefined,
   },

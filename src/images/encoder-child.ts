@@ -21,7 +21,7 @@ export interface EncoderChild {
   readonly pid: number | undefined;
   /** Settles when the process is gone, however that came about. */
   readonly ended: Promise<void>;
-  /** One task at a time. Rejects when the process ends before it has answered. */
+  /** One task at a time. Rejects when the process ends or is killed before it has answered. */
   run(task: EncoderTask): Promise<TaskReply>;
   /** At once, whatever it is doing. */
   kill(): void;
@@ -57,7 +57,11 @@ export function startEncoderChild(): EncoderChild {
       });
       return pending.promise;
     },
-    kill: () => void child.kill('SIGKILL'),
+    kill() {
+      child.kill('SIGKILL');
+      // Not when it is gone: at the lowest priority that can take seconds on a busy machine, and somebody waits.
+      pending?.reject(new Error('The encoder process was killed'));
+    },
   };
 }
 

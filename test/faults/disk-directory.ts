@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
@@ -56,12 +57,17 @@ const TROUBLES: readonly DirectoryTrouble[] = [
 /** Without its directory the service goes on from memory and upstream, says so, and recovers. */
 export async function denyTheDirectory(context: FaultContext): Promise<void> {
   for (const trouble of TROUBLES) {
-    if (trouble.isFromTheStart && process.getuid?.() !== 0) {
-      context.report.skip('disk', trouble.name, 'only root can start a process as somebody else');
-    } else {
-      await context.measure('disk', trouble.name, () => serveWithout(context, trouble));
-    }
+    const obstacle = trouble.isFromTheStart ? findObstacle() : undefined;
+    if (obstacle !== undefined) context.report.skip('disk', trouble.name, obstacle);
+    else await context.measure('disk', trouble.name, () => serveWithout(context, trouble));
   }
+}
+
+/** Why the service cannot be started as the unprivileged user. */
+function findObstacle(): string | undefined {
+  if (process.getuid?.() !== 0) return 'only root can start a process as somebody else';
+  const { error } = spawnSync(process.execPath, ['--version'], { uid: UNPRIVILEGED, gid: UNPRIVILEGED });
+  return error === undefined ? undefined : 'that user may not read the directory that the project is in';
 }
 
 async function serveWithout(context: FaultContext, trouble: DirectoryTrouble): Promise<Outcome> {

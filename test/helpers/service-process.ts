@@ -96,7 +96,7 @@ async function listeningPort({ child, output, ended }: LaunchedProcess): Promise
     if (port !== undefined) resolve(Number(port));
   };
   child.stdout?.on('data', look);
-  void ended.then((how) => reject(new Error(`ended with ${how} before it listened:\n${output()}`)));
+  ended.then((how) => reject(new Error(`ended with ${how} before it listened:\n${output()}`)), reject);
   try {
     return await promise;
   } catch (error) {

@@ -239,30 +239,33 @@ export async function buildApp(
     ...(redis && sharedLimiter && { redis: () => ({ ...redis.stats(), ...sharedLimiter.stats() }) }),
   });
 
-  await stores.opened();
   const purge = createPurge({ store, pictures, caches });
+  const console = createConsoleServer({
+    readers: {
+      version,
+      startedAtMs: Date.now(),
+      conditions,
+      sources: allUpstreams,
+      encoder: () => encoder.stats(),
+      stores: () => stores.sizes(),
+      limiter: () => ownLimiter.stats(),
+      refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
+      settings,
+    },
+    registry: metrics.registry,
+    purge,
+    dataDir: config.dataDir,
+    logger,
+    allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
+    publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(http)}`,
+  });
+
+  // Last: the store's thread takes its time to start, and everything above was made meanwhile.
+  await stores.opened();
   void takeDown({ purge, channelIds: config.blockedChannels, logger, states });
   return {
     http,
-    console: createConsoleServer({
-      readers: {
-        version,
-        startedAtMs: Date.now(),
-        conditions,
-        sources: allUpstreams,
-        encoder: () => encoder.stats(),
-        stores: () => stores.sizes(),
-        limiter: () => ownLimiter.stats(),
-        refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
-        settings,
-      },
-      registry: metrics.registry,
-      purge,
-      dataDir: config.dataDir,
-      logger,
-      allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
-      publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(http)}`,
-    }),
+    console,
     encoderStats: () => encoder.stats(),
     announceStop() {
       isStopping = true;

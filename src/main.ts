@@ -64,8 +64,10 @@ async function main([first = 'serve', ...rest]: readonly string[]): Promise<numb
 }
 
 async function startServer(config: Config): Promise<number | undefined> {
-  // Stripping types and compiling takes most of the start; what is kept in the data directory is used by the next one.
-  enableCompileCache(join(config.dataDir, 'compile-cache'));
+  // Stripping types and compiling takes most of the start; what is kept in the data directory is used by the next one;
+  // the threads take the directory from the environment.
+  process.env.NODE_COMPILE_CACHE ??= join(config.dataDir, 'compile-cache');
+  enableCompileCache(process.env.NODE_COMPILE_CACHE);
   // Loaded when needed: a short command should not wait for the whole server.
   const [{ buildApp }, { serve }, { createLogger }, { findDataVersionProblem }] = await Promise.all([
     import('./app.ts'),

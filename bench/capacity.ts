@@ -7,6 +7,7 @@ import { parseConfig } from '../src/config.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import { LIFETIMES } from '../src/services/cache-plan.ts';
 import { createManualClock } from '../test/helpers/clock.ts';
+import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
 import { OWN_ANSWERS, readAnswers } from '../test/helpers/replay-answers.ts';
 import { startReplayServer } from '../test/helpers/replay-server.ts';
@@ -55,7 +56,7 @@ async function measureCalls(): Promise<Row[]> {
 
   async function ask(what: string, url: string): Promise<void> {
     upstream.forgetCalls();
-    const { statusCode } = await app.http.inject({ url, headers: { host: 'bench' } });
+    const { statusCode } = await sendInProcess(app.http, { url });
     if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}.`);
     // The exact time of creation is asked for behind the answer.
     await new Promise((resolve) => setTimeout(resolve, 200));

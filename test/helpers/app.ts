@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import inject from 'light-my-request';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { type App, type AppOverrides, buildApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
+import { type InProcessRequest, sendInProcess } from './in-process.ts';
 
 export interface TestApp {
   readonly app: App;
@@ -14,7 +14,7 @@ export interface TestApp {
   readonly dataDir: string;
   /** A request through the whole service without a socket. */
   get(url: string, headers?: Record<string, string>): Promise<TestAnswer>;
-  request(options: { method: string; url: string; headers?: Record<string, string> }): Promise<TestAnswer>;
+  request(options: InProcessRequest): Promise<TestAnswer>;
   close(): Promise<void>;
 }
 
@@ -45,18 +45,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...env,
   });
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '0.0.0-test', clock, ...overrides });
-  await app.http.ready();
-
-  async function request(wanted: { method: string; url: string; headers?: Record<string, string> }) {
-    // Not Fastify's own: that would go past what stands before its router.
-    const { statusCode, headers, rawPayload } = await inject(
-      (raw, response) => app.http.server.emit('request', raw, response),
-      {
-        ...wanted,
-        method: wanted.method as 'GET',
-        headers: { host: 'pennant.test', ...wanted.headers },
-      },
-    );
+  async function request(wanted: InProcessRequest) {
+    const { statusCode, headers, rawPayload } = await sendInProcess(app.http, wanted);
     const text = rawPayload.toString('utf8');
     return {
       status: statusCode,

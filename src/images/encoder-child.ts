@@ -66,11 +66,19 @@ export function startEncoderChild(): EncoderChild {
 }
 
 /**
- * Freed memory goes back to the system within about a second, while a process waits for work too. What is larger than
- * 8 MiB goes back at once and is asked for again by the next picture: in huge pages that takes 200 page faults instead
- * of 3,800 (measured on a whole banner as JPEG: 28 instead of 35 ms). One arena keeps less; one thread at a time encodes.
+ * Freed memory goes back to the system within about a second, while a process waits for work too. Not sooner: by itself
+ * jemalloc gives back at once what is larger than 8 MiB and takes new pages where a small piece of a large one would do,
+ * so that the next picture costs thousands of page faults (docs/images.md). Huge pages would spare more of them, at the
+ * price of requests that wait for the kernel to clear those.
  */
-const JEMALLOC_OPTIONS = 'narenas:1,thp:always,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0';
+const JEMALLOC_OPTIONS = [
+  'narenas:4',
+  'oversize_threshold:0',
+  'lg_extent_max_active_fit:20',
+  'background_thread:true',
+  'dirty_decay_ms:1000',
+  'muzzy_decay_ms:0',
+].join(',');
 
 /** glibc keeps what many threads' arenas have freed: it grew from 304 to 624 MiB over 240 pictures, jemalloc did not. */
 function allocatorEnvironment(): Record<string, string> {

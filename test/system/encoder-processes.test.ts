@@ -94,7 +94,7 @@ describe('an encoder process', () => {
     const job = await slowJob();
     await encoder.inspect({ bytes }, ANYONE);
     await expect(encoder.encode(job, ANYONE)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    expect(endings()).toEqual(['deadline']);
+    await vi.waitFor(() => expect(endings()).toEqual(['deadline']), { timeout: 10_000 });
     expect(await cpuTicks(started[0])).toBeUndefined();
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
@@ -142,7 +142,7 @@ describe('an encoder process', () => {
     await untilEncoding(started[0]);
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
     await ended;
-    expect(endings()).toEqual(['preempted']);
+    await vi.waitFor(() => expect(endings()).toEqual(['preempted']), { timeout: 10_000 });
   });
 
   it('is gone when the encoder is closed, and what was running rejects', async () => {

@@ -240,7 +240,7 @@ export async function buildApp(
   });
 
   const purge = createPurge({ store, pictures, caches });
-  const console = createConsoleServer({
+  const consoleServer = createConsoleServer({
     readers: {
       version,
       startedAtMs: Date.now(),
@@ -265,7 +265,7 @@ export async function buildApp(
   void takeDown({ purge, channelIds: config.blockedChannels, logger, states });
   return {
     http,
-    console,
+    console: consoleServer,
     encoderStats: () => encoder.stats(),
     announceStop() {
       isStopping = true;

@@ -7,11 +7,11 @@ import { VARIANTS } from '../domain/variants.ts';
  * The service's parameters, each written once: these JSON Schemas check requests and are what /openapi.json shows.
  */
 
-interface OneOf<Name extends string = string> {
+interface OneOf<Names extends readonly string[] = readonly string[]> {
   readonly type: 'string';
-  readonly enum: readonly Name[];
+  readonly enum: Names;
   readonly description: string;
-  readonly default?: Name;
+  readonly default?: Names[number];
 }
 
 interface WholeNumber {
@@ -37,10 +37,10 @@ interface QuerySchema {
   readonly properties: Readonly<Record<string, Parameter>>;
 }
 
-function oneOf<const Name extends string>(
-  names: readonly Name[],
-  options: { description: string; default?: Name },
-): OneOf<Name> {
+function oneOf<const Names extends readonly string[]>(
+  names: Names,
+  options: { description: string; default?: NoInfer<Names[number]> },
+): OneOf<Names> {
   return { type: 'string', enum: names, ...options };
 }
 
@@ -87,11 +87,6 @@ export const SEARCH_QUERY = {
     limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'How many results at most.' },
   },
 } as const satisfies QuerySchema;
-
-/** A schema of what a path holds: every part is there. */
-export function pathParameters(parameters: Readonly<Record<string, object>>) {
-  return { type: 'object', required: Object.keys(parameters), properties: parameters };
-}
 
 type RawQuery = Readonly<Record<string, unknown>>;
 

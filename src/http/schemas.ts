@@ -1,6 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
 import { FORMATS, MEDIA_TYPES } from '../domain/formats.ts';
 import { type HeaderFieldName, headersOf } from './header-fields.ts';
+import { completeObject } from './json-schema.ts';
 import { PROBLEM_MEDIA_TYPE, PROBLEMS } from './problems.ts';
 
 /*
@@ -23,15 +24,14 @@ function pictureUrl(description: string) {
   return nullable(text(`${description}; null: the channel has none.`, { format: 'uri' }));
 }
 
-/** An object that always has all of its fields. */
-function whole(description: string, properties: Readonly<Record<string, object>>) {
-  return { type: 'object' as const, description, required: Object.keys(properties), properties };
+function described(description: string, properties: Readonly<Record<string, object>>) {
+  return { description, ...completeObject(properties) };
 }
 
 const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' });
 const HANDLE = nullable(text('The handle, with its leading @ and in the letter case its owner chose.'));
 
-const CHANNEL_RECORD_SCHEMA = whole('A channel. Every field is always there; null means unknown or hidden.', {
+const CHANNEL_RECORD_SCHEMA = described('A channel. Every field is always there; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
   description: nullable(text('What the channel says of itself; may be empty.')),
@@ -45,7 +45,7 @@ const CHANNEL_RECORD_SCHEMA = whole('A channel. Every field is always there; nul
   videoCount: count('Public videos'),
   bannerUrl: pictureUrl('The default banner on this service'),
   avatarUrl: pictureUrl('The avatar on this service'),
-  bannerUrls: whole('Every picture on this service.', {
+  bannerUrls: described('Every picture on this service.', {
     default: pictureUrl('The default banner'),
     tv: pictureUrl('All of the banner'),
     desktop: pictureUrl('What a desktop shows of it'),
@@ -56,14 +56,14 @@ const CHANNEL_RECORD_SCHEMA = whole('A channel. Every field is always there; nul
   links: {
     type: 'array',
     description: 'The channel’s links; empty where it has none or they are not known.',
-    items: whole('A link.', {
+    items: described('A link.', {
       title: text('The name of the linked site.'),
       url: text('http or https, unwrapped from redirectors.', { format: 'uri' }),
     }),
   },
 });
 
-const SEARCH_RESULT_SCHEMA = whole('A channel as a search shows it; null means unknown or hidden.', {
+const SEARCH_RESULT_SCHEMA = described('A channel as a search shows it; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
   description: nullable(text('What the channel says of itself, perhaps shortened by the source.')),
@@ -74,7 +74,7 @@ const SEARCH_RESULT_SCHEMA = whole('A channel as a search shows it; null means u
   avatarUrl: pictureUrl('Where the avatar is, or would be where the source does not say'),
 });
 
-const SEARCH_RESULTS_SCHEMA = whole('The channels that fit a text.', {
+const SEARCH_RESULTS_SCHEMA = described('The channels that fit a text.', {
   query: text('`q` without the blanks around it.'),
   results: {
     type: 'array',
@@ -83,7 +83,7 @@ const SEARCH_RESULTS_SCHEMA = whole('The channels that fit a text.', {
   },
 });
 
-const PROBLEM_SCHEMA = whole('An error (RFC 9457).', {
+const PROBLEM_SCHEMA = described('An error (RFC 9457).', {
   type: text('The code as an address; `/problems` lists them all.', { format: 'uri-reference' }),
   title: text('The code in words.'),
   status: { type: 'integer', description: 'The status of the answer.' },

@@ -8,7 +8,8 @@ import { acceptedFormats } from '../accept.ts';
 import { type Answer, cacheStatusOf } from '../answer.ts';
 import { isNotModified } from '../conditional.ts';
 import { addEndpoint, goneSignal } from '../endpoint.ts';
-import { createQueryReader, PICTURE_QUERY, pathParameters } from '../params.ts';
+import { completeObject } from '../json-schema.ts';
+import { createQueryReader, PICTURE_QUERY } from '../params.ts';
 import { EXTENSION_LIST, type PicturePath, parseBannerPath, parseShortPath } from '../picture-path.ts';
 import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
 
@@ -90,7 +91,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
 
   addEndpoint(app, {
     url: '/api/banner/:identifier',
-    schema: { summary: 'A channel’s banner or avatar', params: pathParameters({ identifier }), ...shared },
+    schema: { summary: 'A channel’s banner or avatar', params: completeObject({ identifier }), ...shared },
     parsePath: (request) => parseBannerPath(paramsOf(request).identifier, undefined),
     answer,
   });
@@ -98,7 +99,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     url: '/api/banner/:identifier/:variant',
     schema: {
       summary: 'A crop of a channel’s banner, or its avatar',
-      params: pathParameters({ identifier, variant }),
+      params: completeObject({ identifier, variant }),
       ...shared,
     },
     parsePath: (request) => parseBannerPath(paramsOf(request).identifier, paramsOf(request).variant),
@@ -106,7 +107,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
   });
   addEndpoint(app, {
     url: '/:identifier',
-    schema: { summary: 'A channel’s banner, short form', params: pathParameters({ identifier: short }), ...shared },
+    schema: { summary: 'A channel’s banner, short form', params: completeObject({ identifier: short }), ...shared },
     parsePath: (request) => parseShortPath(paramsOf(request).identifier, undefined),
     answer,
   });
@@ -114,7 +115,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     url: '/:identifier/:variant',
     schema: {
       summary: 'A crop or the avatar, short form',
-      params: pathParameters({ identifier: short, variant }),
+      params: completeObject({ identifier: short, variant }),
       ...shared,
     },
     parsePath: (request) => parseShortPath(paramsOf(request).identifier, paramsOf(request).variant),

@@ -6,7 +6,8 @@ import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
-import { CHANNEL_QUERY, createQueryReader, pathParameters } from '../params.ts';
+import { completeObject } from '../json-schema.ts';
+import { CHANNEL_QUERY, createQueryReader } from '../params.ts';
 import { recordOf } from '../record.ts';
 import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
@@ -34,7 +35,7 @@ export function addChannelRoutes(app: FastifyInstance, deps: ChannelRouteDeps): 
       schema: {
         summary,
         description: 'Kept for an hour. An ID that upstream redirects answers with the channel it leads to.',
-        params: pathParameters({ identifier: { type: 'string', description } }),
+        params: completeObject({ identifier: { type: 'string', description } }),
         ...(isTyped && { querystring: CHANNEL_QUERY }),
         response: answersOf(CHANNEL_RECORD, CHANNEL_ERRORS),
       },

@@ -1,0 +1,18 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import type { Format } from '../domain/formats.ts';
+import type { Variant } from '../domain/variants.ts';
+import { createQueryReader, PICTURE_QUERY, SEARCH_QUERY } from './params.ts';
+
+test('parameters are read as what their schema says', () => {
+  const { type, format, width, height } = createQueryReader(PICTURE_QUERY)({ type: 'tv', format: 'jpg', width: '320' });
+  expect({ type, format, width, height }).toEqual({ type: 'tv', format: 'jpg', width: 320, height: undefined });
+  expectTypeOf(type).toEqualTypeOf<Variant | undefined>();
+  expectTypeOf(format).toEqualTypeOf<Format | 'jpg' | undefined>();
+  expectTypeOf(width).toEqualTypeOf<number | undefined>();
+});
+
+test('a parameter that must be there is never undefined', () => {
+  const { q, limit } = createQueryReader(SEARCH_QUERY)({ q: ' kitchen ' });
+  expect({ q, limit }).toEqual({ q: 'kitchen', limit: undefined });
+  expectTypeOf(q).toEqualTypeOf<string>();
+});

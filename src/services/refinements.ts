@@ -38,7 +38,8 @@ interface Progress {
 
 /** Remembers which pictures are asked for often enough to be worth a slow encode. */
 export function createRefinements({ store, clock, onError }: RefinementsOptions): Refinements {
-  const progress = new LRUCache<string, Progress>({ max: REMEMBERED_PICTURES });
+  // `max` would make room for all of them at the start.
+  const progress = new LRUCache<string, Progress>({ maxSize: REMEMBERED_PICTURES, sizeCalculation: () => 1 });
 
   async function progressOf(pictureKey: string): Promise<Progress> {
     const known = progress.get(pictureKey);

@@ -14,12 +14,13 @@ const SEARCH_SHARE = 0.5;
 const DAY_MS = 86_400_000;
 
 export function createDailyQuota(clock: Clock, unitsPerDay: number): DailyQuota {
-  let day = pacificDay(clock.now());
+  const calendar = createPacificCalendar();
+  let day = calendar.dayOf(clock.now());
   let spent = 0;
   let spentOnSearches = 0;
 
   function startNewDay(): void {
-    const today = pacificDay(clock.now());
+    const today = calendar.dayOf(clock.now());
     if (today === day) return;
     day = today;
     spent = 0;
@@ -27,7 +28,10 @@ export function createDailyQuota(clock: Clock, unitsPerDay: number): DailyQuota 
   }
 
   function refuse(whose: string): never {
-    throw new OwnLimitError(`The daily quota of the YouTube Data API${whose} is spent.`, msUntilReset(clock.now()));
+    throw new OwnLimitError(
+      `The daily quota of the YouTube Data API${whose} is spent.`,
+      calendar.msUntilNextDay(clock.now()),
+    );
   }
 
   return {
@@ -48,20 +52,27 @@ export function createDailyQuota(clock: Clock, unitsPerDay: number): DailyQuota 
   };
 }
 
-const PACIFIC = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/Los_Angeles',
-  dateStyle: 'short',
-  timeStyle: 'medium',
-  hourCycle: 'h23',
-});
+function createPacificCalendar() {
+  const pacific = new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/Los_Angeles',
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  });
 
-/** "1/2/26, 15:04:05" */
-function pacificDay(nowMs: number): string {
-  return PACIFIC.format(nowMs).split(', ', 1)[0] ?? '';
-}
+  /** ["1/2/26", "15:04:05"] */
+  function dayAndTime(nowMs: number): [string, string] {
+    const [day = '', time = ''] = pacific.format(nowMs).split(', ');
+    return [day, time];
+  }
 
-/** An hour off on the two days a year when the clocks change. */
-function msUntilReset(nowMs: number): number {
-  const [hours = 0, minutes = 0, seconds = 0] = (PACIFIC.format(nowMs).split(', ')[1] ?? '').split(':').map(Number);
-  return DAY_MS - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+  return {
+    dayOf: (nowMs: number) => dayAndTime(nowMs)[0],
+
+    /** An hour off on the two days a year when the clocks change. */
+    msUntilNextDay(nowMs: number): number {
+      const [hours = 0, minutes = 0, seconds = 0] = dayAndTime(nowMs)[1].split(':').map(Number);
+      return DAY_MS - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+    },
+  };
 }

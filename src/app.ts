@@ -171,7 +171,7 @@ export async function buildApp(
     showsAddresses: config.logAddresses === 'full',
   });
   let isForwardReported = false;
-  const http = await createHttpServer({
+  const http = createHttpServer({
     clock,
     tracing,
     gate,

@@ -1,4 +1,6 @@
+import Fastify, { type FastifyInstance } from 'fastify';
 import { ERROR_CODES } from '../domain/errors.ts';
+import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
@@ -17,8 +19,23 @@ interface Document {
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/**
+ * The OpenAPI document of these routes, each answer written once.
+ *
+ * Its library is loaded for it alone, and sees the routes through an app of its own: at every start it would take its
+ * time, for a document that few ask for.
+ */
+export async function describeRoutes(addRoutes: (app: FastifyInstance) => void, version: string): Promise<object> {
+  const { default: swagger } = await import('@fastify/swagger');
+  const app = Fastify({ logger: false, schemaController: WITHOUT_SCHEMAS });
+  await app.register(swagger, { openapi: openApiHead(version) });
+  await app.register(async (routes) => addRoutes(routes));
+  await app.ready();
+  return shareAnswers(app.swagger());
+}
+
 /** What the document says of the service as a whole. */
-export function openApiHead(version: string) {
+function openApiHead(version: string) {
   return {
     openapi: '3.1.0' as const,
     info: {
@@ -35,7 +52,7 @@ export function openApiHead(version: string) {
  * Writes every answer once, under `components.responses`, and refers to it: each of some forty operations would repeat
  * fifteen of them.
  */
-export function shareAnswers(given: object): object {
+function shareAnswers(given: object): object {
   const { paths = {}, components, ...rest } = given as Document;
   const responses: Record<string, Response> = {};
 

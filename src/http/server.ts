@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
-import swagger from '@fastify/swagger';
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createServer } from '../lib/node-http.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answer.ts';
@@ -10,7 +10,7 @@ import type { Answered } from './answered.ts';
 import type { BaseUrls } from './base-url.ts';
 import type { ClientIdentification } from './client-ip.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
-import { openApiHead } from './openapi.ts';
+import { describeRoutes } from './openapi.ts';
 import { routeNotFound } from './picture-path.ts';
 import { problemAnswer } from './problems.ts';
 import type { RateLimitGate } from './rate-limit.ts';
@@ -25,7 +25,7 @@ import { addSearchRoute, type SearchRouteDeps } from './routes/search.ts';
 import { createUnparsedAnswers } from './unparsed.ts';
 
 export interface HttpServerOptions
-  extends Omit<ChannelRouteDeps & BannerRouteDeps & SearchRouteDeps & DocumentRouteDeps, 'baseOf'> {
+  extends Omit<ChannelRouteDeps & BannerRouteDeps & SearchRouteDeps & DocumentRouteDeps, 'baseOf' | 'describe'> {
   readonly gate: RateLimitGate;
   readonly clients: ClientIdentification;
   readonly baseUrls: BaseUrls;
@@ -53,7 +53,7 @@ const SERVER_OPTIONS: ServerOptions = {
 };
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
-export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { gate, clients, baseUrls, contact, clock, tracing, onAnswer, onFailure, onUntrustedForward } = options;
   const recentAnswers = createRecentAnswers({ clock, baseOf: baseOrNone });
   const nextRequestId = createRequestIds();
@@ -173,14 +173,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     }
   }
 
-  await app.register(swagger, { openapi: openApiHead(options.version) });
-  const routeDeps = { ...options, baseOf: (request: FastifyRequest) => baseOf(request.exchange) };
-  await app.register(async (routes) => {
+  const routeDeps = {
+    ...options,
+    baseOf: (request: FastifyRequest) => baseOf(request.exchange),
+    describe: () => describeRoutes(addRoutes, options.version),
+  };
+  function addRoutes(routes: FastifyInstance): void {
     addDocumentRoutes(routes, routeDeps);
     addChannelRoutes(routes, routeDeps);
     addSearchRoute(routes, routeDeps);
     addBannerRoutes(routes, options);
-  });
+  }
+  addRoutes(app);
   return app;
 }
 

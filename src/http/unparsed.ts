@@ -1,6 +1,7 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS } from './answer.ts';
 import { problemAnswer } from './problems.ts';
 import type { RateLimitGate } from './rate-limit.ts';

@@ -6,7 +6,6 @@ import { isNotModified } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { JSON_MEDIA_TYPE } from '../json-answer.ts';
-import { shareAnswers } from '../openapi.ts';
 import { listProblems } from '../problems.ts';
 import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
 import type { RouteDeps } from './deps.ts';
@@ -16,26 +15,30 @@ export interface DocumentRouteDeps extends RouteDeps {
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
   readonly version: string;
+  /** The OpenAPI document, but for where this service is. */
+  readonly describe: () => Promise<object>;
 }
 
 /** The index, the list of problems, the OpenAPI document and the icon. */
 export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps): void {
-  function document(url: string, summary: string, contentOf: (base: string) => unknown): void {
+  function document(url: string, summary: string, contentOf: (base: string) => object | Promise<object>): void {
     addEndpoint(app, {
       url,
       schema: { summary, response: answersOf(JSON_DOCUMENT) },
       parsePath: () => undefined,
-      answer: (_path, request) => unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(contentOf(deps.baseOf(request)))),
+      async answer(_path, request) {
+        const content = await contentOf(deps.baseOf(request));
+        return unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(content));
+      },
     });
   }
 
   document('/', 'What this service answers', (base) => indexOf(base, deps));
   document('/problems', 'Every error code', (base) => ({ problems: listProblems(base) }));
-  let openApi: object | undefined;
-  document('/openapi.json', 'This document', (base) => {
-    // Not earlier: only a request finds every route registered.
-    openApi ??= shareAnswers(app.swagger());
-    return { ...openApi, servers: [{ url: base }] };
+  let description: object | undefined;
+  document('/openapi.json', 'This document', async (base) => {
+    description ??= await deps.describe();
+    return { ...description, servers: [{ url: base }] };
   });
 
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));

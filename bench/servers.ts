@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../test/helpers/program.ts';
 import type { CapturedAnswer } from './answer.ts';
 import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';
 
@@ -19,7 +20,6 @@ export interface Service extends BenchServer {
   countOtherAnswers(): Promise<number>;
 }
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
 
 /**
@@ -30,7 +30,7 @@ const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
 export async function startService(directory: string, settings: Record<string, string> = {}): Promise<Service> {
   await mkdir(directory, { recursive: true });
   const consolePort = await findFreePort();
-  const child = spawnPinned(SERVER_CORE, process.execPath, [MAIN, 'serve'], {
+  const child = spawnPinned(SERVER_CORE, process.execPath, [PROGRAM, 'serve'], {
     // Not the project's directory: an operator's .env there would count.
     cwd: directory,
     env: {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PROGRAM } from '../test/helpers/program.ts';
 
 /* Takes the README's pictures of the playground and the console, with the sample catalog; they are committed. */
 
@@ -14,7 +15,6 @@ const CONSOLE_PORT = '18181';
 const PUBLIC = `http://localhost:${PORT}`;
 const CONSOLE = `http://localhost:${CONSOLE_PORT}`;
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** Long enough for the console's charts to have something in them. */
 const TRAFFIC_MS = 5 * 60_000;
 
@@ -58,7 +58,7 @@ try {
 async function withService(rateLimit: string, work: () => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-screenshots-'));
   const { PATH } = process.env;
-  const service = spawn(process.execPath, [MAIN, 'serve'], {
+  const service = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: dataDir,
     env: { PATH, PORT, CONSOLE_PORT, DATA_DIR: dataDir, SOURCES: 'catalog', RATE_LIMIT: rateLimit },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { flushCompileCache } from 'node:module';
 import { EXIT } from './cli/command-line.ts';
 import { systemFailure } from './cli/failure.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './composition/command-settings.ts';
@@ -64,10 +63,6 @@ async function main([first = 'serve', ...rest]: readonly string[]): Promise<numb
 }
 
 async function startServer(config: Config): Promise<number | undefined> {
-  // Stripping types and compiling takes most of the start; what is kept in the data directory is used by the next one;
-  // the threads take the directory from the environment.
-  process.env.NODE_COMPILE_CACHE ??= join(config.dataDir, 'compile-cache');
-  enableCompileCache(process.env.NODE_COMPILE_CACHE);
   // Loaded when needed: a short command should not wait for the whole server.
   const [{ buildApp }, { serve }, { createLogger }, { findDataVersionProblem }] = await Promise.all([
     import('./app.ts'),
@@ -83,7 +78,7 @@ async function startServer(config: Config): Promise<number | undefined> {
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of settingsWarnings(config)) logger.warn(warning);
   const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
-  // Not at the end: a process that is killed would leave nothing for the next start. Before it listens: it writes
+  // What bin/start.cjs has begun. Not at the end: a process that is killed would leave nothing for the next start. Before it listens: it writes
   // thousands of small files in one go, and no client may wait for that.
   flushCompileCache();
   await serve({

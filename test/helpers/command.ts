@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { PROGRAM } from './program.ts';
 
 export interface CommandOptions {
   /** The working directory, which no project's `.env` lies in. */
@@ -21,7 +19,7 @@ export interface EndedCommand {
 
 /** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
 export function launchCommand(args: readonly string[], { directory, env = {}, uid }: CommandOptions): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], {
+  return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: directory,
     env: { PATH: process.env.PATH, ...env },
     ...(uid !== undefined && { uid, gid: uid }),

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM } from './program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Far more than a start takes; a machine that many use may need it. */
 const START_MS = 60_000;
 
@@ -46,7 +45,7 @@ export interface LaunchedProcess {
 
 /** Starts it and waits for nothing. */
 export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): LaunchedProcess {
-  const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, MAIN]), 'serve'];
+  const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, PROGRAM]), 'serve'];
   const child = spawn(command, args, {
     cwd: directory,
     ...(uid !== undefined && { uid, gid: uid }),

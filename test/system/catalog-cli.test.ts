@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
+import { PROGRAM } from '../helpers/program.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = join(ROOT, 'src/main.ts');
 const SAMPLES = join(ROOT, 'samples/channels.ndjson');
 const SAMPLE_IMAGES = join(ROOT, 'samples/images');
 
@@ -23,7 +23,7 @@ function catalog(dataDir: string, ...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [MAIN, 'catalog', ...args],
+      [PROGRAM, 'catalog', ...args],
       { cwd: dataDir, env: { PATH: process.env.PATH, DATA_DIR: dataDir }, maxBuffer: 64 * 1024 * 1024 },
       (_error, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -141,7 +141,7 @@ describe('the catalog command', () => {
       catalogLine(number, { description: 'word '.repeat(50) }),
     );
     const file = await writeLines(dataDir, lines);
-    const importing = spawn(process.execPath, [MAIN, 'catalog', 'import', file], {
+    const importing = spawn(process.execPath, [PROGRAM, 'catalog', 'import', file], {
       env: { PATH: process.env.PATH, DATA_DIR: dataDir },
       stdio: 'ignore',
     });

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
+import { PROGRAM } from '../helpers/program.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 async function startUpstream(): Promise<ReplayServer> {
   const findImage = () => ({ contentType: 'image/png', bytes: pngOf('of a channel') });
@@ -20,7 +18,7 @@ async function doctor({ origin }: ReplayServer, ...args: string[]) {
   const cwd = await createTemporaryDirectory();
   const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin };
   return new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
-    const child = execFile(process.execPath, [MAIN, 'doctor', ...args], { cwd, env }, (_error, stdout, stderr) =>
+    const child = execFile(process.execPath, [PROGRAM, 'doctor', ...args], { cwd, env }, (_error, stdout, stderr) =>
       resolve({ exitCode: child.exitCode, stdout, stderr }),
     );
   });

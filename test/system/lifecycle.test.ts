@@ -4,10 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { PROGRAM } from '../helpers/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SAMPLE = 'UCPennantSample00000001A';
 
 let dataDir: string;
@@ -24,7 +23,7 @@ interface Running {
 
 function run(env: Record<string, string>, args: string[] = []): { child: ChildProcess; output: () => string } {
   const { PATH } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: dataDir,
     env: {
       ...(PATH !== undefined && { PATH }),

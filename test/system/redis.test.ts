@@ -1,12 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 interface Service {
   readonly child: ChildProcess;
@@ -18,7 +16,7 @@ interface Service {
 async function startService(redisUrl: string, env: Record<string, string> = {}): Promise<Service> {
   const dataDir = await createTemporaryDirectory();
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [PROGRAM], {
     cwd: dataDir,
     env: { PATH, PORT: '0', CONSOLE_PORT: '0', SOURCES: 'catalog', DATA_DIR: dataDir, REDIS_URL: redisUrl, ...env },
   });

@@ -4,15 +4,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config.ts';
 import { startFaultyUpstream } from '../helpers/faulty-upstream.ts';
+import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const API_KEY = 'key-that-nobody-may-read';
 const PASSWORD = 'password-that-nobody-may-read';
 const TOKEN = 'token-that-nobody-may-read';
@@ -121,7 +120,7 @@ test('no secret is in what a start with wrong settings says, nor in what the doc
     [['doctor', '@lighthouse', '--source', 'youtube-data-api'], failing, /lighthouse/],
     [['doctor', '@lighthouse', '--source', 'youtube-data-api', '--json'], failing, /lighthouse/],
   ] as const) {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: await createTemporaryDirectory(),
       env: { PATH: process.env.PATH, ...env },
     });

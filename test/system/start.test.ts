@@ -1,16 +1,40 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startService } from '../helpers/service-process.ts';
+import { type ServiceOptions, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+async function start(options: ServiceOptions) {
+  const service = await startService(options);
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  return service;
+}
+
+const compiledIn = (dataDir: string) => readdir(join(dataDir, 'compile-cache'), { recursive: true });
 
 test('what makes the next start quick is written before it listens, not while clients wait', async () => {
   const directory = await createTemporaryDirectory();
-  const { child, base } = await startService({ directory });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const compiled = () => readdir(join(directory, 'data', 'compile-cache'), { recursive: true });
-  const atFirst = (await compiled()).length;
+  const { base } = await start({ directory });
+  const atFirst = (await compiledIn(join(directory, 'data'))).length;
   await fetch(base);
   expect(atFirst).toBeGreaterThan(100);
-  expect((await compiled()).length).toBe(atFirst);
+  expect((await compiledIn(join(directory, 'data'))).length).toBe(atFirst);
+});
+
+test.each([
+  { named: 'by .env', settings: 'DATA_DIR=named\n', dataDir: 'named' },
+  { named: 'by nobody', settings: '', dataDir: 'data' },
+])('the next start uses it from the first file on, in a directory named $named', async ({ settings, dataDir }) => {
+  const directory = await createTemporaryDirectory();
+  await writeFile(join(directory, '.env'), settings);
+  const options = { directory, prefix: ['env', '-u', 'DATA_DIR'], env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } };
+  const usesFirstFile = async () => {
+    const { child, ended, output } = await start(options);
+    child.kill('SIGTERM');
+    await ended;
+    return /retrieving transpile cache for StrippedTypeScript \S+src\/main\.ts\.\.\.success/.test(output());
+  };
+  expect(await usesFirstFile()).toBe(false);
+  expect(await usesFirstFile()).toBe(true);
+  expect(await readdir(directory)).toEqual(['.env', dataDir]);
 });

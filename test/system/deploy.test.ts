@@ -97,6 +97,7 @@ describe('the image', () => {
   test('holds no tests, no tools and nothing that only development needs', async () => {
     expect((await readdir(appDir)).sort()).toEqual([
       '.npmrc',
+      'bin',
       'node_modules',
       'package-lock.json',
       'package.json',

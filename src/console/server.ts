@@ -83,11 +83,11 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
 
   app.get('/state.json', () => history && readState(readers, registry, history));
   addPurgeRoute(app, { purge, dataDir });
-  addStaticFiles(app, { prefix: '/', directory: PAGE, headers: PAGE_HEADERS });
-  addStaticFiles(app, { prefix: '/', directory: SITE, names: SHARED_FILES, headers: PAGE_HEADERS });
+  const pageFolders = [{ directory: PAGE }, { directory: SITE, names: SHARED_FILES }];
+  addStaticFiles(app, { prefix: '/', folders: pageFolders, headers: PAGE_HEADERS });
 
   app.get('/playground', (_request, reply) => reply.redirect('/playground/'));
   app.get('/playground/config.json', (request) => ({ instance: publicBase(request.hostname) }));
-  addStaticFiles(app, { prefix: '/playground/', directory: SITE, headers: PLAYGROUND_HEADERS });
+  addStaticFiles(app, { prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS });
   return app;
 }

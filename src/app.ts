@@ -50,6 +50,8 @@ export interface App {
   /** The private listener, not listening yet. */
   readonly console: FastifyInstance;
   encoderStats(): EncoderStats;
+  /** Starts what the first cold picture would wait for, and a start need not. */
+  warmUp(): void;
   /** From here on `/readyz` says no: the machinery in front should send its requests elsewhere. */
   announceStop(): void;
   /** Lets what was accepted finish, then writes down what is still in memory. */
@@ -267,6 +269,7 @@ export async function buildApp(
     http,
     console: consoleServer,
     encoderStats: () => encoder.stats(),
+    warmUp: () => encoder.warmUp(),
     announceStop() {
       isStopping = true;
     },

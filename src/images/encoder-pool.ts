@@ -35,6 +35,8 @@ export interface EncoderPool {
   readonly busy: number;
   readonly processes: number;
   hasFreePlace(): boolean;
+  /** Starts a process where there is none, so that the first task need not wait for it. */
+  warmUp(): void;
   /** Precondition: there is a free place. A task that takes longer than the deadline is killed, with its process. */
   run(task: EncoderTask, deadlineMs: number): RunningTask;
   close(): Promise<void>;
@@ -47,9 +49,10 @@ interface Worker {
   endReason: EndReason | undefined;
 }
 
-/** Processes that each do one task at a time. One starts at once, so that the first picture need not wait for it. */
+/** Processes that each do one task at a time, started when there is work for one more. */
 export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   const workers = new Set<Worker>();
+  let isClosed = false;
 
   function start(): Worker {
     const worker: Worker = { child: startEncoderChild(), busy: false, endReason: undefined };
@@ -96,7 +99,6 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     return [...workers].filter((worker) => worker.busy).length;
   }
 
-  start();
   return {
     get busy() {
       return countBusy();
@@ -105,12 +107,16 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       return workers.size;
     },
     hasFreePlace: () => countBusy() < options.processes,
+    warmUp() {
+      if (workers.size === 0 && !isClosed) start();
+    },
     run(task, deadlineMs) {
       const worker = [...workers].find((candidate) => !candidate.busy) ?? start();
       worker.busy = true;
       return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
     },
     async close() {
+      isClosed = true;
       const all = [...workers];
       for (const worker of all) end(worker, 'closed');
       await Promise.all(all.map((worker) => worker.child.ended));

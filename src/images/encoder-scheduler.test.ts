@@ -23,6 +23,7 @@ function createFakePool(places: number) {
     },
     processes: places,
     hasFreePlace: () => running.length < places,
+    warmUp: () => undefined,
     run(task) {
       const reply = Promise.withResolvers<TaskReply>();
       const leave = () => running.splice(running.indexOf(fake), 1);

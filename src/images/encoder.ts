@@ -63,6 +63,8 @@ export interface Encoder {
   /** A smaller encoding of `quick`'s job that looks no worse; `undefined` when this effort finds none. */
   refine(job: EncodeJob, quick: Buffer, options: JobOptions): Promise<Buffer | undefined>;
   stats(): EncoderStats;
+  /** Starts a process ahead of the first task. */
+  warmUp(): void;
   /** Ends the processes at once; what has not finished rejects with `overloaded`. */
   close(): Promise<void>;
 }
@@ -90,7 +92,7 @@ const MAX_WAIT_MS = 8_000;
 /** Nobody waits for it, and it makes way for whoever does. */
 const BACKGROUND_DEADLINE_MS = 60_000;
 
-/** Starts the encoder processes. The caller closes it. */
+/** Its processes start with the work for them, or with `warmUp`. The caller closes it. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
   const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS, onEvent = () => undefined } = options;
@@ -126,6 +128,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     refine: (job, quick, jobOptions) =>
       perform({ kind: 'refine', job, quick }, jobOptions) as Promise<Buffer | undefined>,
     stats: () => ({ ...scheduler.stats(), processes: pool.processes, restarts }),
+    warmUp: () => pool.warmUp(),
     async close() {
       scheduler.close();
       await pool.close();

@@ -86,6 +86,7 @@ const playedEncoder: Encoder = {
   encode: async () => Buffer.alloc(1_000),
   refine: async () => undefined,
   stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
+  warmUp: () => undefined,
   async close() {},
 };
 

@@ -58,6 +58,18 @@ async function untilEncoding(pid: number | undefined): Promise<void> {
 }
 
 describe('an encoder process', () => {
+  it('is started ahead of the first task where that is asked for, once, and not after the end', async () => {
+    const { encoder, started } = start();
+    expect(started).toEqual([]);
+    encoder.warmUp();
+    encoder.warmUp();
+    await encoder.inspect({ bytes }, ANYONE);
+    expect(started).toHaveLength(1);
+    await encoder.close();
+    encoder.warmUp();
+    expect(started).toHaveLength(1);
+  });
+
   it('runs every thread at the lowest priority, without the server’s environment', async () => {
     const { encoder, started } = start();
     await encoder.inspect({ bytes }, ANYONE);

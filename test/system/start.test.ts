@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type ServiceOptions, startService } from '../helpers/service-process.ts';
+import { childrenOf, type ServiceOptions, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function start(options: ServiceOptions) {
@@ -37,4 +37,9 @@ test.each([
   expect(await usesFirstFile()).toBe(false);
   expect(await usesFirstFile()).toBe(true);
   expect(await readdir(directory)).toEqual(['.env', dataDir]);
+});
+
+test('an encoder waits for the first picture before anybody asks for one', async () => {
+  const { pid } = await start({ directory: await createTemporaryDirectory() });
+  await expect.poll(() => childrenOf(pid)).toHaveLength(1);
 });

@@ -6,6 +6,7 @@ import type { Logger } from '../../lib/logger.ts';
 interface Service {
   readonly http: FastifyInstance;
   readonly console: FastifyInstance;
+  warmUp(): void;
   announceStop(): void;
   close(): Promise<void>;
 }
@@ -36,6 +37,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await service.http.listen(publicListener);
   if (privateListener !== undefined) await service.console.listen(privateListener);
   greet(options);
+  service.warmUp();
 }
 
 /** A terminal sends Ctrl-C to npm as well, which passes it on: it comes twice within milliseconds. */

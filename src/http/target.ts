@@ -42,10 +42,13 @@ function dropEmptySegments(path: string): string {
   return withoutEmpty.endsWith('/') && withoutEmpty !== '/' ? withoutEmpty.slice(0, -1) : withoutEmpty;
 }
 
+/** What no path can be faulty without: an escape, a backslash, a dot segment. */
+const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
+
 function findPathFault(path: string): string | undefined {
   if (!path.startsWith('/')) return 'The request target is neither a path nor an absolute URL.';
   if (path.includes('#')) return 'The path holds a "#": leave the fragment out or write it as %23.';
-  if (!/[%\\.]/.test(path)) return undefined;
+  if (!SUSPICIOUS.test(path)) return undefined;
   for (const segment of path.split('/')) {
     const decoded = decode(segment);
     if (decoded === undefined) return 'The path holds a broken percent-escape or broken UTF-8.';

@@ -62,7 +62,12 @@ export function writeAnswer(response: ServerResponse, exchange: Exchange, answer
   if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, bodyEncoding));
   response.writeHead(status, fields as OutgoingHttpHeader[]);
   response.end(body, bodyEncoding);
+  // Node's own limit for idle connections would be set and cleared with every request: 6 % of a hot answer's time.
+  if (response.writableLength > 0) exchange.request.socket.setTimeout(READER_PATIENCE_MS);
 }
+
+/** A client that takes nothing of its answer for that long is let go; once the answer is gone, keep-alive's time counts. */
+const READER_PATIENCE_MS = 100_000;
 
 const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 

@@ -40,7 +40,6 @@ export interface HttpServerOptions
   readonly onUntrustedForward: (address: string) => void;
 }
 
-const SOCKET_IDLE_TIMEOUT_MS = 100_000;
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -76,7 +75,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     serverFactory: (handleByRoute) =>
       createServer(SERVER_OPTIONS, (request, response) =>
         reception.receive(request, response, () => handleByRoute(request, response)),
-      ).setTimeout(SOCKET_IDLE_TIMEOUT_MS),
+      ),
     genReqId: (request: IncomingMessage) => exchangeOf(request).id,
     forceCloseConnections: 'idle',
     return503OnClosing: false,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import inject, { type Response } from 'light-my-request';
+import inject, { type DispatchFunc, type Response } from 'light-my-request';
 
 export interface InProcessRequest {
   readonly method?: string;
@@ -13,7 +13,12 @@ export async function sendInProcess(
   { method = 'GET', url, headers }: InProcessRequest,
 ): Promise<Response> {
   await http.ready();
-  return inject((raw, response) => http.server.emit('request', raw, response), {
+  const dispatch: DispatchFunc = (raw, response) => {
+    // Nothing is ever sent, and the library's socket knows no time limits.
+    Object.assign(raw.socket, { setTimeout: () => raw.socket });
+    http.server.emit('request', raw, response);
+  };
+  return inject(dispatch, {
     method: method as 'GET',
     url,
     headers: { host: 'pennant.test', ...headers },

@@ -78,8 +78,8 @@ async function startServer(config: Config): Promise<number | undefined> {
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of settingsWarnings(config)) logger.warn(warning);
   const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
-  // What bin/start.cjs has begun. Not at the end: a process that is killed would leave nothing for the next start. Before it listens: it writes
-  // thousands of small files in one go, and no client may wait for that.
+  // What bin/start.cjs keeps for the next start. Not at the end: a process that is killed would leave nothing. Before
+  // it listens: it writes thousands of small files in one go, and no client may wait for that.
   flushCompileCache();
   await serve({
     service,

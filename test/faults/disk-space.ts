@@ -22,13 +22,17 @@ export async function loseTheDisk(context: FaultContext): Promise<void> {
     }
     return;
   }
+  const unmount = () => execFileSync('umount', ['-l', disk]);
+  // A signal ends the suite without going through what follows.
+  process.once('exit', unmount);
   try {
     for (const [what, fault] of Object.entries(DISK_FAULTS)) {
       await context.measure('disk', what, () => serveOn(context, { directory, env: { DATA_DIR: disk } }, disk, fault));
     }
   } finally {
     await context.cleanUpServices();
-    execFileSync('umount', ['-l', disk]);
+    process.off('exit', unmount);
+    unmount();
   }
 }
 

@@ -15,16 +15,17 @@ import(existsSync(SOURCES) ? '../src/main.ts' : '../dist/main.js');
 
 /** Stripping types and compiling takes most of a start: what is kept in the data directory is used by the next one. */
 function keepCompiled() {
+  loadEnvFile();
+  const dataDirectory = process.env.DATA_DIR?.trim() || './data';
   // The threads take the directory from the environment.
-  process.env.NODE_COMPILE_CACHE ??= join(findDataDirectory(), 'compile-cache');
+  process.env.NODE_COMPILE_CACHE ??= join(dataDirectory, 'compile-cache');
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
 
-function findDataDirectory() {
+function loadEnvFile() {
   try {
     process.loadEnvFile();
   } catch {
     // src/main.ts says what is wrong with it.
   }
-  return process.env.DATA_DIR?.trim() || './data';
 }

@@ -22,9 +22,14 @@ test('what makes the next start quick is written before it listens, not while cl
 });
 
 test.each([
-  { named: 'by .env', settings: 'DATA_DIR=named\n', dataDir: 'named' },
-  { named: 'by nobody', settings: '', dataDir: 'data' },
-])('the next start uses it from the first file on, in a directory named $named', async ({ settings, dataDir }) => {
+  { named: 'by nobody', settings: '', made: ['data'] },
+  { named: 'by DATA_DIR in .env', settings: 'DATA_DIR=named\n', made: ['named'] },
+  {
+    named: 'by NODE_COMPILE_CACHE in .env',
+    settings: 'DATA_DIR=named\nNODE_COMPILE_CACHE=compiled\n',
+    made: ['compiled', 'named'],
+  },
+])('the next start uses it from the first file on, in a directory named $named', async ({ settings, made }) => {
   const directory = await createTemporaryDirectory();
   await writeFile(join(directory, '.env'), settings);
   const options = { directory, prefix: ['env', '-u', 'DATA_DIR'], env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } };
@@ -36,7 +41,7 @@ test.each([
   };
   expect(await usesFirstFile()).toBe(false);
   expect(await usesFirstFile()).toBe(true);
-  expect(await readdir(directory)).toEqual(['.env', dataDir]);
+  expect(await readdir(directory)).toEqual(['.env', ...made]);
 });
 
 test('an encoder waits for the first picture before anybody asks for one', async () => {

@@ -93,7 +93,6 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
 
 function readPage(answer: ApiAnswer): JsonObject {
   if (answer.kind === 'object') return answer.body;
-  if (answer.status === 400 && answer.reason === 'INVALID_ARGUMENT') throw channelNotFound('browse: INVALID_ARGUMENT');
   if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound('browse: NOT_FOUND');
   throw invalid('The video site did not understand the question for this channel.', new Error(answer.reason));
 }

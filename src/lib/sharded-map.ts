@@ -1,25 +1,25 @@
+import { createKeyedHash } from './keyed-hash.ts';
+
 /** The part of `Map` that large tables need. */
 export interface ShardedMap<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
+  stats(): { readonly entries: number; readonly largestShardEntries: number };
 }
 
-const SHARD_COUNT = 64;
+const SHARD_BITS = 6;
 
 /**
- * A map for up to millions of keys. A single `Map` of half a million entries stops the event loop for a tenth of a second
- * when it grows; each of these holds a sixty-fourth. Meant for keys that differ in their last characters, as addresses
- * and digests do.
+ * A map for up to millions of keys of any form. A single `Map` of half a million entries blocks the event loop for tens
+ * of milliseconds when it grows. Here the keys are spread over 64 maps that grow one at a time, and no client can choose
+ * keys that share one of them.
  */
-export function createShardedMap<V>(): ShardedMap<V> {
-  const shards = Array.from({ length: SHARD_COUNT }, () => new Map<string, V>());
+export function createShardedMap<V>(hash = createKeyedHash()): ShardedMap<V> {
+  const shards = Array.from({ length: 1 << SHARD_BITS }, () => new Map<string, V>());
 
   function shardOf(key: string): Map<string, V> {
-    const last = key.length - 1;
-    const mixed = key.charCodeAt(last) + key.charCodeAt(last - 1) * 7 + key.charCodeAt(last - 2) * 31;
-    // A mask, because a key of fewer than three characters makes this NaN, which a mask turns into 0.
-    return shards[mixed & (SHARD_COUNT - 1)] as Map<string, V>;
+    return shards[hash(key) >>> (32 - SHARD_BITS)] as Map<string, V>;
   }
 
   return {
@@ -29,6 +29,10 @@ export function createShardedMap<V>(): ShardedMap<V> {
     },
     delete(key) {
       shardOf(key).delete(key);
+    },
+    stats() {
+      const sizes = shards.map(({ size }) => size);
+      return { entries: sizes.reduce((sum, size) => sum + size, 0), largestShardEntries: Math.max(...sizes) };
     },
   };
 }

@@ -8,10 +8,22 @@ const { join } = require('node:path');
 const SOURCES = join(__dirname, '../src/main.ts');
 
 const [command = 'serve', ...options] = process.argv.slice(2);
-if (command === 'serve' && options.length === 0) keepCompiled();
+const isService = command === 'serve' && options.length === 0;
+endOnSignal();
+if (isService) keepCompiled();
 // A file of its own: Node 8 cannot read `import()`. No process of its own: signals must reach the service. A package
 // brings no sources, since Node strips no types below node_modules.
 import(existsSync(SOURCES) ? '../src/main.ts' : '../dist/main.js');
+
+/**
+ * First of all: process 1 of a container ignores a signal without a handler, and loading takes a while. A handler waits
+ * for the event loop, so that other processes do better without one. The command may replace it (src/cli/stop-signals.ts).
+ */
+function endOnSignal() {
+  if (!isService && process.pid !== 1) return;
+  process.on('SIGINT', () => process.exit(isService ? 0 : 130));
+  process.on('SIGTERM', () => process.exit(isService ? 0 : 143));
+}
 
 /** Stripping types and compiling takes most of a start: what is kept in the data directory is used by the next one. */
 function keepCompiled() {

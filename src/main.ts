@@ -26,8 +26,11 @@ const COMMANDS: Record<string, (args: readonly string[], config: Config) => Prom
     return runServeCommand(args, { ...OUTPUT, checked: checkSettings(config), start: () => startServer(config) });
   },
   async catalog(args, config) {
-    const { runCatalogCommand } = await import('./cli/catalog.ts');
-    return runCatalogCommand(args, { ...OUTPUT, dataDir: config.dataDir });
+    const [{ runCatalogCommand }, { onStopSignal }] = await Promise.all([
+      import('./cli/catalog.ts'),
+      import('./cli/stop-signals.ts'),
+    ]);
+    return runCatalogCommand(args, { ...OUTPUT, dataDir: config.dataDir, onStopSignal });
   },
   async cache(args, config) {
     const { runCacheCommand } = await import('./cli/cache.ts');
@@ -77,19 +80,20 @@ async function startServer(config: Config): Promise<number | undefined> {
   }
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of settingsWarnings(config)) logger.warn(warning);
-  const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
-  // What bin/start.cjs keeps for the next start. Not at the end: a process that is killed would leave nothing. Before
-  // it listens: it writes thousands of small files in one go, and no client may wait for that.
-  flushCompileCache();
-  await serve({
-    service,
+  return serve({
+    async build() {
+      const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
+      // What bin/start.cjs keeps for the next start. Not at the end: a process that is killed would leave nothing.
+      // Before it listens: it writes thousands of small files in one go, and no client may wait for that.
+      flushCompileCache();
+      return service;
+    },
     publicListener: { host: config.host, port: config.port },
     privateListener: config.consolePort === 0 ? undefined : { host: config.consoleHost, port: config.consolePort },
     baseUrl: config.baseUrls[0],
     logger,
     stdout: process.stdout,
   });
-  return undefined;
 }
 
 /** Loaded only where people look on: no service manager has a use for it. */

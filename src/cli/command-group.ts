@@ -1,4 +1,5 @@
 import { EXIT, type Options, type Output, parseCommandLine, UsageError } from './command-line.ts';
+import { StoppedError } from './stop-signals.ts';
 
 /** What stands behind the sub-command's name. */
 export interface Given {
@@ -75,6 +76,10 @@ async function runSubCommand<Context extends GroupContext>(
     if (error instanceof UsageError) {
       stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
       return EXIT.usage;
+    }
+    if (error instanceof StoppedError) {
+      stderr.write(`${error.message}\n`);
+      return error.exitCode;
     }
     const failure = group.describeFailure(error, ownContext);
     if (failure === undefined) throw error;

@@ -10,14 +10,15 @@ export interface ServeContext extends Output {
 const USAGE = `Usage: pennant serve [--check]
 `;
 const HELP = `${USAGE}
-Starts the service and serves until SIGTERM or SIGINT; accepted requests then finish first. Settings
-are environment variables, and those of a file .env in the working directory.
+Starts the service and serves until SIGTERM or SIGINT; accepted requests then finish first, and a start
+ends within a second. Settings are environment variables, and those of a file .env in the working
+directory.
 
   --check   only looks whether it would start: every setting, DATA_DIR, the databases in it, the
             ports, Redis. Starts nothing and leaves nothing behind. A port that is taken and a Redis
             that does not answer are warnings.
 
-Exit code: 0 stopped in order, or it would start; 1 it cannot start, or could not stop in order;
+Exit code: 0 stopped by a signal, or it would start; 1 it cannot start, or could not stop in order;
 2 unusable arguments.
 `;
 

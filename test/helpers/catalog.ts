@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ImportSummary, importChannels } from '../../src/sources/catalog/import.ts';
+import { type ImportOptions, type ImportSummary, importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 
@@ -38,11 +38,13 @@ export async function importLines(
   dataDir: string,
   lines: readonly string[],
   imagesFrom = dataDir,
+  options: Pick<ImportOptions, 'onProgress' | 'signal'> = {},
 ): Promise<ImportReport> {
   const writer = openCatalogWriter(catalogPaths(dataDir));
   const refusals: string[] = [];
   try {
     const summary = await importChannels(writer, Readable.from([Buffer.from(lines.join('\n'))]), {
+      ...options,
       imagesFrom,
       onRefused: (lineNumber, reason) => refusals.push(`line ${lineNumber}: ${reason}`),
     });

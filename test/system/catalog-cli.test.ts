@@ -1,10 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
+import { launchCommand } from '../helpers/command.ts';
+import { createFifo } from '../helpers/fifo.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -159,6 +165,39 @@ describe('the catalog command', () => {
       stderr: '',
     });
   });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    '%s stops an import after the record at hand: exit code %d, and the database is whole',
+    async (signal, code) => {
+      const dataDir = await createTemporaryDirectory();
+      const file = await createFifo();
+      const child = launchCommand(['catalog', 'import', file], { directory: dataDir, env: { DATA_DIR: dataDir } });
+      const ended = Promise.all([once(child, 'close'), text(child.stdout as Readable), text(child.stderr as Readable)]);
+      const writer = createWriteStream(file);
+      writer.on('error', () => undefined);
+      await once(writer, 'open');
+      // More than a pipe holds: when all of it is written, the import has read its beginning and waits for more.
+      const lines = Array.from({ length: 2_000 }, (_, at) => catalogLine(at, { description: 'word '.repeat(50) }));
+      await promisify(writer.write.bind(writer) as (chunk: string, done: () => void) => void)(`${lines.join('\n')}\n`);
+      child.kill(signal);
+      const [[exitCode], stdout, stderr] = await ended;
+      writer.destroy();
+      expect([exitCode, stdout]).toEqual([code, '']);
+      const [, added, next] =
+        new RegExp(
+          `^Stopped by ${signal}\\. Channels added: (\\d+), replaced: 0\\. Lines refused: 0\\. The lines from (\\d+) on were not imported\\.\\n$`,
+        ).exec(stderr) ?? [];
+      expect(Number(added)).toBeGreaterThan(1_000);
+      expect(Number(next)).toBe(Number(added) + 1);
+      const db = new DatabaseSync(join(dataDir, 'catalog.db'));
+      expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+      expect(db.prepare('SELECT count(*) AS channels FROM channels').get()).toEqual({ channels: Number(added) });
+      db.close();
+    },
+  );
 
   it('explains itself', async () => {
     const dataDir = await createTemporaryDirectory();

@@ -1,9 +1,11 @@
 import type { SubCommand } from '../command-group.ts';
 import type { Output } from '../command-line.ts';
+import type { onStopSignal } from '../stop-signals.ts';
 
 export interface CatalogContext extends Output {
   /** Where `catalog.db` is. */
   readonly dataDir: string;
+  readonly onStopSignal: typeof onStopSignal;
 }
 
 export type CatalogCommand = SubCommand<CatalogContext>;

@@ -3,6 +3,7 @@ import { type ImportSummary, importChannels } from '../../sources/catalog/import
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
 import { UsageError } from '../command-line.ts';
+import { StoppedError } from '../stop-signals.ts';
 import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 import { createProgressBar } from './progress-bar.ts';
 
@@ -17,16 +18,20 @@ export const importCommand: CatalogCommand = {
   bannerUrl, avatarUrl, bannerUrls    are ignored
 
 A line that cannot be used is reported with its number, field and reason, and changes nothing; all
-others are imported. A running server answers with the new channels at once, and with changes to
+others are imported. SIGINT and SIGTERM stop after the record at hand: what was imported stays, and the
+same command imports the rest. A running server answers with the new channels at once, and with changes to
 channels it has answered before when its cached records run out (an hour).
-Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments.`,
+Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments, 130 stopped by SIGINT, 143 by
+SIGTERM.`,
   argumentName: 'FILE.ndjson',
   options: IMAGES_OPTION,
-  async run({ argument, options }, { dataDir, stdout, stderr }) {
+  async run({ argument, options }, { dataDir, stdout, stderr, onStopSignal }) {
     const images = imagesFolder(options);
     const fileBytes = sizeOfFile(argument);
     if (images !== undefined) requireFolder(images);
     const paths = catalogPaths(dataDir);
+    const stop = new AbortController();
+    onStopSignal((signal) => stop.abort(signal));
     const writer = openCatalogWriter(paths);
     const progress = createProgressBar(stderr, fileBytes);
     try {
@@ -34,9 +39,14 @@ Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments.`,
         imagesFrom: images ?? paths.images,
         onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
         onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
+        signal: stop.signal,
       });
       writer.removeLeftovers();
       progress.clear();
+      if (stop.signal.aborted) {
+        const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
+        throw new StoppedError(stop.signal.reason, `${describe(summary)} ${next}`);
+      }
       stdout.write(`${describe(summary)}\n`);
       return summary.refused === 0;
     } finally {

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../lib/logger.ts';
+import { EXIT } from '../command-line.ts';
+import { onStopSignal } from '../stop-signals.ts';
 
 /** The running service, as far as starting and stopping it goes. */
 interface Service {
@@ -17,7 +19,7 @@ interface Listener {
 }
 
 export interface ServeOptions {
-  readonly service: Service;
+  build(): Promise<Service>;
   readonly publicListener: Listener;
   /** `undefined`: none. */
   readonly privateListener: Listener | undefined;
@@ -28,48 +30,74 @@ export interface ServeOptions {
 }
 
 /**
- * Serves until SIGTERM or SIGINT; then accepted requests finish, and the process ends with 0 within 10 s. A second
- * signal ends it at once.
+ * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
+ * within 10 s. A start that is told to stop exits with 0 within a second. A second signal ends the process at once.
  */
-export async function serve(options: ServeOptions): Promise<void> {
-  const { service, publicListener, privateListener, logger } = options;
-  stopOnSignal(service, logger);
-  await service.http.listen(publicListener);
-  if (privateListener !== undefined) await service.console.listen(privateListener);
-  greet(options);
-  service.warmUp();
+export async function serve(options: ServeOptions): Promise<never> {
+  const { build, publicListener, privateListener, logger } = options;
+  const stop = listenForStop(logger);
+  const service = await build();
+  if (!stop.isRequested()) {
+    await service.http.listen(publicListener);
+    if (privateListener !== undefined) await service.console.listen(privateListener);
+    stop.started();
+    greet(options, service);
+    service.warmUp();
+  }
+  await stop.requested;
+  service.announceStop();
+  try {
+    await service.close();
+    await service.console.close();
+  } catch (error) {
+    logger.error({ err: error }, 'could not stop in order');
+    process.exit(EXIT.failed);
+  }
+  process.exit(EXIT.done);
 }
 
 /** A terminal sends Ctrl-C to npm as well, which passes it on: it comes twice within milliseconds. */
 const SAME_SIGNAL_MS = 200;
+/** Less than a second: what is left of the start by then is given up. */
+const STARTING_STOP_MS = 900;
 
-function stopOnSignal(service: Service, logger: Logger): void {
+interface Stop {
+  /** Settles with the first signal. */
+  readonly requested: Promise<void>;
+  isRequested(): boolean;
+  /** From here on a stop may take the time that accepted requests need. */
+  started(): void;
+}
+
+function listenForStop(logger: Logger): Stop {
+  const { promise: requested, resolve } = Promise.withResolvers<void>();
+  let hasStarted = false;
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
-  const stop = (signal: NodeJS.Signals) => {
+  onStopSignal((signal) => {
     if (first !== undefined) {
       if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
       logger.warn({ signal }, 'stopped at once');
-      process.exit(1);
+      process.exit(EXIT.failed);
     }
     first = { signal, atMs: performance.now() };
-    logger.info({ signal }, 'stopping: accepted requests finish first');
-    service.announceStop();
-    service
-      .close()
-      .then(() => service.console.close())
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'could not stop in order');
-          process.exit(1);
-        },
-      );
+    if (hasStarted) {
+      logger.info({ signal }, 'stopping: accepted requests finish first');
+    } else {
+      logger.info({ signal }, 'stopping: the start is given up');
+      setTimeout(() => process.exit(EXIT.done), STARTING_STOP_MS);
+    }
+    resolve();
+  });
+  return {
+    requested,
+    isRequested: () => first !== undefined,
+    started() {
+      hasStarted = true;
+    },
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
 }
 
-function greet({ service, publicListener, baseUrl, stdout }: ServeOptions): void {
+function greet({ publicListener, baseUrl, stdout }: ServeOptions, service: Service): void {
   const { port } = service.http.server.address() as AddressInfo;
   const base = baseUrl ?? `http://localhost:${port}`;
   stdout.write(`Pennant listens on ${publicListener.host}:${port}. Try:

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -47,6 +47,18 @@ const UNAVAILABLE = { code: 'upstream_unavailable', retryAfterMs: 3_000 };
 const RETRY_MS = 3_000;
 
 describe('the catalog source', () => {
+  it('removes the draft of a process that was killed while it made the catalog, but none that may be in use', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const [old, recent] = [join(dataDir, 'catalog.new-old'), join(dataDir, 'catalog.new-recent')];
+    for (const draft of [old, recent]) await mkdir(draft);
+    await writeFile(join(old, 'catalog.db'), 'half');
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(old, hourAgo, hourAgo);
+    const source = createSource(dataDir);
+    await source.titlesFound('anything');
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog.new-'))).toEqual(['catalog.new-recent']);
+  });
+
   it('makes the catalog with the samples, and does not bring them back once they are removed', async () => {
     const dataDir = await createTemporaryDirectory();
     const first = createSource(dataDir, SHIPPED_SAMPLES_DIR);

@@ -168,4 +168,20 @@ describe('an import', () => {
     await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*put a backup/);
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
+
+  it('that is told to stop ends after a few pictures, with every record of theirs', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const lines = Array.from({ length: 100 }, (_, number) => catalogLine(number, { bannerFile: 'a.png' }));
+    const stop = new AbortController();
+    const report = await importLines(dataDir, lines, imagesFrom, {
+      onProgress: () => stop.abort(),
+      signal: stop.signal,
+    });
+    expect(report.added).toBeGreaterThan(0);
+    expect(report.added).toBeLessThan(20);
+    expect(report.lastLine).toBe(report.added);
+    expect(ask(dataDir, (reader) => [...reader.records()])).toHaveLength(report.added);
+    expect(recordOf(dataDir, report.added - 1)?.bannerFile).toMatch(/^[0-9a-f]{32}\.png$/);
+  });
 });

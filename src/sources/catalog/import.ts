@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type NdjsonLine, readNdjsonLines } from './ndjson.ts';
 import { parseRecord, RecordRefusedError } from './parse-record.ts';
 import type { CatalogRecord } from './record.ts';
@@ -8,11 +9,15 @@ import type { CatalogWriter } from './writer.ts';
 const RECORDS_PER_BATCH = 5_000;
 /** Lines of a batch are held in memory until it is written. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** Nothing else happens while a batch is written, and each picture is copied to the disk. */
+const MAX_BATCH_PICTURES = 16;
 
 export interface ImportSummary {
   readonly added: number;
   readonly replaced: number;
   readonly refused: number;
+  /** The last line that was read, counted from 1. */
+  readonly lastLine: number;
 }
 
 export interface ImportOptions {
@@ -22,6 +27,8 @@ export interface ImportOptions {
   readonly onRefused?: (lineNumber: number, reason: string) => void;
   /** Called after every batch with the bytes of the file that are dealt with. */
   readonly onProgress?: (bytesDone: number, summary: ImportSummary) => void;
+  /** Once aborted, no further line is read; what was read before is imported. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -32,16 +39,19 @@ export interface ImportOptions {
 export async function importChannels(
   writer: CatalogWriter,
   input: Readable,
-  { imagesFrom, onRefused = () => {}, onProgress = () => {} }: ImportOptions,
+  { imagesFrom, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
-  const counts = { added: 0, replaced: 0, refused: 0 };
+  const counts = { added: 0, replaced: 0, refused: 0, lastLine: 0 };
   let batch: { readonly record: CatalogRecord; readonly lineNumber: number }[] = [];
   let refusals: { readonly lineNumber: number; readonly reason: string }[] = [];
+  let pictures = 0;
 
   function take({ number, content }: NdjsonLine): void {
     try {
       if ('problem' in content) throw new RecordRefusedError('', content.problem);
-      batch.push({ record: parseRecord(content.text), lineNumber: number });
+      const record = parseRecord(content.text);
+      batch.push({ record, lineNumber: number });
+      pictures += Number(record.bannerFile !== null) + Number(record.avatarFile !== null);
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
       refusals.push({ lineNumber: number, reason: error.message });
@@ -62,19 +72,40 @@ export async function importChannels(
     for (const { lineNumber, reason } of refusals) onRefused(lineNumber, reason);
     batch = [];
     refusals = [];
+    pictures = 0;
     onProgress(bytesDone, { ...counts });
   }
 
+  if (signal !== undefined) addAbortSignal(signal, input);
   let bytesRead = 0;
   let bytesDone = 0;
-  for await (const line of readNdjsonLines(input)) {
+  for await (const line of untilAborted(readNdjsonLines(input), signal)) {
     take(line);
+    counts.lastLine = line.number;
     bytesRead = line.endOffset;
-    if (batch.length >= RECORDS_PER_BATCH || bytesRead - bytesDone >= MAX_BATCH_BYTES) {
+    if (
+      batch.length >= RECORDS_PER_BATCH ||
+      pictures >= MAX_BATCH_PICTURES ||
+      bytesRead - bytesDone >= MAX_BATCH_BYTES
+    ) {
       flush(bytesRead);
       bytesDone = bytesRead;
+      // Signals are delivered between two turns of the event loop only.
+      await nextTurn();
     }
   }
   flush(bytesRead);
   return counts;
+}
+
+/** Ends with the signal, which may also end an input that has to be waited for. */
+async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  try {
+    for await (const item of items) {
+      if (signal?.aborted === true) return;
+      yield item;
+    }
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+  }
 }

@@ -10,13 +10,16 @@ export interface Refinements {
   generationOf(pictureKey: string): Promise<Generation>;
   /** Counts an answer with the quick encoding; from the third on, and a minute after the first, `refine` is run once. */
   noteQuickAnswer(pictureKey: string, refine: () => Promise<RefineOutcome>): void;
+  /** The smaller encoding is not stored any more: the picture starts again as one that nobody has asked for. */
+  noteLost(pictureKey: string): void;
 }
 
 /**
  * `kept`: a smaller picture that looks no worse is stored. `rejected`: there is none. `interrupted`: the encoder was
- * needed for somebody who waits; a later answer tries again.
+ * needed for somebody who waits; the next answer tries again. `unavailable`: the original could not be had; an answer
+ * ten minutes later tries again. A failure counts as `rejected`: the same encode would fail again.
  */
-export type RefineOutcome = 'kept' | 'rejected' | 'interrupted';
+export type RefineOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
 
 export interface RefinementsOptions {
   readonly store: Store;
@@ -26,13 +29,15 @@ export interface RefinementsOptions {
 
 const MIN_ANSWERS = 3;
 const MIN_AGE_MS = 60_000;
+const RETRY_UNAVAILABLE_MS = 600_000;
 const REMEMBERED_PICTURES = 50_000;
 /** As long as a picture may be served. */
 const KEPT_MS = 7 * 86_400_000;
 
 interface Progress {
-  readonly firstAnswerAtMs: number;
   answers: number;
+  /** Monotonic. */
+  notBeforeMs: number;
   state: 'quick' | 'refining' | 'kept' | 'rejected';
 }
 
@@ -41,27 +46,39 @@ export function createRefinements({ store, clock, onError }: RefinementsOptions)
   // `max` would make room for all of them at the start.
   const progress = new LRUCache<string, Progress>({ maxSize: REMEMBERED_PICTURES, sizeCalculation: () => 1 });
 
+  function begin(pictureKey: string, state: Progress['state']): Progress {
+    const begun: Progress = { answers: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
+    progress.set(pictureKey, begun);
+    return begun;
+  }
+
   async function progressOf(pictureKey: string): Promise<Progress> {
     const known = progress.get(pictureKey);
     if (known !== undefined) return known;
     const stored = await store.get(refinementKey(pictureKey));
     const state = stored?.value === 'kept' || stored?.value === 'rejected' ? stored.value : 'quick';
-    const begun: Progress = progress.get(pictureKey) ?? { firstAnswerAtMs: clock.monotonic(), answers: 0, state };
-    progress.set(pictureKey, begun);
-    return begun;
+    return progress.get(pictureKey) ?? begin(pictureKey, state);
+  }
+
+  async function outcomeOf(refine: () => Promise<RefineOutcome>): Promise<RefineOutcome> {
+    try {
+      return await refine();
+    } catch (error) {
+      onError(error);
+      return 'rejected';
+    }
   }
 
   async function run(pictureKey: string, current: Progress, refine: () => Promise<RefineOutcome>): Promise<void> {
     current.state = 'refining';
-    try {
-      const outcome = await refine();
-      current.state = outcome === 'interrupted' ? 'quick' : outcome;
-      if (outcome === 'interrupted') return;
+    const outcome = await outcomeOf(refine);
+    if (outcome === 'kept' || outcome === 'rejected') {
+      current.state = outcome;
       await store.set(refinementKey(pictureKey), { value: outcome, storedAtMs: clock.now() }, KEPT_MS);
-    } catch (error) {
-      current.state = 'rejected';
-      onError(error);
+      return;
     }
+    current.state = 'quick';
+    if (outcome === 'unavailable') current.notBeforeMs = clock.monotonic() + RETRY_UNAVAILABLE_MS;
   }
 
   return {
@@ -73,8 +90,12 @@ export function createRefinements({ store, clock, onError }: RefinementsOptions)
       const current = progress.get(pictureKey);
       if (current === undefined) return;
       current.answers += 1;
-      const isDue = current.answers >= MIN_ANSWERS && clock.monotonic() - current.firstAnswerAtMs >= MIN_AGE_MS;
-      if (isDue && current.state === 'quick') void run(pictureKey, current, refine);
+      const isDue = current.answers >= MIN_ANSWERS && clock.monotonic() >= current.notBeforeMs;
+      if (isDue && current.state === 'quick') run(pictureKey, current, refine).catch(onError);
+    },
+
+    noteLost(pictureKey) {
+      if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'quick');
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageKind, Variant } from '../domain/variants.ts';
 import type { EncodeJob, Encoder, JobOptions } from '../images/encoder.ts';
+import { isEncoderFailure } from '../images/encoder-pool.ts';
 import type { Effort } from '../images/settings.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
@@ -90,24 +91,28 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
   async function refine(spec: PictureSpec, key: string): Promise<RefineOutcome> {
     const quick = await pictures.get(key, spec.fileClass);
     if (quick === undefined) return 'interrupted';
-    try {
-      const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
-      const refined = await traced({ name: 'refine picture', attributes: describePicture(spec) }, async () =>
-        encoder.refine(await jobFor(spec, 'high'), quick, background),
-      );
-      if (refined === undefined) return 'rejected';
-      pictures.put(refinedPictureKey(key), refined, spec.fileClass);
-      return 'kept';
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'overloaded') return 'interrupted';
-      throw error;
-    }
+    return traced({ name: 'refine picture', attributes: describePicture(spec) }, async () => {
+      const job = await jobFor(spec, 'high').catch(unavailableOriginal);
+      if (job === undefined) return 'unavailable';
+      try {
+        const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
+        const refined = await encoder.refine(job, quick, background);
+        if (refined === undefined) return 'rejected';
+        pictures.put(refinedPictureKey(key), refined, spec.fileClass);
+        return 'kept';
+      } catch (error) {
+        if (hasMadeWay(error) || isGoneFile(error)) return 'interrupted';
+        throw error;
+      }
+    });
   }
 
   /** The generation that goes out now: a refined picture that was evicted is not made again for a client that waits. */
   async function availableGeneration(key: string, fileClass: FileClass): Promise<Generation> {
     if ((await refinements.generationOf(key)) === 'quick') return 'quick';
-    return (await pictures.has(refinedPictureKey(key), fileClass)) ? 'refined' : 'quick';
+    if (await pictures.has(refinedPictureKey(key), fileClass)) return 'refined';
+    refinements.noteLost(key);
+    return 'quick';
   }
 
   function passThrough(spec: PictureSpec, key: string): Rendition {
@@ -166,6 +171,16 @@ function describePicture({ kind, variant, identity: { format, output, quality } 
     'pennant.picture.height': output.height,
     'pennant.picture.quality': quality,
   };
+}
+
+/** Any failure to read or download it may pass; anything else is a bug. */
+function unavailableOriginal(error: unknown): undefined {
+  if (!(error instanceof AppError)) throw error;
+}
+
+/** The encoder refused the work or gave its place to somebody who waits: nothing is wrong with the picture. */
+function hasMadeWay(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'overloaded' && !isEncoderFailure(error);
 }
 
 function isGoneFile(error: unknown): boolean {

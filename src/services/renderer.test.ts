@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import type { PictureCache } from '../cache/pictures.ts';
+import type { Store, StoredEntry } from '../cache/store.ts';
+import type { Channel } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import { type EndReason, TaskInterrupted } from '../images/encoder-pool.ts';
+import { createRefinements } from './refinements.ts';
+import { createRenderer, type PictureSpec } from './renderer.ts';
+
+const QUICK = Buffer.from('the quick encoding');
+const SMALL = Buffer.from('small');
+const SIZE = { width: 900, height: 900 };
+const SPEC: PictureSpec = {
+  channel: { channelId: 'UCrenderer_____________A' } as Channel,
+  kind: 'avatar',
+  variant: 'avatar',
+  original: {
+    refKey: 'ref',
+    digest: '0123',
+    firstStoredAtMs: 0,
+    ...SIZE,
+    format: 'png',
+    hasAlpha: false,
+    isWebReady: true,
+  },
+  identity: {
+    channelId: 'UCrenderer_____________A',
+    digest: '0123',
+    crop: { left: 0, top: 0, ...SIZE },
+    output: SIZE,
+    format: 'avif',
+    quality: undefined,
+  },
+  fileClass: 'plain',
+};
+const WAITING = { client: 'client', goneSignal: () => new AbortController().signal };
+
+const clock = createManualClock();
+let stored: Map<string, StoredEntry>;
+let pictures: Map<string, Buffer>;
+/** What becomes of the next re-encodes, in order; without any, they succeed. */
+let outcomes: (() => Promise<Buffer | undefined>)[];
+let readOriginal: () => Promise<{ bytes: Buffer }>;
+let attempts: number;
+let errors: unknown[];
+let ask: () => Promise<Buffer>;
+
+beforeEach(() => {
+  stored = new Map();
+  pictures = new Map();
+  outcomes = [];
+  readOriginal = async () => ({ bytes: Buffer.from('original') });
+  attempts = 0;
+  errors = [];
+  start();
+});
+
+/** As after a start of the process: what is stored stays. */
+function start(): void {
+  const store: Store = {
+    get: async (key) => stored.get(key),
+    async set(key, entry) {
+      stored.set(key, entry);
+    },
+    async delete(key) {
+      stored.delete(key);
+    },
+    async close() {},
+  };
+  const renderer = createRenderer({
+    originals: { get: unused, readBytes: unused, read: () => readOriginal() },
+    encoder: {
+      encode: async () => QUICK,
+      async refine() {
+        attempts += 1;
+        return (outcomes.shift() ?? (async () => SMALL))();
+      },
+    },
+    pictures: {
+      get: async (key: string) => pictures.get(key),
+      has: async (key: string) => pictures.has(key),
+      put: (key: string, bytes: Buffer) => pictures.set(key, bytes),
+    } as unknown as PictureCache,
+    refinements: createRefinements({ store, clock, onError: (error) => errors.push(error) }),
+  });
+  ask = async () => {
+    const rendition = await renderer.renditionOf(SPEC);
+    const { bytes } = await rendition.render(WAITING);
+    // Until what the answer has set off is done.
+    await new Promise((resolve) => setImmediate(resolve));
+    return bytes;
+  };
+}
+
+async function unused(): Promise<never> {
+  throw new Error('is not asked for');
+}
+
+async function askTimes(count: number): Promise<Buffer[]> {
+  const answers: Buffer[] = [];
+  for (let asked = 0; asked < count; asked += 1) answers.push(await ask());
+  return answers;
+}
+
+/** Asks until the next answer sets off a re-encode, and lets that answer go out. */
+async function askUntilDue(): Promise<void> {
+  await askTimes(3);
+  clock.advance(60_000);
+  await ask();
+}
+
+const ended = (reason: EndReason) => async () => {
+  throw new AppError('overloaded', 'The picture could not be made.', { cause: new TaskInterrupted(reason) });
+};
+
+describe('a picture that is asked for often', () => {
+  it('goes out re-encoded once the smaller encoding is stored', async () => {
+    await askUntilDue();
+    expect(await ask()).toEqual(SMALL);
+  });
+
+  it.each(['deadline', 'crash'] as const)('is re-encoded once only when that ends with a %s', async (reason) => {
+    outcomes = [ended(reason)];
+    await askUntilDue();
+    for (let minute = 0; minute < 30; minute += 1) {
+      clock.advance(60_000);
+      await ask();
+    }
+    expect(attempts).toBe(1);
+    expect(errors).toHaveLength(1);
+
+    start();
+    await askUntilDue();
+    expect(attempts).toBe(1);
+  });
+
+  it('is re-encoded with the next answer after the encoder was needed for somebody who waits', async () => {
+    outcomes = [ended('preempted'), async () => Promise.reject(new AppError('overloaded', 'The queue is full.'))];
+    await askUntilDue();
+    await askTimes(2);
+    expect(attempts).toBe(3);
+    expect(await ask()).toEqual(SMALL);
+    expect(errors).toEqual([]);
+  });
+
+  it('is re-encoded later, but not at once, when its original cannot be had', async () => {
+    await ask();
+    let downloads = 0;
+    readOriginal = async () => {
+      downloads += 1;
+      throw new AppError('upstream_unavailable', 'The image host refuses.');
+    };
+    await askUntilDue();
+    await askTimes(20);
+    expect([downloads, attempts]).toEqual([1, 0]);
+
+    readOriginal = async () => ({ bytes: Buffer.from('original') });
+    clock.advance(600_000);
+    await ask();
+    expect(await ask()).toEqual(SMALL);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a smaller encoding that is gone', () => {
+  it.each(['evicted', 'purged'])('is made again when it was %s', async (how) => {
+    await askUntilDue();
+    expect(await ask()).toEqual(SMALL);
+    for (const key of pictures.keys()) if (how === 'purged' || key.endsWith('.refined')) pictures.delete(key);
+    if (how === 'purged') stored.clear();
+    expect(await ask()).toEqual(QUICK);
+    await askUntilDue();
+    expect(attempts).toBe(2);
+    expect(await ask()).toEqual(SMALL);
+  });
+
+  it('is not made again for a picture that is hardly asked for any more', async () => {
+    await askUntilDue();
+    for (const key of pictures.keys()) if (key.endsWith('.refined')) pictures.delete(key);
+    expect(await askTimes(2)).toEqual([QUICK, QUICK]);
+    clock.advance(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(attempts).toBe(1);
+  });
+});

@@ -8,6 +8,7 @@ import { createUpstreams } from './composition/upstreams.ts';
 import type { Config, ShownSetting } from './config.ts';
 import type { Condition } from './console/conditions.ts';
 import { addGauges } from './console/gauges.ts';
+import { addHolderGauges } from './console/holder-gauges.ts';
 import { addProcessGauges } from './console/process-gauges.ts';
 import { createConsoleServer } from './console/server.ts';
 import { createAnswerLog } from './http/answer-log.ts';
@@ -19,6 +20,7 @@ import { createHttpServer } from './http/server.ts';
 import type { Downloader } from './images/download.ts';
 import { createEncoder, type Encoder, type EncoderStats } from './images/encoder.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
+import { createHolders } from './lib/holders.ts';
 import { describeFailure, type Logger } from './lib/logger.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { traced } from './lib/tracing/span.ts';
@@ -79,8 +81,9 @@ export async function buildApp(
   const clock = overrides.clock ?? systemClock;
   const metrics = createMetrics();
   const states = createPartStates(logger);
+  const holders = createHolders();
   const tracing = await createTracing({ settings: config.tracing, version, logger, states });
-  const stores = await createStores({ config, clock, logger, states });
+  const stores = await createStores({ config, clock, logger, states, holders });
   const { redis, store, pictures, caches } = stores;
   const upstreams = createUpstreams({
     config,
@@ -225,14 +228,19 @@ export async function buildApp(
     return [...degraded, ...leftAlone, ...(isStopping ? [stopping] : [])];
   }
 
+  holders.add('rate limit', () => ({ entries: ownLimiter.stats().clients, maxEntries: config.rateLimitClients }));
+  holders.add('refused networks', () => refusedClients.stats());
+  holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: config.encoderQueue }));
+
   addProcessGauges(metrics);
+  addHolderGauges(metrics, holders);
   addGauges(metrics, {
     encoder: () => encoder.stats(),
     pictures: () => pictures.stats(),
     memoryEntries: () =>
       Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
     limiter: () => ownLimiter.stats(),
-    refusedNetworks: () => refusedClients.count(),
+    refusedNetworks: () => refusedClients.stats().entries,
     breakers: () => [
       ...upstreams.sourceStates().flatMap(({ name, breaker }) => (breaker === null ? [] : [[name, breaker] as const])),
       ['pictures', upstreams.imageHostState()],
@@ -249,7 +257,7 @@ export async function buildApp(
       conditions,
       sources: allUpstreams,
       encoder: () => encoder.stats(),
-      stores: () => stores.sizes(),
+      stores: () => holders.read(),
       limiter: () => ownLimiter.stats(),
       refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
       settings,

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { createHolders } from '../lib/holders.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createPurge } from '../services/purge.ts';
 import { createPartStates } from './part-states.ts';
@@ -9,7 +10,7 @@ import { createStores } from './stores.ts';
 export async function openStores(config: Config) {
   const logger = createLogger({ level: 'silent' });
   const states = createPartStates(logger);
-  const stores = await createStores({ config, clock: systemClock, logger, states });
+  const stores = await createStores({ config, clock: systemClock, logger, states, holders: createHolders() });
   return {
     purge: createPurge(stores),
     /** Why a part cannot be used at the moment. */

@@ -10,6 +10,7 @@ import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config.ts';
 import type { SearchHit } from '../domain/channel.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import { withinMs } from '../lib/within-ms.ts';
@@ -23,14 +24,7 @@ export interface StoresOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly states: PartStates;
-}
-
-/** How full a store is, for the console. */
-export interface StoreSize {
-  readonly name: string;
-  readonly bytes: number;
-  readonly maxBytes: number;
-  readonly entries: number | null;
+  readonly holders: Holders;
 }
 
 /** Everything that is kept, in memory, on disk and in Redis. */
@@ -45,7 +39,6 @@ export interface Stores {
     readonly searches: ReadThrough<readonly SearchHit[]>;
     readonly originals: ReadThrough<Original>;
   };
-  sizes(): readonly StoreSize[];
   /** Settles when stored values can be found, or after some seconds. */
   opened(): Promise<void>;
   close(): Promise<void>;
@@ -55,7 +48,7 @@ const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
 
-export async function createStores({ config, clock, logger, states }: StoresOptions): Promise<Stores> {
+export async function createStores({ config, clock, logger, states, holders }: StoresOptions): Promise<Stores> {
   const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
@@ -113,24 +106,22 @@ export async function createStores({ config, clock, logger, states }: StoresOpti
     originals: readThrough<Original>('originals'),
   };
 
+  holders.add('pictures on disk', () => {
+    const { plainBytes, customBytes, files } = pictures.stats();
+    return { entries: files, bytes: plainBytes + customBytes, maxBytes: config.imageCacheBytes };
+  });
+  holders.add('pictures in memory', () => ({ bytes: pictures.stats().memoryBytes, maxBytes: shareOf('pictures') }));
+  for (const [kind, cache] of Object.entries(caches)) {
+    const maxBytes = shareOf(kind as keyof typeof caches);
+    holders.add(`${kind} in memory`, () => ({ entries: cache.stats().entries, bytes: cache.stats().bytes, maxBytes }));
+    holders.add(`loads of ${kind}`, () => ({ entries: cache.stats().loading }));
+  }
+
   return {
     redis: redis || undefined,
     store,
     pictures,
     caches,
-
-    sizes() {
-      const { plainBytes, customBytes, files, memoryBytes } = pictures.stats();
-      const kinds = Object.keys(caches) as (keyof typeof caches)[];
-      return [
-        { name: 'pictures on disk', bytes: plainBytes + customBytes, maxBytes: config.imageCacheBytes, entries: files },
-        { name: 'pictures in memory', bytes: memoryBytes, maxBytes: shareOf('pictures'), entries: null },
-        ...kinds.map((kind) => {
-          const { bytes, entries } = caches[kind].stats();
-          return { name: `${kind} in memory`, bytes, maxBytes: shareOf(kind), entries };
-        }),
-      ];
-    },
 
     async opened() {
       await withinMs(opening, STORE_OPEN_MS);

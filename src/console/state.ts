@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { HolderReading } from '../lib/holders.ts';
 import type { Condition } from './conditions.ts';
 import type { History, Recent, Step } from './history.ts';
 import { type FieldTotals, readTotals } from './totals.ts';
@@ -16,7 +17,7 @@ export interface ServiceReaders {
     readonly refused: number;
     readonly restarts: number;
   };
-  readonly stores: () => readonly StoreReading[];
+  readonly stores: () => readonly HolderReading[];
   readonly limiter: () => { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
   readonly settings: readonly { readonly name: string; readonly value: string; readonly isDefault: boolean }[];
@@ -26,13 +27,6 @@ export interface SourceReading {
   readonly name: string;
   /** `null` for what has no breaker: it is always asked. */
   readonly breaker: 'closed' | 'open' | 'half-open' | null;
-}
-
-export interface StoreReading {
-  readonly name: string;
-  readonly bytes: number;
-  readonly maxBytes: number;
-  readonly entries: number | null;
 }
 
 /** Everything the page shows, as one JSON document. */
@@ -47,7 +41,7 @@ export interface ConsoleState {
   /** Since start. */
   readonly fields: readonly FieldTotals[];
   readonly encoder: ReturnType<ServiceReaders['encoder']>;
-  readonly stores: readonly StoreReading[];
+  readonly stores: readonly HolderReading[];
   readonly limiter: ReturnType<ServiceReaders['limiter']>;
   readonly refusedNetworks: ReturnType<ServiceReaders['refusedNetworks']>;
   readonly settings: ServiceReaders['settings'];

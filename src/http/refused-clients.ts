@@ -12,11 +12,13 @@ export interface RefusedClients {
   note(address: string): void;
   /** Those refused most in the last five to ten minutes, most first. */
   list(limit: number): readonly RefusedNetwork[];
-  count(): number;
+  stats(): { readonly entries: number; readonly maxEntries: number };
 }
 
 const PERIOD_MS = 5 * 60_000;
-/** A flood from all over must not fill the memory: those refused longest ago are forgotten. */
+/** The one that counts, and the one before it. */
+const PERIODS = 2;
+/** Of each period. A flood from all over must not fill the memory: those refused longest ago are forgotten. */
 const MAX_NETWORKS = 2_000;
 
 /** Whom the rate limit refuses: networks only, in memory only, forgotten after ten minutes. */
@@ -52,9 +54,9 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
         .slice(0, limit);
     },
 
-    count() {
+    stats() {
       turn();
-      return networks().size;
+      return { entries: networks().size, maxEntries: PERIODS * MAX_NETWORKS };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HolderReading } from '../../src/lib/holders.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 let service: TestApp;
@@ -76,4 +77,24 @@ test('labels have few values whatever is asked for', async () => {
   const lines = (await exposition()).split('\n').filter((line) => line.startsWith('pennant_http_requests_total{'));
   expect(lines.length).toBeGreaterThan(2);
   expect(lines.length).toBeLessThan(12);
+});
+
+test('metrics and console show the same of everything that grows with requests', async () => {
+  await service.get('/channel/UCPennantSample00000001A');
+  const text = await exposition();
+  const shown = (metric: string, holder: string) => {
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${metric}{holder="${holder}"} `));
+    return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
+  };
+  const { payload } = await service.app.console.inject({ url: '/state.json', headers: { host: 'localhost' } });
+  const { stores } = JSON.parse(payload) as { stores: readonly HolderReading[] };
+  expect(stores.find(({ name }) => name === 'records in memory')).toMatchObject({ entries: 1 });
+  for (const { name, ...figures } of stores) {
+    expect({
+      entries: shown('pennant_held_entries', name),
+      maxEntries: shown('pennant_held_max_entries', name),
+      bytes: shown('pennant_held_bytes', name),
+      maxBytes: shown('pennant_held_max_bytes', name),
+    }).toEqual({ entries: undefined, maxEntries: undefined, bytes: undefined, maxBytes: undefined, ...figures });
+  }
 });

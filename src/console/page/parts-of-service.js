@@ -52,13 +52,38 @@ export function showFields({ fields }) {
 
 /** @param {ConsoleState} state */
 export function showStores({ stores }) {
-  const rows = stores.map(({ name, bytes, maxBytes, entries }) => {
-    const counted = entries === null ? '' : `${formatCount(String(entries))} · `;
-    return barRow(name, `${counted}${formatBytes(bytes)} of ${formatBytes(maxBytes)}`, [
-      { name: 'fill', share: bytes / maxBytes },
-    ]);
+  const rows = stores.map((store) => {
+    const share = Math.max(shareOf(store.entries, store.maxEntries), shareOf(store.bytes, store.maxBytes));
+    const amounts = [
+      amount(store.entries, store.maxEntries, formatEntries),
+      amount(store.bytes, store.maxBytes, formatBytes),
+    ];
+    return barRow(store.name, amounts.filter((text) => text !== '').join(' · '), [{ name: 'fill', share }]);
   });
   find('#stores', HTMLElement).replaceChildren(element('div', { class: 'bars' }, ...rows));
+}
+
+/**
+ * @param {number | undefined} value
+ * @param {number | undefined} limit
+ */
+function shareOf(value = 0, limit = undefined) {
+  return limit === undefined || limit === 0 ? 0 : value / limit;
+}
+
+/**
+ * @param {number | undefined} value
+ * @param {number | undefined} limit
+ * @param {(value: number) => string} format
+ */
+function amount(value, limit, format) {
+  if (value === undefined) return '';
+  return limit === undefined ? format(value) : `${format(value)} of ${format(limit)}`;
+}
+
+/** @param {number} count */
+function formatEntries(count) {
+  return formatCount(String(count));
 }
 
 /** @param {ConsoleState} state */

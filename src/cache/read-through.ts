@@ -25,7 +25,15 @@ export interface GetOptions {
   readonly staleWaitMs: number;
 }
 
-export interface GetCurrentOptions<V> extends GetOptions {
+export interface LoadIdentity {
+  /**
+   * Tells loads of one key apart that bring different values. A caller joins only a load with the same text; otherwise
+   * it starts its own, and what the earlier load brings is not kept. Default: all loads of a key are the same.
+   */
+  readonly loadId?: string;
+}
+
+export interface GetCurrentOptions<V> extends GetOptions, LoadIdentity {
   /** False for a fresh value that no longer fits what is asked for; it then counts as old. Default: all fit. */
   readonly isCurrent?: (value: V) => boolean;
 }
@@ -55,7 +63,7 @@ export interface ReadThrough<V> {
   /** The value that is there, however old, without loading one. */
   find(key: string): Promise<V | undefined>;
   /** Loads anew whatever is there, together with anyone who is loading already. */
-  refresh(key: string, load: Load<V>): Promise<Cached<V>>;
+  refresh(key: string, load: Load<V>, identity?: LoadIdentity): Promise<Cached<V>>;
   /** Keeps what `load` makes of the value that is there, which may be old. */
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the value under the key, if there is one, and leaves its age alone. */
@@ -80,7 +88,12 @@ interface Entry<V> {
   readonly staleUntilMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  retryAtMs: number;
+  lastFailure: { readonly loadId: string; readonly retryAtMs: number } | undefined;
+}
+
+interface PendingLoad<V> {
+  readonly loadId: string;
+  readonly result: Promise<Entry<V>>;
 }
 
 interface StoredForm<V> {
@@ -99,7 +112,8 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     maxSize: options.maxMemoryBytes,
     sizeCalculation: (entry) => entry.bytes,
   });
-  const pending = new Map<string, Promise<Entry<V>>>();
+  /** The last load of each key; an earlier one with another `loadId` may still be running. */
+  const pending = new Map<string, PendingLoad<V>>();
 
   async function find(key: string): Promise<Entry<V> | undefined> {
     const inMemory = memory.get(key);
@@ -135,7 +149,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
       staleUntilMs: now + Math.max(freshForMs, 'absent' in content ? 0 : staleForMs),
       bytes: ENTRY_OVERHEAD_BYTES + length * 2,
       isStored,
-      retryAtMs: 0,
+      lastFailure: undefined,
     };
   }
 
@@ -149,28 +163,40 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     return entry;
   }
 
-  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined): Promise<Entry<V>> {
-    const result = run();
-    pending.set(key, result);
+  function findPending(key: string, loadId: string): Promise<Entry<V>> | undefined {
+    const found = pending.get(key);
+    return found?.loadId === loadId ? found.result : undefined;
+  }
+
+  function startLoad(key: string, load: Load<V>, loadId: string, previous: Entry<V> | undefined): Promise<Entry<V>> {
+    const started: PendingLoad<V> = { loadId, result: run() };
+    pending.set(key, started);
     // Whoever waits sees the failure; a load that nobody waits for must not end the process.
-    result.catch(() => undefined);
-    return result;
+    started.result.catch(() => undefined);
+    return started.result;
 
     async function run(): Promise<Entry<V>> {
       // The first step must not run before the load is registered, or a second caller would start another.
       await Promise.resolve();
       try {
         const loaded = await load(previous === undefined ? undefined : contentValue(previous));
-        return keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+        return finish({ value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return keep(key, { absent: error.message }, ABSENT_FRESH_MS, true);
+          return finish({ absent: error.message }, ABSENT_FRESH_MS, true);
         }
-        if (previous !== undefined) previous.retryAtMs = clock.monotonic() + RETRY_FAILED_LOAD_MS;
+        if (previous !== undefined) {
+          previous.lastFailure = { loadId, retryAtMs: clock.monotonic() + RETRY_FAILED_LOAD_MS };
+        }
         throw error;
       } finally {
-        pending.delete(key);
+        if (pending.get(key) === started) pending.delete(key);
       }
+    }
+
+    function finish(content: Entry<V>['content'], freshForMs: number, isStorable: boolean): Entry<V> {
+      if (pending.get(key) === started) return keep(key, content, freshForMs, isStorable);
+      return entryOf(content, freshForMs, staleMs, 0, false);
     }
   }
 
@@ -183,17 +209,17 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
   }
 
   async function get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>> {
-    const { staleWaitMs, isCurrent = alwaysCurrent } = options;
-    const joined = pending.get(key);
+    const { staleWaitMs, isCurrent = alwaysCurrent, loadId = '' } = options;
+    const joined = findPending(key, loadId);
     const entry = await find(key);
     const now = clock.monotonic();
     if (entry !== undefined && entry.freshUntilMs > now && isUsable(entry, isCurrent)) return answer(entry, HIT);
-    const running = joined ?? pending.get(key);
+    const running = joined ?? findPending(key, loadId);
     const old = entry !== undefined && 'value' in entry.content ? entry : undefined;
-    if (old !== undefined && running === undefined && old.retryAtMs > now) {
+    if (old !== undefined && running === undefined && hasJustFailed(old, loadId)) {
       return answer(old, { ...STALE, reason: 'upstream failed' });
     }
-    const result = running ?? startLoad(key, load, old);
+    const result = running ?? startLoad(key, load, loadId, old);
     const isCollapsed = running !== undefined;
     if (old === undefined) return answer(await result, { kind: 'miss', isCollapsed });
     try {
@@ -206,10 +232,14 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     }
   }
 
-  async function refresh(key: string, load: Load<V>): Promise<Cached<V>> {
-    const running = pending.get(key);
+  function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
+    return lastFailure?.loadId === loadId && lastFailure.retryAtMs > clock.monotonic();
+  }
+
+  async function refresh(key: string, load: Load<V>, { loadId = '' }: LoadIdentity = {}): Promise<Cached<V>> {
+    const running = findPending(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
-    const result = running ?? pending.get(key) ?? startLoad(key, load, previous);
+    const result = running ?? findPending(key, loadId) ?? startLoad(key, load, loadId, previous);
     return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
@@ -230,7 +260,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
       return entry === undefined ? undefined : contentValue(entry);
     },
 
-    refresh: (key, load) => tracedLookUp(name, () => refresh(key, load)),
+    refresh: (key, load, identity) => tracedLookUp(name, () => refresh(key, load, identity)),
 
     async put(key, load) {
       const entry = await find(key);
@@ -240,7 +270,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
 
     async patch(key, change) {
       // A load under way would overwrite the change.
-      await pending.get(key)?.catch(() => undefined);
+      await pending.get(key)?.result.catch(() => undefined);
       const entry = await find(key);
       if (entry === undefined || 'absent' in entry.content) return;
       const leftMs = Math.max(entry.freshUntilMs - clock.monotonic(), 0);

@@ -59,7 +59,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     pictures.put(key, bytes, 'plain');
     const readable = (await pictures.findForReading(key)) ?? { bytes };
     const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client: '' });
-    const firstStoredAtMs = isSame ? previous.firstStoredAtMs : clock.now();
+    const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
     const { width, height, format, hasAlpha, isWebReady } = info;
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };
   }
@@ -67,12 +67,25 @@ export function createOriginals(options: OriginalsOptions): Originals {
   function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
     return cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
       staleWaitMs: REFRESH_WAIT_MS,
+      loadId: ref.key,
       // A new address in the record is a new picture, however fresh the old one is.
       isCurrent: (original) => original.refKey === ref.key,
     });
   }
 
-  async function get(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+  /** A time in the future is a clock error of the past; as of now, the original has the time at which it was noticed. */
+  function withPossibleTime(channelId: string, kind: ImageKind, found: Cached<Original>): Cached<Original> {
+    const nowMs = clock.now();
+    if (found.value.firstStoredAtMs <= nowMs) return found;
+    const correct = (original: Original): Original => ({
+      ...original,
+      firstStoredAtMs: Math.min(original.firstStoredAtMs, nowMs),
+    });
+    void cache.patch(originalKey(channelId, kind), correct);
+    return { ...found, value: correct(found.value) };
+  }
+
+  async function getCurrent(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
     const ref = refOf(channel, kind);
     try {
       return await find(channel.channelId, kind, ref);
@@ -98,7 +111,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const { channelId } = channel;
     const ref = refOf(channel, kind);
     try {
-      return await cache.refresh(originalKey(channelId, kind), (previous) => load(channelId, ref, previous));
+      const loadId = ref.key;
+      return await cache.refresh(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
+        loadId,
+      });
     } catch (error) {
       if (!isGone(error)) throw error;
       return find(channelId, kind, await reloadedRef(channelId, kind, ref, error));
@@ -118,7 +134,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   return {
-    get,
+    async get(channel, kind) {
+      return withPossibleTime(channel.channelId, kind, await getCurrent(channel, kind));
+    },
 
     async read(channel, kind, original) {
       const stored = await pictures.findForReading(originalBytesKey(channel.channelId, original.digest));

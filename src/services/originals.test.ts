@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import type { PictureCache } from '../cache/pictures.ts';
+import { createReadThrough } from '../cache/read-through.ts';
+import type { Store, StoredEntry } from '../cache/store.ts';
+import type { Channel, OriginalRef } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { OriginalBytes } from '../images/encoder.ts';
+import { createOriginals, type Original, type Originals } from './originals.ts';
+
+const HOUR_MS = 3_600_000;
+const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
+const NEW: OriginalRef = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht.com/new'] };
+
+let clock: ManualClock;
+let stored: Map<string, StoredEntry>;
+let pictures: Map<string, Buffer>;
+let downloads: Map<string, PromiseWithResolvers<Buffer>>;
+let originals: Originals;
+
+beforeEach(() => {
+  clock = createManualClock();
+  stored = new Map();
+  pictures = new Map();
+  downloads = new Map();
+  start();
+});
+
+/** As after a start of the process: what is stored stays. */
+function start(): void {
+  const store: Store = {
+    get: async (key) => stored.get(key),
+    async set(key, entry) {
+      stored.set(key, entry);
+    },
+    async delete(key) {
+      stored.delete(key);
+    },
+    async close() {},
+  };
+  originals = createOriginals({
+    download: (ref) => downloadOf(ref).promise,
+    encoder: {
+      inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
+    },
+    pictures: {
+      get: async (key: string) => pictures.get(key),
+      findForReading: async (key: string): Promise<OriginalBytes | undefined> => {
+        const bytes = pictures.get(key);
+        return bytes && { bytes };
+      },
+      put: (key: string, bytes: Buffer) => pictures.set(key, bytes),
+    } as unknown as PictureCache,
+    cache: createReadThrough<Original>({
+      store,
+      clock,
+      freshMs: 24 * HOUR_MS,
+      staleMs: 168 * HOUR_MS,
+      maxMemoryBytes: 1_000_000,
+    }),
+    reloadChannel: async () => channelWith(NEW),
+    clock,
+  });
+}
+
+/** The download of a picture, which ends when the test says so. */
+function downloadOf({ key }: OriginalRef): PromiseWithResolvers<Buffer> {
+  const download = downloads.get(key) ?? Promise.withResolvers<Buffer>();
+  downloads.set(key, download);
+  return download;
+}
+
+function channelWith(avatar: OriginalRef): Channel {
+  return { channelId: 'UCoriginals____________A', avatar } as Channel;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a picture whose URL changes while the old one is downloaded', () => {
+  it('is downloaded from the new URL, and the old one does not take its place', async () => {
+    const before = originals.get(channelWith(OLD), 'avatar');
+    await settled();
+    const after = originals.get(channelWith(NEW), 'avatar');
+    downloadOf(NEW).resolve(Buffer.from('new picture'));
+    expect((await after).value).toMatchObject({ refKey: 'new', digest: digestOf('new picture') });
+
+    downloadOf(OLD).resolve(Buffer.from('old picture'));
+    expect((await before).value.digest).toBe(digestOf('old picture'));
+    expect((await originals.get(channelWith(NEW), 'avatar')).outcome.kind).toBe('hit');
+    start();
+    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new picture'));
+  });
+
+  it('is not failed by the old one', async () => {
+    const before = originals.get(channelWith(OLD), 'avatar');
+    await settled();
+    const after = originals.get(channelWith(NEW), 'avatar');
+    downloadOf(OLD).reject(new AppError('upstream_unavailable', 'The image host refuses.'));
+    await expect(before).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    downloadOf(NEW).resolve(Buffer.from('new picture'));
+    expect((await after).value.digest).toBe(digestOf('new picture'));
+  });
+
+  it('is downloaded once for all who ask for the new URL', async () => {
+    const before = originals.get(channelWith(OLD), 'avatar');
+    await settled();
+    const after = [1, 2, 3].map(() => originals.get(channelWith(NEW), 'avatar'));
+    downloadOf(OLD).resolve(Buffer.from('old picture'));
+    await before;
+    downloadOf(NEW).resolve(Buffer.from('new picture'));
+    const answers = await Promise.all(after);
+    expect(answers.map(({ outcome }) => outcome.isCollapsed)).toEqual([false, true, true]);
+  });
+});
+
+describe('a picture whose URL changes after the old one failed to load anew', () => {
+  it('is downloaded from the new URL at once', async () => {
+    downloadOf(OLD).resolve(Buffer.from('old picture'));
+    await originals.get(channelWith(OLD), 'avatar');
+    clock.advance(24 * HOUR_MS);
+    downloads.clear();
+    downloadOf(OLD).reject(new AppError('upstream_unavailable', 'The image host refuses.'));
+    expect((await originals.get(channelWith(OLD), 'avatar')).outcome.kind).toBe('stale');
+
+    downloadOf(NEW).resolve(Buffer.from('new picture'));
+    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new picture'));
+  });
+});
+
+describe('the time when an original was first stored', () => {
+  it('is never in the future, and is settled once the clock was wrong', async () => {
+    const startMs = clock.now();
+    clock.jumpWallClock(72 * HOUR_MS);
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    const storedAtMs = async () => (await originals.get(channelWith(OLD), 'avatar')).value.firstStoredAtMs;
+    expect(await storedAtMs()).toBe(startMs + 72 * HOUR_MS);
+
+    clock.jumpWallClock(-72 * HOUR_MS);
+    expect(await storedAtMs()).toBe(startMs);
+    await settled();
+    clock.advance(HOUR_MS);
+    expect(await storedAtMs()).toBe(startMs);
+    start();
+    expect(await storedAtMs()).toBe(startMs);
+  });
+
+  it('is never in the future for a picture that is loaded anew', async () => {
+    clock.jumpWallClock(72 * HOUR_MS);
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    await originals.get(channelWith(OLD), 'avatar');
+    clock.jumpWallClock(-72 * HOUR_MS);
+    clock.advance(25 * HOUR_MS);
+    const { value, outcome } = await originals.get(channelWith(OLD), 'avatar');
+    expect(outcome.kind).toBe('refreshed');
+    expect(value.firstStoredAtMs).toBe(clock.now());
+  });
+});

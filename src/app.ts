@@ -229,6 +229,9 @@ export async function buildApp(
   }
 
   holders.add('rate limit', () => ({ entries: ownLimiter.stats().clients, maxEntries: config.rateLimitClients }));
+  if (sharedLimiter) {
+    holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
+  }
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: config.encoderQueue }));
 

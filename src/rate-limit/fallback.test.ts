@@ -1,88 +1,242 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { describeLimiterContract } from '../../test/contracts/limiter.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
-import { createFallbackRateLimiter } from './fallback.ts';
-import type { RateLimiter } from './limiter.ts';
+import { createFallbackRateLimiter, type SharedRateLimiter } from './fallback.ts';
 import { createMemoryRateLimiter } from './memory.ts';
 
+const CLIENT = '192.0.2.1';
 const limit = { requests: 3, windowMs: 30_000 };
 
-/** A shared limiter that can be had or not. */
-function createSubject() {
-  const clock = createManualClock();
-  const together = createMemoryRateLimiter({ clock });
-  const failure: { current: Error | undefined } = { current: undefined };
-  const shared: RateLimiter = {
-    async hit(client, under) {
-      if (failure.current !== undefined) throw failure.current;
-      return together.hit(client, under);
+/** A shared log that can be out of reach and can lose everything, as Redis can. */
+function createSharedLog(clock = createManualClock()) {
+  let log = createMemoryRateLimiter({ clock });
+  let failure: Error | undefined;
+  const shared: SharedRateLimiter = {
+    async hit(client, under, mayAdmit) {
+      if (failure !== undefined) throw failure;
+      return mayAdmit ? log.hit(client, under) : { isAllowed: false, ...log.budget(client, under) };
     },
-    close: () => together.close(),
+    async close() {},
   };
-  const own = createMemoryRateLimiter({ clock });
-  const limiter = createFallbackRateLimiter({ shared, own, clock });
-
-  async function admitted(times: number): Promise<number> {
-    let count = 0;
-    for (let sent = 0; sent < times; sent += 1) {
-      if ((await limiter.hit('192.0.2.1', limit)).isAllowed) count += 1;
-    }
-    return count;
-  }
-
   return {
-    clock,
-    limiter,
-    admitted,
+    shared,
+    /** What the shared log has left for the client. */
+    left: () => log.budget(CLIENT, limit).remaining,
     /** Another instance admits a request of the same client. */
-    admitElsewhere: () => together.hit('192.0.2.1', limit),
+    admitElsewhere: () => log.hit(CLIENT, limit),
+    forgetAll() {
+      log = createMemoryRateLimiter({ clock });
+    },
     setOutage(isOut: boolean) {
-      failure.current = isOut ? new RedisUnavailable('test') : undefined;
+      failure = isOut ? new RedisUnavailable('test') : undefined;
     },
     failWith(error: Error) {
-      failure.current = error;
+      failure = error;
     },
   };
 }
 
+function createSubject() {
+  const clock = createManualClock();
+  const log = createSharedLog(clock);
+  const limiter = createFallbackRateLimiter({ shared: log.shared, own: createMemoryRateLimiter({ clock }), clock });
+  const ask = async () => limiter.hit(CLIENT, limit);
+
+  async function admitted(times: number): Promise<number> {
+    let count = 0;
+    for (let sent = 0; sent < times; sent += 1) if ((await ask()).isAllowed) count += 1;
+    return count;
+  }
+
+  return { clock, log, limiter, ask, admitted };
+}
+
+describeLimiterContract('a shared log with this process’s own log', () => {
+  const clock = createManualClock();
+  const { shared } = createSharedLog(clock);
+  const own = createMemoryRateLimiter({ clock });
+  return { limiter: createFallbackRateLimiter({ shared, own, clock }), advance: clock.advance };
+});
+
 describe('the limit while Redis cannot decide', () => {
   test('has the same numbers', async () => {
-    const { admitted, limiter, setOutage } = createSubject();
-    setOutage(true);
+    const { admitted, limiter, log } = createSubject();
+    log.setOutage(true);
     expect(await admitted(20)).toBe(3);
     expect(limiter.stats().decidedAlone).toBe(20);
   });
 
   test('gives no new budget to a client whose requests were admitted here before', async () => {
-    const { admitted, setOutage } = createSubject();
+    const { admitted, log } = createSubject();
     expect(await admitted(2)).toBe(2);
-    setOutage(true);
+    log.setOutage(true);
     expect(await admitted(5)).toBe(1);
   });
 
-  test('gives no new budget when it ends', async () => {
-    const { admitted, setOutage, clock } = createSubject();
-    setOutage(true);
+  test('does not hide a bug', async () => {
+    const { ask, log } = createSubject();
+    log.failWith(new TypeError('a bug'));
+    await expect(ask()).rejects.toThrow('a bug');
+  });
+
+  test('takes no place for a request whose decision failed', async () => {
+    const { ask, admitted, log } = createSubject();
+    log.failWith(new TypeError('a bug'));
+    for (let sent = 0; sent < 5; sent += 1) await ask().catch(() => undefined);
+    log.setOutage(false);
+    expect(await admitted(5)).toBe(3);
+  });
+});
+
+describe('the limit after Redis could not decide', () => {
+  test('gives no new budget', async () => {
+    const { admitted, log, clock } = createSubject();
+    log.setOutage(true);
     expect(await admitted(2)).toBe(2);
-    setOutage(false);
+    log.setOutage(false);
     expect(await admitted(5)).toBe(1);
     clock.advance(limit.windowMs);
     expect(await admitted(5)).toBe(3);
   });
 
-  test('counts what other instances admitted as soon as it ends', async () => {
-    const { admitted, admitElsewhere, setOutage } = createSubject();
-    setOutage(true);
+  test('counts what other instances admitted', async () => {
+    const { admitted, log } = createSubject();
+    log.setOutage(true);
     await admitted(1);
-    setOutage(false);
-    admitElsewhere();
-    admitElsewhere();
+    log.setOutage(false);
+    log.admitElsewhere();
+    log.admitElsewhere();
     expect(await admitted(5)).toBe(1);
   });
 
-  test('does not hide a bug', async () => {
-    const { limiter, failWith } = createSubject();
-    failWith(new TypeError('a bug'));
-    await expect(limiter.hit('192.0.2.1', limit)).rejects.toThrow('a bug');
+  test('counts nowhere what is refused, so that waiting for exactly the time that was told is enough', async () => {
+    const { admitted, ask, log, clock } = createSubject();
+    log.setOutage(true);
+    expect(await admitted(3)).toBe(3);
+    clock.advance(10_000);
+    log.setOutage(false);
+    const refused = await ask();
+    expect(refused).toEqual({ isAllowed: false, remaining: 0, resetMs: 20_000 });
+    expect(await admitted(10)).toBe(0);
+    expect(log.left()).toBe(3);
+    clock.advance(refused.resetMs);
+    expect(await admitted(3)).toBe(3);
   });
+
+  test('tells the longer wait where both logs are full', async () => {
+    const { admitted, ask, log, clock } = createSubject();
+    log.setOutage(true);
+    await admitted(3);
+    clock.advance(10_000);
+    log.setOutage(false);
+    for (let sent = 0; sent < 3; sent += 1) log.admitElsewhere();
+    clock.advance(5_000);
+    const refused = await ask();
+    expect(refused).toEqual({ isAllowed: false, remaining: 0, resetMs: 25_000 });
+    clock.advance(refused.resetMs - 1);
+    expect(await admitted(1)).toBe(0);
+    clock.advance(1);
+    expect(await admitted(1)).toBe(1);
+  });
+
+  test('tells what is left by the log that leaves less', async () => {
+    const { ask, log, clock } = createSubject();
+    await ask();
+    clock.advance(1_000);
+    log.forgetAll();
+    expect(await ask()).toEqual({ isAllowed: true, remaining: 1, resetMs: 29_000 });
+    log.admitElsewhere();
+    clock.advance(1_000);
+    expect(await ask()).toEqual({ isAllowed: true, remaining: 0, resetMs: 29_000 });
+  });
+});
+
+describe('the limit after Redis has lost its logs', () => {
+  test('gives no new budget here', async () => {
+    const { admitted, log, clock } = createSubject();
+    expect(await admitted(2)).toBe(2);
+    clock.advance(limit.windowMs - 1);
+    log.forgetAll();
+    expect(await admitted(5)).toBe(1);
+    expect(log.left()).toBe(2);
+    clock.advance(1);
+    expect(await admitted(5)).toBe(2);
+  });
+
+  test('gives no new budget to requests that arrive together', async () => {
+    const { admitted, ask, log } = createSubject();
+    expect(await admitted(1)).toBe(1);
+    log.forgetAll();
+    const decisions = await Promise.all(Array.from({ length: 20 }, ask));
+    expect(decisions.filter(({ isAllowed }) => isAllowed)).toHaveLength(2);
+    expect(log.left()).toBe(1);
+  });
+});
+
+test('a request counts from when it arrived, however late the decision came', async () => {
+  const clock = createManualClock();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isSlow = true;
+  const shared: SharedRateLimiter = {
+    async hit() {
+      if (isSlow) await promise;
+      return { isAllowed: true, remaining: 5, resetMs: 1 };
+    },
+    async close() {},
+  };
+  const limiter = createFallbackRateLimiter({ shared, own: createMemoryRateLimiter({ clock }), clock });
+  const decisions = [1, 2, 3].map(() => limiter.hit(CLIENT, limit));
+  clock.advance(5_000);
+  isSlow = false;
+  expect((await limiter.hit(CLIENT, limit)).isAllowed).toBe(false);
+  resolve();
+  expect((await Promise.all(decisions)).map(({ isAllowed }) => isAllowed)).toEqual([true, true, true]);
+  expect(await limiter.hit(CLIENT, limit)).toEqual({ isAllowed: false, remaining: 0, resetMs: 25_000 });
+});
+
+test('two requests of one client under different limits do not take each other’s places', async () => {
+  const { limiter } = createSubject();
+  const wide = { requests: 2, windowMs: 60_000 };
+  const decisions = await Promise.all(
+    [limit, limit, limit, wide, wide, wide].map((under) => limiter.hit(CLIENT, under)),
+  );
+  expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, true, true, false]);
+});
+
+test('whatever happens to Redis, no window here holds more than the limit, and the wait that is told is enough', async () => {
+  const step = fc.record({
+    requests: fc.integer({ min: 0, max: 5 }),
+    elsewhere: fc.integer({ min: 0, max: 2 }),
+    happens: fc.constantFrom('nothing', 'nothing', 'outage', 'recovery', 'loss'),
+    thenMs: fc.integer({ min: 0, max: 12_000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { clock, log, ask } = createSubject();
+      const admittedAtMs: number[] = [];
+      for (const { requests, elsewhere, happens, thenMs } of steps) {
+        if (happens === 'loss') log.forgetAll();
+        else if (happens !== 'nothing') log.setOutage(happens === 'outage');
+        for (let sent = 0; sent < elsewhere; sent += 1) log.admitElsewhere();
+        const decisions = await Promise.all(Array.from({ length: requests }, ask));
+        const nowMs = clock.monotonic();
+        for (const { isAllowed } of decisions) if (isAllowed) admittedAtMs.push(nowMs);
+        const recent = admittedAtMs.filter((atMs) => nowMs - atMs < limit.windowMs);
+        expect(recent.length).toBeLessThanOrEqual(limit.requests);
+        for (const { isAllowed, resetMs } of decisions) {
+          expect(resetMs).toBeLessThanOrEqual(limit.windowMs);
+          if (!isAllowed) expect(resetMs).toBeGreaterThan(0);
+        }
+        clock.advance(thenMs);
+      }
+      log.setOutage(false);
+      const last = await ask();
+      if (last.isAllowed) return;
+      clock.advance(last.resetMs);
+      expect((await ask()).isAllowed).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -4,12 +4,16 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-export interface RateLimitDecision {
-  readonly isAllowed: boolean;
-  /** Requests left right after this one. */
+/** What a client may still send. */
+export interface RateLimitBudget {
+  /** Requests left; right after a decision, those that are left after it. */
   readonly remaining: number;
   /** Milliseconds until one more request is free than now; 0 when the whole budget is. */
   readonly resetMs: number;
+}
+
+export interface RateLimitDecision extends RateLimitBudget {
+  readonly isAllowed: boolean;
 }
 
 /** Counts requests per client, exactly. Every limiter passes `test/contracts/limiter.ts`. */

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/ranked-lists.ts';
 import { createShardedMap, type ShardedMap } from '../lib/sharded-map.ts';
-import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
+import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 import { createTimeQueues, NO_CELL, type TimeQueue } from './time-queues.ts';
 
 export interface MemoryRateLimiterStats {
@@ -14,6 +14,10 @@ export interface MemoryRateLimiterStats {
 
 export interface MemoryRateLimiter extends RateLimiter {
   hit(client: string, limit: RateLimit): RateLimitDecision;
+  /** What the client has left now; counts nothing. */
+  budget(client: string, limit: RateLimit): RateLimitBudget;
+  /** Counts a request that was admitted elsewhere; one that is older than the newest is counted as of that one. */
+  add(client: string, limit: RateLimit, atMs: number): void;
   stats(): MemoryRateLimiterStats;
 }
 
@@ -74,6 +78,15 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     return log;
   }
 
+  function dropExpired(group: LimitGroup, log: ClientLog, nowMs: number): void {
+    while (log.length > 0 && nowMs - queues.oldest(log) >= group.windowMs) queues.shift(log);
+  }
+
+  function push(group: LimitGroup, log: ClientLog, atMs: number): void {
+    queues.push(log, atMs);
+    group.ranks.place(log, Math.floor((log.length * TOP_RANK) / group.requests));
+  }
+
   function forget(group: LimitGroup, log: ClientLog): void {
     queues.clear(log);
     group.ranks.remove(log);
@@ -115,17 +128,32 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       const group = groupOf(limit);
       sweepNextRank(nowMs);
       const log = logOf(group, client, nowMs);
-      while (log.length > 0 && nowMs - queues.oldest(log) >= group.windowMs) queues.shift(log);
+      dropExpired(group, log, nowMs);
       const isAllowed = log.length < group.requests;
-      if (isAllowed) {
-        queues.push(log, nowMs);
-        group.ranks.place(log, Math.floor((log.length * TOP_RANK) / group.requests));
-      }
+      if (isAllowed) push(group, log, nowMs);
       return {
         isAllowed,
         remaining: group.requests - log.length,
         resetMs: group.windowMs - (nowMs - queues.oldest(log)),
       };
+    },
+    budget(client, limit) {
+      const nowMs = clock.monotonic();
+      const group = groupOf(limit);
+      const log = group.logs.get(client);
+      if (log !== undefined) dropExpired(group, log, nowMs);
+      if (log === undefined || log.length === 0) return { remaining: group.requests, resetMs: 0 };
+      return {
+        remaining: group.requests - log.length,
+        resetMs: group.windowMs - (nowMs - queues.oldest(log)),
+      };
+    },
+    add(client, limit, atMs) {
+      const nowMs = clock.monotonic();
+      const group = groupOf(limit);
+      sweepNextRank(nowMs);
+      const log = logOf(group, client, nowMs);
+      push(group, log, log.length === 0 ? atMs : Math.max(atMs, queues.newest(log)));
     },
     stats: () => ({ clients, evicted }),
     async close() {

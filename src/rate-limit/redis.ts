@@ -1,6 +1,7 @@
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisScript } from '../lib/redis/script.ts';
-import type { RateLimiter } from './limiter.ts';
+import type { SharedRateLimiter } from './fallback.ts';
+import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
 
 /**
  * The times, in microseconds, of a client's admitted requests that are still inside the window, oldest first. Redis's
@@ -11,6 +12,7 @@ import type { RateLimiter } from './limiter.ts';
  */
 const DECIDE = createRedisScript(`
 local log, requests, window_us = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000
+local may_admit = ARGV[3] == '1'
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
@@ -28,14 +30,19 @@ while oldest and now - oldest >= window_us do
 end
 
 local used = redis.call('LLEN', log)
-local is_allowed = used < requests
+local is_allowed = may_admit and used < requests
 if is_allowed then
   redis.call('RPUSH', log, string.format('%.0f', now))
   redis.call('PEXPIRE', log, ARGV[2])
   used = used + 1
+  oldest = oldest or now
 end
-return { is_allowed and 1 or 0, requests - used, window_us - (now - (oldest or now)) }
+return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0 }
 `);
+
+export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
+  hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
+}
 
 /**
  * Decides together with all instances on the same Redis: one script and one round trip a decision, exact however many
@@ -43,11 +50,11 @@ return { is_allowed and 1 or 0, requests - used, window_us - (now - (oldest or n
  *
  * `hit` rejects with `RedisUnavailable` when Redis does not decide in time.
  */
-export function createRedisRateLimiter({ connection }: { connection: Pick<RedisConnection, 'run'> }): RateLimiter {
+export function createRedisRateLimiter({ connection }: { connection: Pick<RedisConnection, 'run'> }): RedisRateLimiter {
   return {
-    async hit(client, { requests, windowMs }) {
+    async hit(client, { requests, windowMs }, mayAdmit = true) {
       const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
-      const args = [String(requests), String(windowMs)];
+      const args = [String(requests), String(windowMs), mayAdmit ? '1' : '0'];
       const reply = await connection.run((redis) => DECIDE(redis, [key], args));
       const [isAllowed, remaining, resetUs] = reply as [number, number, number];
       return { isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 };

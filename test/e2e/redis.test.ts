@@ -84,16 +84,40 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
   afterEach(() => server.remove());
 
   test('admit exactly ten of one client together', async () => {
-    const instances = await Promise.all([startConnected(server.url), startConnected(server.url)]);
-    // The first answers of a process take their time, more than Redis is given.
-    for (const instance of [...instances, ...instances]) await instance.get(`/api/channel/${SAMPLE}`);
-    await server.command('FLUSHALL');
+    // The first answers of a process take their time, more than Redis is given: they are another client's.
+    const proxied = { TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://pennant.example' };
+    const instances = await Promise.all([startConnected(server.url, proxied), startConnected(server.url, proxied)]);
+    for (const instance of [...instances, ...instances]) {
+      await instance.get(`/api/channel/${SAMPLE}`, { 'x-forwarded-for': '192.0.2.1' });
+    }
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => (instances[index % 2] as TestApp).get(`/api/channel/${SAMPLE}`)),
     );
     expect(statuses(answers)).toEqual({ 200: 10, 429: 90 });
     const left = answers.filter(({ status }) => status === 200).map(({ headers }) => headers['x-ratelimit-remaining']);
     expect(left.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+  });
+
+  test('give a client no second budget when Redis has lost its logs', async () => {
+    const instance = await startConnected(server.url);
+    for (let sent = 0; sent < 10; sent += 1) expect((await instance.get('/problems')).status).toBe(200);
+    await server.command('FLUSHALL');
+    expect((await instance.get('/problems')).status).toBe(429);
+  });
+
+  test('admit a client that has waited for exactly as long as it was told after an outage', async () => {
+    await server.stop();
+    const clock = createRunningClock();
+    const instance = await startInstance(server.url, {}, clock);
+    for (let sent = 0; sent < 10; sent += 1) expect((await instance.get('/problems')).status).toBe(200);
+    await server.start();
+    await expect.poll(() => metric(instance, 'pennant_redis_usable'), { timeout: 60_000 }).toBe(1);
+    const refused = await instance.get('/problems');
+    expect(refused.status).toBe(429);
+    for (let sent = 0; sent < 20; sent += 1) expect((await instance.get('/problems')).status).toBe(429);
+    expect(await server.command('KEYS', 'pennant:limit*')).toEqual([]);
+    clock.advance(Number(refused.headers['retry-after']) * 1_000);
+    expect((await instance.get('/problems')).status).toBe(200);
   });
 
   test('answer from what another one has loaded: records, handles, searches, pictures, and that there is nothing', async () => {

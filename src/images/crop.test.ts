@@ -123,6 +123,21 @@ describe('the output of a wanted size', () => {
     );
   });
 
+  it('is scaled down to what the encoding can hold, and keeps its shape', () => {
+    const crop = { left: 0, top: 0, width: 17_000, height: 2_809 };
+    expect(resolveOutput(crop, {}, 16_383)).toEqual({ crop, output: { width: 16_383, height: 2_707 } });
+    fc.assert(
+      fc.property(crops, fc.integer({ min: 1, max: 9_000 }), (wide, maxSide) => {
+        const { crop: shown, output } = resolveOutput(wide, {}, maxSide);
+        expect(shown).toEqual(wide);
+        const scale = Math.min(1, maxSide / Math.max(wide.width, wide.height));
+        expect(Math.abs(output.width - Math.max(1, wide.width * scale))).toBeLessThanOrEqual(0.5);
+        expect(Math.abs(output.height - Math.max(1, wide.height * scale))).toBeLessThanOrEqual(0.5);
+        expect(Math.max(output.width, output.height)).toBeLessThanOrEqual(maxSide);
+      }),
+    );
+  });
+
   it('is the wanted size exactly where the crop is large enough for it', () => {
     fc.assert(
       fc.property(crops, wantedSide, wantedSide, (crop, width, height) => {

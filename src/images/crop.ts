@@ -34,8 +34,20 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
  * The part of a crop that is shown at the wanted size, and the size it comes out at. Both sides given: the largest
  * rectangle of that ratio, scaled down to fit. Never enlarged: whatever is larger than the crop resolves to the same
  * output, so that it is one picture in every cache.
+ *
+ * @param maxSide the most pixels that the encoding can hold in a row or column; a larger output is scaled down to fit.
  */
-export function resolveOutput(crop: Rectangle, wanted: WantedSize): { crop: Rectangle; output: Size } {
+export function resolveOutput(
+  crop: Rectangle,
+  wanted: WantedSize,
+  maxSide = Number.POSITIVE_INFINITY,
+): { crop: Rectangle; output: Size } {
+  const { crop: shown, output } = resolveSize(crop, wanted);
+  const longestSide = Math.max(output.width, output.height);
+  return { crop: shown, output: longestSide <= maxSide ? output : scaled(output, maxSide / longestSide) };
+}
+
+function resolveSize(crop: Rectangle, wanted: WantedSize): { crop: Rectangle; output: Size } {
   const { width, height } = wanted;
   if (width !== undefined && height !== undefined) return resolveBoth(crop, { width, height });
   if (width !== undefined) return { crop, output: scaled(crop, Math.min(1, width / crop.width)) };

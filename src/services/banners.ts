@@ -3,7 +3,7 @@ import type { Format } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import { cropOf, resolveOutput } from '../images/crop.ts';
-import { defaultQuality } from '../images/settings.ts';
+import { defaultQuality, maxSideOf } from '../images/settings.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
 import type { Renderer, Rendition } from './renderer.ts';
@@ -51,8 +51,9 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const { value: original, outcome } = await originals.get(channel, kind);
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
       const variantCrop = cropOf(variant, original);
-      const whole = resolveOutput(variantCrop, {});
-      const { crop, output } = resolveOutput(variantCrop, sizeOf(width, height));
+      const maxSide = maxSideOf(format);
+      const whole = resolveOutput(variantCrop, {}, maxSide);
+      const { crop, output } = resolveOutput(variantCrop, sizeOf(width, height), maxSide);
       const ownQuality = ownQualityOf(format, quality);
       const isPlain =
         ownQuality === undefined && output.width === whole.output.width && output.height === whole.output.height;

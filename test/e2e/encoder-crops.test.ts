@@ -4,6 +4,7 @@ import { FORMATS } from '../../src/domain/formats.ts';
 import { type Size, VARIANTS } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import { createEncoder, type Encoder, type JobOptions } from '../../src/images/encoder.ts';
+import { maxSideOf } from '../../src/images/settings.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
@@ -50,6 +51,23 @@ describe.each([
       }
     },
   );
+});
+
+describe('the longest side of a format', () => {
+  // PNG's exceeds what any original has.
+  it.each(['avif', 'webp', 'jpeg'] as const)('is what the library encodes, in %s', async (format) => {
+    const encodeRow = async (width: number) => {
+      const row = { width, height: 4 };
+      const bytes = await sharp({ create: { ...row, channels: 3, background: 'red' } })
+        .png()
+        .toBuffer();
+      const crop = { left: 0, top: 0, ...row };
+      return encoder.encode({ original: { bytes }, crop, output: row, format, quality: undefined }, ANYONE);
+    };
+    const longest = maxSideOf(format);
+    expect(await sharp(await encodeRow(longest)).metadata()).toMatchObject({ width: longest, height: 4 });
+    await expect(encodeRow(longest + 1)).rejects.toThrow();
+  });
 });
 
 describe('the test card', () => {

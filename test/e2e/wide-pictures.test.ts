@@ -1,0 +1,32 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { EncodeJob, Encoder } from '../../src/images/encoder.ts';
+import { startTestApp } from '../helpers/app.ts';
+
+const CHANNEL = 'UCPennantSample00000001A';
+
+/** Takes every original for a very wide one, and answers each job's size: encoding that many pixels takes seconds. */
+function createEncoderOfWidePictures(): Encoder {
+  return {
+    inspect: async () => ({ width: 17_000, height: 2_809, format: 'jpeg', hasAlpha: false, isWebReady: false }),
+    encode: async ({ output }: EncodeJob) => Buffer.from(`${output.width}×${output.height}`),
+    refine: async () => undefined,
+    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
+    warmUp: () => undefined,
+    async close() {},
+  };
+}
+
+test('a crop that is wider than its format can hold is scaled down to fit', async () => {
+  const service = await startTestApp({ encoder: createEncoderOfWidePictures() });
+  onTestFinished(() => service.close());
+  const sizeOf = async (path: string) => (await service.get(path)).text;
+  expect(await sizeOf(`/${CHANNEL}.webp`)).toBe('16383×2707');
+  expect(await sizeOf(`/${CHANNEL}.avif`)).toBe('16384×2707');
+  expect(await sizeOf(`/${CHANNEL}.jpg`)).toBe('17000×2809');
+  expect(await sizeOf(`/${CHANNEL}/tablet.webp`)).toBe('12318×2809');
+
+  // A size that resolves to the same output is the same picture.
+  const { etag } = (await service.get(`/${CHANNEL}.webp`)).headers;
+  const taller = await service.get(`/${CHANNEL}.webp?height=2800`, { 'if-none-match': String(etag) });
+  expect([taller.status, taller.headers.etag]).toEqual([304, etag]);
+});

@@ -5,7 +5,7 @@ import { createStores } from './composition/stores.ts';
 import { takeDown } from './composition/take-down.ts';
 import { createTracing } from './composition/tracing.ts';
 import { createUpstreams } from './composition/upstreams.ts';
-import type { Config, ShownSetting } from './config.ts';
+import type { Config } from './config.ts';
 import type { Condition } from './console/conditions.ts';
 import { addGauges } from './console/gauges.ts';
 import { addHolderGauges } from './console/holder-gauges.ts';
@@ -36,6 +36,7 @@ import { createPurge } from './services/purge.ts';
 import { createRefinements } from './services/refinements.ts';
 import { createRenderer } from './services/renderer.ts';
 import { createSearchService } from './services/search.ts';
+import type { ShownSetting } from './settings-report.ts';
 import type { ChannelSource } from './sources/source.ts';
 
 /** Parts that tests replace. */

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../test/helpers/temporary-directory.ts';
-import { ConfigError, parseConfig, SETTINGS, shownSettings } from './config.ts';
+import { ConfigError, parseConfig, SETTINGS } from './config.ts';
+import { shownSettings } from './settings-report.ts';
 
 function mistakes(env: Record<string, string>): readonly string[] {
   try {
@@ -95,8 +96,13 @@ describe('a secret in a file', () => {
       redisUrl: { password: 'the-password', database: 2 },
     });
     const shown = shownSettings(env);
-    expect(shown).toContainEqual({ name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false });
-    expect(shown).toContainEqual({ name: 'REDIS_URL', value: 'set (not shown)', isDefault: false });
+    expect(shown).toContainEqual({
+      name: 'YOUTUBE_API_KEY',
+      value: 'set (not shown)',
+      isDefault: false,
+      origin: 'YOUTUBE_API_KEY_FILE, environment',
+    });
+    expect(shown).toContainEqual(expect.objectContaining({ name: 'REDIS_URL', value: 'set (not shown)' }));
     expect(JSON.stringify(shown)).not.toMatch(/the-key|the-password/);
   });
 

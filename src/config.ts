@@ -201,28 +201,7 @@ export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typ
   readonly tracing: TracingSettings | undefined;
 };
 
-/** A setting as people are shown it. */
-export interface ShownSetting {
-  readonly name: string;
-  /** Never a secret's own text. */
-  readonly value: string;
-  readonly isDefault: boolean;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** All settings as they are in force. */
-export function shownSettings(env: Environment): ShownSetting[] {
-  return Object.values(SETTINGS).map(({ env: name, fallback, isSecret }) => {
-    const given = textIn(env, name);
-    if (isSecret && (given !== '' || textIn(env, fileVariable(name)) !== '')) {
-      return { name, value: 'set (not shown)', isDefault: false };
-    }
-    return given === ''
-      ? { name, value: fallback, isDefault: true }
-      : { name, value: given, isDefault: given === fallback };
-  });
-}
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every mistake in the settings at once: the operator mends them in one go. */
 export class ConfigError extends Error {
@@ -279,7 +258,8 @@ function givenSecret(env: Environment, variable: string): Given {
   };
 }
 
-function textIn(env: Environment, variable: string): string {
+/** Without blanks around it; empty where it is not set. */
+export function textIn(env: Environment, variable: string): string {
   return env[variable]?.trim() ?? '';
 }
 

@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { EXIT } from './cli/command-line.ts';
 import { systemFailure } from './cli/failure.ts';
+import { formatCount } from './cli/format.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './composition/command-settings.ts';
-import { type Config, ConfigError, parseConfig, shownSettings } from './config.ts';
+import { type Config, ConfigError, type Environment, parseConfig } from './config.ts';
+import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './settings-report.ts';
 
 const USAGE = `Usage: pennant [serve]     serves (default)
        pennant catalog     the operator's own channels
        pennant cache       what is stored: figures, and how to be rid of it
        pennant doctor      what the upstream answers today
+       pennant settings    what is in force, and where it comes from
 
 Each takes --help. pennant --version says which version this is.
 `;
@@ -19,32 +22,74 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
 
+/** What a command is told of the settings. */
+interface Given {
+  readonly env: Environment;
+  readonly envFile: EnvFile;
+  /** @throws ConfigError */
+  config(): Config;
+}
+
 /** Each answers the exit code, or `undefined` while it runs on. */
-const COMMANDS: Record<string, (args: readonly string[], config: Config) => Promise<number | undefined>> = {
-  async serve(args, config) {
+const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promise<number | undefined>> = {
+  async serve(args, given) {
     const { runServeCommand } = await import('./cli/serve.ts');
-    return runServeCommand(args, { ...OUTPUT, checked: checkSettings(config), start: () => startServer(config) });
+    const config = given.config();
+    const { env, envFile } = given;
+    const warnings = [...settingsWarnings(config), ...findNameWarnings(env, envFile)];
+    return runServeCommand(args, {
+      ...OUTPUT,
+      checked: { ...checkSettings(config), envFile: describeEnvFile(envFile), warnings },
+      start: () => startServer(config, shownSettings(env, envFile.loaded), warnings),
+    });
   },
-  async catalog(args, config) {
+  async catalog(args, given) {
     const [{ runCatalogCommand }, { onStopSignal }] = await Promise.all([
       import('./cli/catalog.ts'),
       import('./cli/stop-signals.ts'),
     ]);
-    return runCatalogCommand(args, { ...OUTPUT, dataDir: config.dataDir, onStopSignal });
+    return runCatalogCommand(args, { ...OUTPUT, dataDir: given.config().dataDir, onStopSignal });
   },
-  async cache(args, config) {
+  async cache(args, given) {
     const { runCacheCommand } = await import('./cli/cache.ts');
-    return runCacheCommand(args, { ...OUTPUT, ...cacheSettings(config), stdin: process.stdin });
+    return runCacheCommand(args, { ...OUTPUT, ...cacheSettings(given.config()), stdin: process.stdin });
   },
-  async doctor(args, config) {
+  async doctor(args, given) {
     const { runDoctorCommand } = await import('./cli/doctor.ts');
     const isTerminal = process.stdout.isTTY === true && process.stdout.hasColors();
     const userAgent = `Pennant/${version}`;
-    return runDoctorCommand(args, { ...OUTPUT, ...doctorSettings(config), userAgent, isTerminal });
+    return runDoctorCommand(args, { ...OUTPUT, ...doctorSettings(given.config()), userAgent, isTerminal });
+  },
+  async settings(args, { env, envFile, config }) {
+    const { runSettingsCommand } = await import('./cli/settings.ts');
+    return runSettingsCommand(args, {
+      ...OUTPUT,
+      envFile: describeEnvFile(envFile),
+      settings: shownSettings(env, envFile.loaded),
+      warnings: findNameWarnings(env, envFile),
+      mistakes: findMistakes(config),
+    });
   },
 };
 
-async function main([first = 'serve', ...rest]: readonly string[]): Promise<number | undefined> {
+function findMistakes(config: () => Config): string | undefined {
+  try {
+    config();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
+function describeEnvFile({ path, isThere, names }: EnvFile): string {
+  return isThere ? `${path}, ${formatCount(names.length, 'variable')}` : `there is no ${path}`;
+}
+
+async function runCommand(
+  [first = 'serve', ...rest]: readonly string[],
+  envFile: EnvFile,
+): Promise<number | undefined> {
   if (first === '--version') {
     process.stdout.write(`${version}\n`);
     return EXIT.done;
@@ -59,13 +104,22 @@ async function main([first = 'serve', ...rest]: readonly string[]): Promise<numb
     process.stderr.write(`There is no command "${name}".\n${USAGE}`);
     return EXIT.usage;
   }
-  loadEnvFile();
-  // Help comes also where the settings are what needs it.
-  const isHelpWanted = args.includes('--help') || args.includes('-h');
-  return command(args, parseConfig(isHelpWanted ? {} : process.env));
+  // `--help` works even when the settings are invalid.
+  if (args.includes('--help') || args.includes('-h')) {
+    return command(args, { env: {}, envFile, config: () => parseConfig({}) });
+  }
+  if (envFile.problem !== undefined) {
+    process.stderr.write(`${envFile.problem}\n`);
+    return EXIT.failed;
+  }
+  return command(args, { env: process.env, envFile, config: () => parseConfig(process.env) });
 }
 
-async function startServer(config: Config): Promise<number | undefined> {
+async function startServer(
+  config: Config,
+  settings: readonly ShownSetting[],
+  warnings: readonly string[],
+): Promise<number | undefined> {
   // Loaded when needed: a short command should not wait for the whole server.
   const [{ buildApp }, { serve }, { createLogger }, { findDataVersionProblem }] = await Promise.all([
     import('./app.ts'),
@@ -79,10 +133,10 @@ async function startServer(config: Config): Promise<number | undefined> {
     return EXIT.failed;
   }
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
-  for (const warning of settingsWarnings(config)) logger.warn(warning);
+  for (const warning of warnings) logger.warn(warning);
   return serve({
     async build() {
-      const service = await buildApp(config, { logger, version, settings: shownSettings(process.env) });
+      const service = await buildApp(config, { logger, version, settings });
       // What bin/start.cjs keeps for the next start. Not at the end: a process that is killed would leave nothing.
       // Before it listens: it writes thousands of small files in one go, and no client may wait for that.
       flushCompileCache();
@@ -103,27 +157,26 @@ async function findTerminalLog() {
   return createTerminalLog();
 }
 
-/** `.env` in the working directory, where there is one; the environment wins. */
-function loadEnvFile(): void {
-  try {
-    process.loadEnvFile();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
 /** A reader that has seen enough (`| head`) is no failure: what is written from then on goes nowhere. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
 }
 
-for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
-try {
-  const exitCode = await main(process.argv.slice(2));
-  if (exitCode !== undefined) process.exitCode = exitCode;
-} catch (error) {
-  const failure = error instanceof ConfigError ? error.message : systemFailure(error);
-  if (failure === undefined) throw error;
-  process.stderr.write(`${failure}\n`);
-  process.exit(EXIT.failed);
+/**
+ * Runs the command line.
+ *
+ * @param args without the program's name
+ * @param envFile what was read of `.env`; its variables are in `process.env` already
+ */
+export async function main(args: readonly string[], envFile: EnvFile): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  try {
+    const exitCode = await runCommand(args, envFile);
+    if (exitCode !== undefined) process.exitCode = exitCode;
+  } catch (error) {
+    const failure = error instanceof ConfigError ? error.message : systemFailure(error);
+    if (failure === undefined) throw error;
+    process.stderr.write(`${failure}\n`);
+    process.exit(EXIT.failed);
+  }
 }

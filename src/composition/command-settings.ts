@@ -11,7 +11,7 @@ export function settingsWarnings({ trustProxy, baseUrls }: Config): string[] {
   return ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
 }
 
-export function checkSettings(config: Config): CheckSettings {
+export function checkSettings(config: Config): Omit<CheckSettings, 'envFile' | 'warnings'> {
   const { dataDir, sources, redisUrl, host, port, consoleHost, consolePort } = config;
   const listeners = [
     { setting: 'PORT', host, port },
@@ -23,7 +23,6 @@ export function checkSettings(config: Config): CheckSettings {
     // Port 0 is any free one, or none.
     listeners: listeners.filter((listener) => listener.port !== 0),
     redis: redisUrl,
-    warnings: settingsWarnings(config),
   };
 }
 

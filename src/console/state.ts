@@ -20,7 +20,15 @@ export interface ServiceReaders {
   readonly stores: () => readonly HolderReading[];
   readonly limiter: () => { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
-  readonly settings: readonly { readonly name: string; readonly value: string; readonly isDefault: boolean }[];
+  readonly settings: readonly SettingReading[];
+}
+
+interface SettingReading {
+  readonly name: string;
+  readonly value: string;
+  readonly isDefault: boolean;
+  /** Where the value comes from. */
+  readonly origin: string;
 }
 
 export interface SourceReading {

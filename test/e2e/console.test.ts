@@ -2,8 +2,9 @@ import { realpath } from 'node:fs/promises';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { parseConfig, shownSettings } from '../../src/config.ts';
+import { parseConfig } from '../../src/config.ts';
 import type { ConsoleState } from '../../src/console/state.ts';
+import { shownSettings } from '../../src/settings-report.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -141,8 +142,9 @@ describe('the state', () => {
     });
     const state = await stateOf({ app });
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
-    expect(state.settings).toContainEqual({ name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false });
-    expect(state.settings).toContainEqual({ name: 'URL_FORM', value: 'api', isDefault: true });
+    const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false, origin: 'environment' };
+    expect(state.settings).toContainEqual(key);
+    expect(state.settings).toContainEqual({ name: 'URL_FORM', value: 'api', isDefault: true, origin: 'default' });
   });
 });
 

@@ -8,7 +8,8 @@ import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { parseConfig, shownSettings } from '../../src/config.ts';
+import { parseConfig } from '../../src/config.ts';
+import { shownSettings } from '../../src/settings-report.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 

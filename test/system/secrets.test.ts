@@ -117,6 +117,7 @@ test('no secret is in what a start with wrong settings says, nor in what the doc
   };
   for (const [args, env, expected] of [
     [['serve'], wrong, /REDIS_URL: /],
+    [['settings'], wrong, /REDIS_URL +environment/],
     [['doctor', '@lighthouse', '--source', 'youtube-data-api'], failing, /lighthouse/],
     [['doctor', '@lighthouse', '--source', 'youtube-data-api', '--json'], failing, /lighthouse/],
   ] as const) {

@@ -42,6 +42,7 @@ describe('serve --check', () => {
     const ended = await check();
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout.split('\n')).toEqual([
+      `ok       .env: there is no ${join(directory, '.env')}`,
       `ok       DATA_DIR ${dataDir} will be made`,
       'ok       cache.db can be used',
       'ok       catalog.db will be made',

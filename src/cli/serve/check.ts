@@ -13,6 +13,8 @@ import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema
 import { formatCount } from '../format.ts';
 
 export interface CheckSettings {
+  /** Which file of settings was read, or that there is none. */
+  readonly envFile: string;
   readonly dataDir: string;
   /** Whether the catalog is among the sources. */
   readonly hasCatalog: boolean;
@@ -37,8 +39,9 @@ export interface Finding {
 
 /** Looks at everything that a start needs besides sound settings. Starts nothing and leaves nothing behind. */
 export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
-  const { dataDir, hasCatalog, listeners, redis, warnings } = settings;
+  const { envFile, dataDir, hasCatalog, listeners, redis, warnings } = settings;
   return [
+    { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
     ...(redis === undefined ? [checkCache(dataDir)] : [await checkRedis(redis)]),

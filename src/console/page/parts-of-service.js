@@ -102,11 +102,13 @@ export function showRefused({ refusedNetworks, limiter }) {
 
 /** @param {ConsoleState} state */
 export function showSettings({ settings }) {
-  const rows = settings.map(({ name, value, isDefault }) => ({
-    cells: [element('code', {}, name), value === '' ? '–' : value],
+  const rows = settings.map(({ name, value, isDefault, origin }) => ({
+    cells: [element('code', {}, name), value === '' ? '–' : value, origin],
     className: isDefault ? '' : 'own',
   }));
-  find('#settings', HTMLElement).replaceChildren(table([{ label: 'Variable' }, { label: 'Value' }], rows));
+  find('#settings', HTMLElement).replaceChildren(
+    table([{ label: 'Variable' }, { label: 'Value' }, { label: 'From' }], rows),
+  );
 }
 
 /** @param {readonly (readonly [string, number])[]} calls */

@@ -1,0 +1,68 @@
+'use strict';
+
+const { lstatSync, readFileSync } = require('node:fs');
+const { resolve } = require('node:path');
+const { parseEnv, TextDecoder } = require('node:util');
+
+/**
+ * Reads `.env` in the working directory, in the syntax of Node's own `--env-file`, and adds its variables to the
+ * environment. A variable that the environment has already, and not empty, stays as it is.
+ *
+ * A file that is there and cannot be used is a `problem`, never the same as none: a channel that it blocks would be
+ * served.
+ */
+exports.loadEnvFile = () => {
+  const path = resolve('.env');
+  const file = { path, isThere: true, problem: undefined, names: [], loaded: [], ignoredLines: [] };
+  try {
+    const text = readText(path);
+    if (text === undefined) return { ...file, isThere: false };
+    const variables = Object.entries(parseEnv(text));
+    const loaded = variables.filter(([name]) => (process.env[name] ?? '').trim() === '');
+    for (const [name, value] of loaded) process.env[name] = value;
+    return {
+      ...file,
+      names: variables.map(([name]) => name),
+      loaded: loaded.map(([name]) => name),
+      ignoredLines: ignoredLines(text),
+    };
+  } catch (error) {
+    return { ...file, problem: `${path} cannot be used: ${reasonOf(error)}` };
+  }
+};
+
+/** Without a byte order mark; `undefined` where there is no file. */
+function readText(path) {
+  const bytes = readBytes(path);
+  if (bytes === undefined) return undefined;
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  // UTF-16 without a byte order mark can pass for UTF-8.
+  if (text.includes('\0')) throw new TypeError('NUL');
+  return text;
+}
+
+function readBytes(path) {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    // A link that leads nowhere was meant to lead to settings.
+    if (error.code === 'ENOENT' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    throw error;
+  }
+}
+
+function reasonOf(error) {
+  if (error instanceof TypeError) return 'it is no text in UTF-8';
+  if (error.code === 'EISDIR') return 'it is a directory';
+  if (error.code === 'ENOENT') return 'it is a link to a file that does not exist';
+  return error.message;
+}
+
+/** The numbers of lines that set nothing and are no comments, and of those whose variable a later line sets again. */
+function ignoredLines(text) {
+  const lines = text.split('\n');
+  const all = JSON.stringify(parseEnv(text));
+  const isIgnored = (line, at) =>
+    !/^\s*(?:#|$)/.test(line) && JSON.stringify(parseEnv(lines.toSpliced(at, 1, '').join('\n'))) === all;
+  return lines.flatMap((line, at) => (isIgnored(line, at) ? [at + 1] : []));
+}

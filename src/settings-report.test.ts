@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { findNameWarnings, shownSettings } from './settings-report.ts';
+
+function warnings(env: Record<string, string>, inFile: readonly string[] = [], ignoredLines: readonly number[] = []) {
+  return findNameWarnings(env, {
+    path: '/srv/.env',
+    isThere: true,
+    problem: undefined,
+    names: inFile,
+    loaded: inFile,
+    ignoredLines,
+  });
+}
+
+describe('settings as they are shown', () => {
+  test('say where each value comes from', () => {
+    const env = { PORT: '80', BASE_URL: 'https://a.example', CONTACT: ' ', REDIS_URL_FILE: '/run/redis' };
+    const origins = shownSettings(env, ['BASE_URL', 'REDIS_URL_FILE']).map(({ name, origin }) => [name, origin]);
+    expect(Object.fromEntries(origins)).toMatchObject({
+      PORT: 'environment',
+      BASE_URL: '.env',
+      CONTACT: 'default',
+      REDIS_URL: 'REDIS_URL_FILE, .env',
+    });
+  });
+
+  test('have OpenTelemetry’s variables among them, without what may be a secret', () => {
+    const shown = shownSettings({
+      OTEL_TRACES_SAMPLER: 'always_on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:the-password@collector',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=the-token',
+    });
+    expect(shown.find(({ name }) => name === 'OTEL_TRACES_SAMPLER')?.value).toBe('always_on');
+    expect(JSON.stringify(shown)).not.toMatch(/the-password|the-token/);
+  });
+});
+
+describe('a warning', () => {
+  test.each([
+    ['BLOCKED_CHANELS', 'BLOCKED_CHANNELS'],
+    ['BLOCKED_CHANNNELS', 'BLOCKED_CHANNELS'],
+    ['BLOCKED_CHANNELZ', 'BLOCKED_CHANNELS'],
+    ['TRUST_RPOXY', 'TRUST_PROXY'],
+    ['Redis_Url', 'REDIS_URL'],
+    ['REDIS_URL_FILES', 'REDIS_URL_FILE'],
+  ])('names %s in the environment, which is close to %s', (name, near) => {
+    expect(warnings({ [name]: 'x' })).toEqual([`environment: ${name} is not a setting; did you mean ${near}?`]);
+  });
+
+  test('is not given for what belongs to others', () => {
+    const env = { PATH: '/bin', HOME: '/', HOSTNAME: 'a', TERM: 'x', npm_config_port: '1', PENNANT_PORT: 'tcp://1' };
+    expect(warnings(env)).toEqual([]);
+    expect(warnings({}, ['OTEL_SDK_DISABLED', 'NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
+  });
+
+  test('names what .env sets to no effect', () => {
+    const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'NODE_EXTRA_CA_CERTS', 'PORT_FILE'];
+    const env = Object.fromEntries(names.map((name) => [name, 'x']));
+    expect(warnings(env, names, [3])).toEqual([
+      '/srv/.env: line 3 has no effect (one NAME=value a line, each name once)',
+      '/srv/.env: BLOCKED_CHANNEL is not a setting; did you mean BLOCKED_CHANNELS?',
+      '/srv/.env: SOMETHING is not a setting',
+      '/srv/.env: NODE_EXTRA_CA_CERTS has no effect here: Node reads it before this file, so set it in the environment',
+      '/srv/.env: PORT_FILE is not a setting',
+    ]);
+  });
+});

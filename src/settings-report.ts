@@ -1,0 +1,101 @@
+import { type Environment, SETTINGS, textIn } from './config.ts';
+import { fileVariable } from './secret-files.ts';
+
+/** What bin/env-file.cjs has read. */
+export interface EnvFile {
+  readonly path: string;
+  readonly isThere: boolean;
+  /** Why it cannot be used; nothing was read from it then. */
+  readonly problem: string | undefined;
+  /** Every variable that it sets. */
+  readonly names: readonly string[];
+  /** Those of them that the environment did not have already. */
+  readonly loaded: readonly string[];
+  /** Numbers of the lines that have no effect and are no comments. */
+  readonly ignoredLines: readonly number[];
+}
+
+/** A setting as people are shown it. */
+export interface ShownSetting {
+  readonly name: string;
+  /** Never a secret's own text. */
+  readonly value: string;
+  readonly isDefault: boolean;
+  /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
+  readonly origin: string;
+}
+
+const HIDDEN = 'set (not shown)';
+/** OpenTelemetry's variables that may hold a password. */
+const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
+
+/**
+ * All settings as they are in force, and OpenTelemetry's variables where they are set.
+ *
+ * @param loadedFromFile the variables that came from `.env`
+ */
+export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
+  const originOf = (name: string) => (loadedFromFile.includes(name) ? '.env' : 'environment');
+  const own = Object.values(SETTINGS).map(({ env: name, fallback, isSecret }): ShownSetting => {
+    const given = textIn(env, name);
+    if (given !== '') {
+      const value = isSecret ? HIDDEN : given;
+      return { name, value, isDefault: given === fallback, origin: originOf(name) };
+    }
+    const file = fileVariable(name);
+    if (!isSecret || textIn(env, file) === '') return { name, value: fallback, isDefault: true, origin: 'default' };
+    return { name, value: HIDDEN, isDefault: false, origin: `${file}, ${originOf(file)}` };
+  });
+  const ofTracing = Object.keys(env)
+    .filter((name) => name.startsWith('OTEL_') && textIn(env, name) !== '')
+    .toSorted()
+    .map((name): ShownSetting => {
+      const value = MAY_BE_SECRET.test(name) ? HIDDEN : textIn(env, name);
+      return { name, value, isDefault: false, origin: originOf(name) };
+    });
+  return [...own, ...ofTracing];
+}
+
+const KNOWN_NAMES: ReadonlySet<string> = new Set(
+  Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
+);
+/** Not settings of this service, but used by it or by its libraries while it runs. */
+const USED_BY_OTHERS = /^(?:OTEL_.*|NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
+
+/** Names that are probably misspelled, and lines of `.env` that have no effect. */
+export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines }: EnvFile): string[] {
+  const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));
+  const unknownOutside = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name) && !loaded.includes(name));
+  return [
+    ...ignoredLines.map((line) => `${path}: line ${line} has no effect (one NAME=value a line, each name once)`),
+    ...unknownInFile.map((name) => `${path}: ${describeUnknown(name)}`),
+    ...unknownOutside.flatMap((name) => {
+      const near = findNearName(name);
+      return near === undefined ? [] : [`environment: ${name} is not a setting; did you mean ${near}?`];
+    }),
+  ];
+}
+
+function describeUnknown(name: string): string {
+  if (name.startsWith('NODE_')) {
+    return `${name} has no effect here: Node reads it before this file, so set it in the environment`;
+  }
+  const near = findNearName(name);
+  return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+function findNearName(name: string): string | undefined {
+  return [...KNOWN_NAMES].find((known) => isOneEditApart(name.toUpperCase(), known));
+}
+
+/** One character more, less, other, or two neighbours exchanged; equal texts count too. */
+function isOneEditApart(a: string, b: string): boolean {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  if (restOfA.length <= 1 && restOfB.length <= 1) return true;
+  return restOfA.length === 2 && restOfB === `${restOfA[1]}${restOfA[0]}`;
+}

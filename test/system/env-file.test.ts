@@ -1,0 +1,98 @@
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../helpers/command.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const BLOCKED = 'UCPennantSample00000003A';
+const NOBODY = 65_534;
+
+let directory: string;
+let envFile: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  envFile = join(directory, '.env');
+});
+
+function settings(env: Record<string, string> = {}, uid?: number) {
+  return runCommand(['settings'], { directory, env, ...(uid !== undefined && { uid }) });
+}
+
+function lineOf(name: string, output: string): string[] | undefined {
+  const line = output.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return line?.split(/ {2,}/);
+}
+
+describe('.env', () => {
+  test.each([
+    ['plain', `BLOCKED_CHANNELS=${BLOCKED}\nPORT=9\n`],
+    ['with a byte order mark', `\u{feff}BLOCKED_CHANNELS=${BLOCKED}\nPORT=9\n`],
+    ['with CRLF', `BLOCKED_CHANNELS=${BLOCKED}\r\nPORT=9\r\n`],
+    ['with quotes, blanks, comments and export', `# x\n\nexport BLOCKED_CHANNELS = "${BLOCKED}" # one\n PORT='9'`],
+  ])('is read when it is %s', async (_form, content) => {
+    await writeFile(envFile, content);
+    const { exitCode, stdout, stderr } = await settings();
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
+    expect(lineOf('PORT', stdout)).toEqual(['PORT', '.env', '9']);
+    expect(stdout).toContain(`\n.env: ${envFile}, 2 variables\n`);
+  });
+
+  test('gives way to the environment, but not to an empty variable in it', async () => {
+    await writeFile(envFile, `PORT=9\nBLOCKED_CHANNELS=${BLOCKED}\n`);
+    const { stdout } = await settings({ PORT: '10', BLOCKED_CHANNELS: '' });
+    expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', '10']);
+    expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
+  });
+
+  const UNUSABLE: [string, string, () => Promise<unknown>][] = [
+    ['is a directory', 'it is a directory', () => mkdir(envFile)],
+    ['is in UTF-16', 'it is no text in UTF-8', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
+    ['has bytes that are no text', 'it is no text in UTF-8', () => writeFile(envFile, 'PORT=9\0')],
+    ['leads nowhere', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
+  ];
+
+  test.each(UNUSABLE)('that %s is refused by name', async (_what, reason, make) => {
+    await make();
+    const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
+    expect(await settings()).toEqual(refusal);
+    expect(await runCommand(['serve', '--check'], { directory })).toEqual(refusal);
+    expect(await runCommand(['serve'], { directory })).toEqual(refusal);
+    expect(await runCommand(['serve', '--help'], { directory })).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('that may not be read is refused by name', async () => {
+    await chmod(directory, 0o755);
+    await writeFile(envFile, `BLOCKED_CHANNELS=${BLOCKED}\n`, { mode: 0o600 });
+    // root may read any file.
+    const ended = await settings({}, NOBODY);
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ended.stderr).toMatch(new RegExp(`^${envFile} cannot be used: EACCES: permission denied.*\\n$`));
+  });
+
+  test('that has a mistake in it is warned about, also before a start', async () => {
+    await writeFile(envFile, `BLOCKED_CHANNELS: ${BLOCKED}\nBLOCKED_CHANELS=${BLOCKED}\nPORT=1\nPORT=2\n`);
+    const expected = [
+      `${envFile}: line 1 has no effect (one NAME=value a line, each name once)`,
+      `${envFile}: line 3 has no effect (one NAME=value a line, each name once)`,
+      `${envFile}: BLOCKED_CHANELS is not a setting; did you mean BLOCKED_CHANNELS?`,
+      'environment: CONSOLE_PROT is not a setting; did you mean CONSOLE_PORT?',
+    ];
+    const env = { CONSOLE_PROT: '1' };
+    expect((await settings(env)).stderr).toBe(expected.map((text) => `warning: ${text}\n`).join(''));
+    const { stdout } = await runCommand(['serve', '--check'], { directory, env });
+    expect(stdout).toContain(`ok       .env: ${envFile}, 2 variables\n`);
+    for (const text of expected) expect(stdout).toContain(`warning  ${text}\n`);
+  });
+});
+
+describe('pennant settings', () => {
+  test('shows everything also when the settings cannot be used, and exits with 1', async () => {
+    const { exitCode, stdout, stderr } = await settings({ PORT: 'http', REDIS_URL: 'redis://:the-password@cache' });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('  PORT: must')]);
+    expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', 'http']);
+    expect(lineOf('HOST', stdout)).toEqual(['HOST', 'default', '0.0.0.0']);
+    expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', 'environment', 'set (not shown)']);
+    expect(stdout).toContain(`\n.env: there is no ${envFile}\n`);
+  });
+});

@@ -128,9 +128,10 @@ export async function buildApp(
     clock,
   });
   const searches = createSearchService({
-    search: (query, limit) => failover.search(query, limit),
+    search: (query, limit, from) => failover.search(query, limit, { from }),
     channels,
     cache: caches.searches,
+    clock,
   });
   const originals = createOriginals({
     download: (ref, options) =>

@@ -7,7 +7,7 @@ import type { ImageKind, Size } from '../domain/variants.ts';
  * The layout of what is stored. A number goes up when values of that kind change their shape: old ones then read as
  * misses instead of as nonsense.
  */
-const LAYOUT = { channel: 1, name: 1, search: 1, original: 3, published: 1, picture: 2, refinement: 1 } as const;
+const LAYOUT = { channel: 1, name: 1, search: 2, original: 3, published: 1, picture: 2, refinement: 1 } as const;
 
 export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
 
@@ -29,11 +29,11 @@ export function nameKey(ref: ChannelRef): string {
 const CONTAINS_CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/;
 
 /** One entry for all queries that differ in letter case, blanks or Unicode composition only. */
-export function searchKey(query: string, hits: number): string {
+export function searchKey(query: string): string {
   const normalized = query.normalize('NFC').replace(/\s+/gu, ' ').trim();
   // A channel ID means another channel in other letter case.
   const text = CONTAINS_CHANNEL_ID.test(normalized) ? normalized : normalized.toLowerCase();
-  return `search${LAYOUT.search}:${hits}:${text}`;
+  return `search${LAYOUT.search}:${text}`;
 }
 
 /** What is known of a channel's banner or avatar original without reading its bytes. */

@@ -46,6 +46,8 @@ export interface ReadThroughOptions {
   readonly freshMs: number;
   /** How long after it was loaded a value may be served when it cannot be loaded anew. */
   readonly staleMs: number;
+  /** How long an old value is served after a load failed before the next one is tried. Default: a minute. */
+  readonly retryFailedLoadMs?: number;
   /** Of the memory tier; values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
 }
@@ -75,7 +77,6 @@ export interface ReadThrough<V> {
 
 /** "No such channel" is true for a minute (docs/decisions.md). */
 const ABSENT_FRESH_MS = 60_000;
-/** After a load failed, the old value is served this long before upstream is tried again. */
 const RETRY_FAILED_LOAD_MS = 60_000;
 const ENTRY_OVERHEAD_BYTES = 400;
 /** Another instance's clock may be ahead by this much: far more than time servers leave, far less than a value lasts. */
@@ -107,7 +108,7 @@ interface StoredForm<V> {
  * or takes too long. The load goes on when its callers have gone.
  */
 export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V> {
-  const { name = 'values', store, clock, freshMs, staleMs } = options;
+  const { name = 'values', store, clock, freshMs, staleMs, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = options;
   const memory = new LRUCache<string, Entry<V>>({
     maxSize: options.maxMemoryBytes,
     sizeCalculation: (entry) => entry.bytes,
@@ -186,7 +187,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
           return finish({ absent: error.message }, ABSENT_FRESH_MS, true);
         }
         if (previous !== undefined) {
-          previous.lastFailure = { loadId, retryAtMs: clock.monotonic() + RETRY_FAILED_LOAD_MS };
+          previous.lastFailure = { loadId, retryAtMs: clock.monotonic() + retryFailedLoadMs };
         }
         throw error;
       } finally {

@@ -8,7 +8,6 @@ import { createSharedPictures } from '../cache/shared-pictures.ts';
 import { createSqliteStore } from '../cache/sqlite.ts';
 import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config.ts';
-import type { SearchHit } from '../domain/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -17,6 +16,7 @@ import { withinMs } from '../lib/within-ms.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
+import type { FoundChannels } from '../sources/search-all.ts';
 import type { PartStates } from './part-states.ts';
 
 export interface StoresOptions {
@@ -36,7 +36,7 @@ export interface Stores {
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
     readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<readonly SearchHit[]>;
+    readonly searches: ReadThrough<FoundChannels>;
     readonly originals: ReadThrough<Original>;
   };
   /** Settles when stored values can be found, or after some seconds. */
@@ -102,7 +102,7 @@ export async function createStores({ config, clock, logger, states, holders }: S
   const caches = {
     records: readThrough<ChannelEntry>('records'),
     names: readThrough<string>('names'),
-    searches: readThrough<readonly SearchHit[]>('searches'),
+    searches: readThrough<FoundChannels>('searches'),
     originals: readThrough<Original>('originals'),
   };
 

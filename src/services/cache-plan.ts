@@ -7,7 +7,8 @@ const LAST_GOOD_MS = 7 * DAY_MS;
 export const LIFETIMES = {
   records: { freshMs: HOUR_MS, staleMs: LAST_GOOD_MS },
   names: { freshMs: HOUR_MS, staleMs: LAST_GOOD_MS },
-  searches: { freshMs: 10 * MINUTE_MS, staleMs: DAY_MS },
+  // An old list lacks what is new: each request asks again, and the sources' breakers see to it that few calls go out.
+  searches: { freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0 },
   originals: { freshMs: DAY_MS, staleMs: LAST_GOOD_MS },
 } as const;
 

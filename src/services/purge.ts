@@ -3,8 +3,8 @@ import { mentionsChannel } from '../cache/mentions.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { ReadThrough } from '../cache/read-through.ts';
 import type { ErasableStore } from '../cache/store.ts';
-import type { SearchHit } from '../domain/channel.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import type { FoundChannels } from '../sources/search-all.ts';
 import type { ChannelEntry } from './channels.ts';
 import type { Original } from './originals.ts';
 
@@ -41,7 +41,7 @@ export interface PurgeOptions {
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
     readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<readonly SearchHit[]>;
+    readonly searches: ReadThrough<FoundChannels>;
     readonly originals: ReadThrough<Original>;
   };
 }
@@ -56,7 +56,9 @@ export function createPurge({ store, pictures, caches }: PurgeOptions): Purge {
       return isRedirect || isNamed(key);
     });
     names.forget((_key, channelId) => channelId !== undefined && channelIds.has(channelId));
-    searches.forget((key, hits = []) => isNamed(key) || hits.some(({ channelId }) => channelIds.has(channelId)));
+    searches.forget(
+      (key, found) => isNamed(key) || found?.hits.some(({ channelId }) => channelIds.has(channelId)) === true,
+    );
     originals.forget(isNamed);
   }
 

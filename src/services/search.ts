@@ -5,7 +5,11 @@ import type { Channel, SearchHit } from '../domain/channel.ts';
 import { channelRefsOf } from '../domain/channel-url.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import type { Clock } from '../lib/clock.ts';
+import { withDeadline } from '../lib/deadline.ts';
+import { createSharedWork } from '../lib/shared-work.ts';
 import { withinMs } from '../lib/within-ms.ts';
+import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import type { ChannelService } from './channels.ts';
 
 export interface SearchAnswer {
@@ -14,77 +18,137 @@ export interface SearchAnswer {
 }
 
 export interface SearchService {
-  /** Channels that fit the query, best first. A query that names one channel finds that very channel first. */
+  /**
+   * Channels that fit the query, best first. A query that names one channel finds that very channel first.
+   *
+   * @throws AppError `upstream_*` where nothing was found and a source gave no answer
+   */
   search(query: string, limit: number): Promise<SearchAnswer>;
 }
 
-export interface SourceHits {
-  readonly hits: readonly SearchHit[];
-  /** False when a source failed or was too late. */
-  readonly isComplete: boolean;
-}
-
 export interface SearchServiceOptions {
-  readonly search: (query: string, limit: number) => Promise<SourceHits>;
+  /** One page of every source, or of those that `from` names the page after it. */
+  readonly search: (query: string, limit: number, from?: FoundChannels['next']) => Promise<SearchResult>;
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
-  readonly cache: ReadThrough<readonly SearchHit[]>;
+  readonly cache: ReadThrough<FoundChannels>;
+  readonly clock: Clock;
+  /** How long what was found waits for sources that have not answered. Default: 3 s. */
+  readonly slowSourceWaitMs?: number;
 }
 
-const PARTIAL_FRESH_MS = 60_000;
+/** The most that a client may ask for: sources that choose the length of a page are asked for all of it at once. */
+const MAX_HITS = 50;
+const SLOW_SOURCE_WAIT_MS = 3_000;
+/** How long an old list waits for a new one. */
 const REFRESH_WAIT_MS = 3_000;
-/** A source that does not answer holds up a search no longer than this. */
-const NAMED_WAIT_MS = 3_000;
-/** Two cached sizes for each query: upstream's page, and the most that may be asked for. */
-const CACHED_SIZES = [20, 50] as const;
+/** For the channel that a query names, and for everything with all further pages: no answer takes 12 s. */
+const NAMED_CHANNEL_MS = 10_000;
+const ANSWER_MS = 11_000;
+/** How long clients may keep a list that lacks what a source could not tell. */
+const PARTIAL_FRESH_MS = 10_000;
 
-export function createSearchService({ search, channels, cache }: SearchServiceOptions): SearchService {
-  async function load(
-    query: string,
-    limit: number,
-    previous: readonly SearchHit[] | undefined,
-  ): Promise<Loaded<readonly SearchHit[]>> {
-    const [named, found] = await Promise.all([
-      withinMs(findNamed(channelRefsOf(query)), NAMED_WAIT_MS),
-      search(query, limit),
-    ]);
-    const isComplete = found.isComplete && named !== undefined;
-    // What some sources found is worth less than what all of them found a while ago.
-    if (!isComplete && previous !== undefined) {
-      throw new AppError('upstream_unavailable', 'A source of channels cannot be asked at the moment.');
-    }
-    const exact = named ?? [];
-    const rest = found.hits.filter(
-      ({ channelId }) => channelId !== exact[0]?.channelId && !channels.isBlocked(channelId),
-    );
-    const hits = [...exact, ...rest].slice(0, limit);
-    return isComplete ? { value: hits } : { value: hits, freshMs: PARTIAL_FRESH_MS, isStorable: false };
+/** A list to answer with and never to store: the read-through cache takes it for a load that failed. */
+class PartialSearch extends AppError {
+  readonly found: FoundChannels;
+
+  constructor(found: FoundChannels, cause?: AppError) {
+    super('upstream_unavailable', 'A source of channels cannot be asked at the moment.', { cause });
+    this.name = 'PartialSearch';
+    this.found = found;
+  }
+}
+
+export function createSearchService(options: SearchServiceOptions): SearchService {
+  const { search, channels, cache, clock, slowSourceWaitMs = SLOW_SOURCE_WAIT_MS } = options;
+  const furtherPages = createSharedWork<FoundChannels>();
+
+  async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {
+    const named = withDeadline(NAMED_CHANNEL_MS, new AbortController().signal, () => findNamed(channelRefsOf(query)));
+    const { failure, ...found } = await searchAll([named, search(query, MAX_HITS)], { waitMs: slowSourceWaitMs });
+    const shown = withoutBlocked(found);
+    if (failure !== undefined) throw new PartialSearch(shown, failure);
+    return { value: shown };
   }
 
-  /** The channel that the query names, none when there is no such channel, `undefined` when that could not be told. */
-  async function findNamed(refs: readonly ChannelRef[]): Promise<readonly SearchHit[] | undefined> {
-    if (refs.length === 0) return [];
+  /** The channel that the query names, where it names one. Rejects where that could not be told. */
+  async function findNamed(refs: readonly ChannelRef[]): Promise<SearchResult> {
+    if (refs.length === 0) return { hits: [], next: {} };
     try {
-      return [hitOf((await channels.findChannel(refs)).channel)];
+      return { hits: [hitOf((await channels.findChannel(refs)).channel)], next: {} };
     } catch (error) {
-      if (isCouldNotTell(error)) return undefined;
-      if (error instanceof AppError && ABSENCES.has(error.code)) return [];
+      if (error instanceof AppError && ABSENCES.has(error.code)) return { hits: [], next: {} };
       throw error;
     }
   }
 
+  /** Adds one more page of each list that goes on. Requests that want the same page share one load. */
+  function loadNext(query: string, known: FoundChannels): Promise<FoundChannels> {
+    const key = searchKey(query);
+    return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, new AbortController().signal, async () => {
+      const { failure, ...page } = await search(query, MAX_HITS, known.next);
+      const found = { ...mergeFound([known, withoutBlocked(page)]), next: page.next };
+      if (failure !== undefined) throw new PartialSearch(found, failure);
+      await cache.patch(key, (stored) => (isSamePlace(stored, known) ? found : stored));
+      return found;
+    });
+  }
+
+  /** The list with at least `limit` hits, or to its end. */
+  async function loadUpTo(query: string, limit: number, first: FoundChannels): Promise<FoundChannels> {
+    let found = first;
+    while (found.hits.length < limit && goesOn(found)) {
+      try {
+        found = await loadNext(query, found);
+      } catch (error) {
+        if (error instanceof PartialSearch || !isCouldNotTell(error)) throw error;
+        throw new PartialSearch(found, error);
+      }
+    }
+    return found;
+  }
+
+  async function find(query: string, limit: number): Promise<{ found: FoundChannels; outcome: CacheOutcome }> {
+    const startedAt = clock.monotonic();
+    const { value, outcome } = await cache.get(searchKey(query), () => loadFirst(query), {
+      staleWaitMs: REFRESH_WAIT_MS,
+    });
+    // Another instance, or an earlier start, may have stored what is blocked here.
+    const first = withoutBlocked(value);
+    if (outcome.kind === 'stale' || first.hits.length >= limit || !goesOn(first)) return { found: first, outcome };
+    const leftMs = ANSWER_MS - (clock.monotonic() - startedAt);
+    const found = await withinMs(loadUpTo(query, limit, first), leftMs);
+    if (found === undefined) throw new PartialSearch(first);
+    return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };
+  }
+
+  function withoutBlocked({ hits, next }: FoundChannels): FoundChannels {
+    return { hits: hits.filter(({ channelId }) => !channels.isBlocked(channelId)), next };
+  }
+
   return {
     async search(query, limit) {
-      const size = CACHED_SIZES.find((cached) => cached >= limit) ?? limit;
-      const { value, outcome } = await cache.get(searchKey(query, size), (previous) => load(query, size, previous), {
-        staleWaitMs: REFRESH_WAIT_MS,
-      });
-      // Another instance, or an earlier start, may have stored it with what is blocked here.
-      return { hits: value.filter((hit) => !channels.isBlocked(hit.channelId)).slice(0, limit), outcome };
+      try {
+        const { found, outcome } = await find(query, limit);
+        return { hits: found.hits.slice(0, limit), outcome };
+      } catch (error) {
+        if (!(error instanceof PartialSearch)) throw error;
+        return { hits: error.found.hits.slice(0, limit), outcome: PARTIAL };
+      }
     },
   };
 }
 
+const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollapsed: false, isStored: false };
+
 const ABSENCES: ReadonlySet<string> = new Set(['channel_not_found', 'channel_blocked']);
+
+function goesOn({ next }: FoundChannels): boolean {
+  return Object.keys(next).length > 0;
+}
+
+function isSamePlace(one: FoundChannels, other: FoundChannels): boolean {
+  return JSON.stringify(one.next) === JSON.stringify(other.next);
+}
 
 function hitOf(channel: Channel): SearchHit {
   return {

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
 import { createFailover, type Failover, type FailoverOptions, type SourceOutcome } from './failover.ts';
-import type { ChannelSource, LoadedChannel } from './source.ts';
+import type { ChannelSource, LoadedChannel, SearchPage } from './source.ts';
 
 const ID = 'UCPennantSample00000001A';
 
@@ -72,7 +72,8 @@ function createStub(stub: Stub): ChannelSource & { calls: number; signals: Abort
     resolve: (_ref: unknown, { signal }: { signal: AbortSignal }) =>
       give(stub.channel, signal).then((loaded) => ({ channelId: loaded.channel.channelId, loaded })),
     getChannel: (_id: string, { signal }: { signal: AbortSignal }) => give(stub.channel, signal),
-    search: (_query: string, _limit: number, { signal }: { signal: AbortSignal }) => give(stub.hits, signal),
+    search: (_query: string, _limit: number, { signal }: { signal: AbortSignal }) =>
+      give(stub.hits, signal).then((hits) => ({ hits })),
     close: async () => undefined,
   };
   return source;
@@ -238,48 +239,67 @@ describe('a search of several sources', () => {
   const second: Stub = { name: 'live', hits: [hit('c'), hit('a', 'from live'), hit('d')] };
 
   it('merges hits in the order of the sources, no channel twice', async () => {
-    const { hits, isComplete } = await over([first, second]).search('q', 20);
+    const { hits, failure } = await over([first, second]).search('q', 20);
     expect(hits.map(({ title }) => title)).toEqual(['from the catalog', 'b', 'c', 'd']);
-    expect(isComplete).toBe(true);
+    expect(failure).toBeUndefined();
   });
 
-  it('keeps to the limit', async () => {
-    const { hits } = await over([first, second]).search('q', 3);
-    expect(hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('is not complete when a source failed', async () => {
-    const { hits, isComplete } = await over([first, { hits: 'upstream_unavailable' }]).search('q', 20);
+  it('names the source that failed beside what the others found', async () => {
+    const { hits, failure } = await over([first, { hits: 'upstream_unavailable' }]).search('q', 20);
     expect(hits).toHaveLength(2);
-    expect(isComplete).toBe(false);
+    expect(failure?.code).toBe('upstream_unavailable');
   });
 
-  it('does not wait long for a slow source when another has answered', async () => {
-    const startedAt = performance.now();
-    const { hits, isComplete } = await over([first, { hits: 'hangs' }], { searchWaitMs: 30 }).search('q', 20);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  it('does not wait long for a slow source when another has found something', async () => {
+    const { hits, failure } = await over([first, { hits: 'hangs' }], { searchWaitMs: 0 }).search('q', 20);
     expect(hits).toHaveLength(2);
-    expect(isComplete).toBe(false);
+    expect(failure?.code).toBe('upstream_timeout');
   });
 
-  it('waits for a slow source when no other has answered', async () => {
-    const answer = Promise.withResolvers<SearchHit[]>();
+  it.each<[string, Stub]>([
+    ['failed', { hits: 'upstream_invalid' }],
+    ['found nothing', { hits: [] }],
+  ])('waits for a slow source when the others have %s', async (_what, other) => {
+    const answer = Promise.withResolvers<SearchPage>();
     const slow = { ...createStub(second), search: () => answer.promise };
-    const failing = { hits: 'upstream_invalid' as const };
-    const result = over([failing, slow], { searchWaitMs: 10 }).search('q', 20);
-    setTimeout(() => answer.resolve([hit('late')]), 50);
+    const outcomes: SourceOutcome[] = [];
+    const result = over([other, slow], { searchWaitMs: 0, onOutcome: (outcome) => outcomes.push(outcome) }).search(
+      'q',
+      20,
+    );
+    await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 60_000 });
+    answer.resolve({ hits: [hit('late')] });
     expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);
   });
 
-  it('that finds nothing is an answer', async () => {
-    const { hits, isComplete } = await over([{ hits: [] }, { hits: 'upstream_timeout' }]).search('q', 20);
-    expect(hits).toEqual([]);
-    expect(isComplete).toBe(false);
+  it('that finds nothing is an empty list only where every source has answered', async () => {
+    expect(await over([{ hits: [] }, { hits: [] }]).search('q', 20)).toEqual({ hits: [], next: {} });
+    const search = over([{ hits: [] }, { hits: 'upstream_timeout' }]).search('q', 20);
+    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
   });
 
-  it('fails only when no source answered, with what says most', async () => {
+  it('fails with what says most of several failures', async () => {
     const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
     await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
+  });
+
+  it('goes on with the sources whose lists go on, and with no others', async () => {
+    const asked: unknown[] = [];
+    const paged: ChannelSource = {
+      ...createStub(second),
+      name: 'paged',
+      async search(_query, _limit, { from }) {
+        asked.push(from);
+        return from === undefined ? { hits: [hit('p1')], next: 'page 2' } : { hits: [hit('p2')] };
+      },
+    };
+    const whole = createStub(first);
+    const failover = over([whole, paged]);
+    const { next } = await failover.search('q', 20);
+    expect(next).toEqual({ paged: 'page 2' });
+    expect(await failover.search('q', 20, { from: next })).toEqual({ hits: [hit('p2')], next: {} });
+    expect(asked).toEqual([undefined, 'page 2']);
+    expect(whole.calls).toBe(1);
   });
 
   it('does not hide a bug', async () => {

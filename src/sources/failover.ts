@@ -5,7 +5,7 @@ import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { completeFrom } from './completion.ts';
-import { type SearchResult, searchAll } from './search-all.ts';
+import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
 export type SourceOperation = 'resolve' | 'getChannel' | 'search';
@@ -44,9 +44,17 @@ export interface FailoverOptions {
 export interface Failover {
   resolve(ref: ChannelRef, options?: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options?: LoadOptions): Promise<LoadedChannel>;
-  search(query: string, limit: number, options?: LoadOptions): Promise<SearchResult>;
+  /**
+   * What all sources find, one page of each. `from` is the `next` of an earlier result: then only its sources are asked,
+   * for the page after it.
+   */
+  search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchResult>;
   /** The exact second a channel was created, from the first source that says it; `null` when none does now. */
   findPublishedAt(channelId: string, options?: LoadOptions): Promise<string | null>;
+}
+
+export interface FailoverSearchOptions extends Partial<LoadOptions> {
+  readonly from?: FoundChannels['next'] | undefined;
 }
 
 const RETRY_AFTER_MS = 10_000;
@@ -99,7 +107,9 @@ export function createFailover(options: FailoverOptions): Failover {
         else throw error;
       }
     }
-    throw withRetryAfter(mostTelling(couldNotTell)) ?? notFound ?? new AppError('channel_not_found', NOBODY_TO_ASK);
+    const failure = mostTelling(couldNotTell);
+    if (failure !== undefined) throw withRetryAfter(failure);
+    throw notFound ?? new AppError('channel_not_found', NOBODY_TO_ASK);
   }
 
   async function complete(loaded: LoadedChannel, winner: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
@@ -124,7 +134,24 @@ export function createFailover(options: FailoverOptions): Failover {
     }
   }
 
-  function withinRequest<T>(caller: LoadOptions | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function searchPage(
+    source: ChannelSource,
+    query: string,
+    limit: number,
+    signal: AbortSignal,
+    from: string | undefined,
+  ): Promise<SearchResult> {
+    const place = from === undefined ? {} : { from };
+    const { hits, next } = await ask(source, 'search', signal, (attempt) =>
+      source.search(query, limit, { ...attempt, ...place }),
+    );
+    return { hits, next: next === undefined ? {} : { [source.name]: next } };
+  }
+
+  function withinRequest<T>(
+    caller: Partial<LoadOptions> | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return withDeadline(requestMs, caller?.signal ?? new AbortController().signal, work);
   }
 
@@ -146,14 +173,16 @@ export function createFailover(options: FailoverOptions): Failover {
       });
     },
 
-    search(query, limit, caller) {
+    search(query, limit, { from, ...caller } = {}) {
       return withinRequest(caller, async (signal) => {
-        const asked = sources.map((source) =>
-          ask(source, 'search', signal, (attempt) => source.search(query, limit, attempt)),
-        );
-        const { result, failures } = await searchAll(asked, { limit, waitMs: searchWaitMs });
-        if (result !== undefined) return result;
-        throw withRetryAfter(mostTelling(failures)) ?? new AppError('upstream_unavailable', NOBODY_TO_ASK);
+        if (sources.length === 0) throw new AppError('upstream_unavailable', NOBODY_TO_ASK);
+        const asked = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
+        const pages = asked.map((source) => searchPage(source, query, limit, signal, from?.[source.name]));
+        try {
+          return await searchAll(pages, { waitMs: searchWaitMs });
+        } catch (error) {
+          throw isCouldNotTell(error) ? withRetryAfter(error) : error;
+        }
       });
     },
 
@@ -175,7 +204,7 @@ function isNotFound(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'channel_not_found';
 }
 
-function withRetryAfter(error: AppError | undefined): AppError | undefined {
-  if (error === undefined || error.retryAfterMs !== undefined) return error;
+function withRetryAfter(error: AppError): AppError {
+  if (error.retryAfterMs !== undefined) return error;
   return new AppError(error.code, error.message, { cause: error, retryAfterMs: RETRY_AFTER_MS });
 }

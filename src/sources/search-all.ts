@@ -1,62 +1,73 @@
 import type { SearchHit } from '../domain/channel.ts';
-import { type AppError, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, isCouldNotTell, mostTelling } from '../domain/errors.ts';
 
-export interface SearchResult {
+/** What several sources have found together. */
+export interface FoundChannels {
+  /** Best first, no channel twice. */
   readonly hits: readonly SearchHit[];
-  /** False when a source failed or was too late: such a result is not worth storing. */
-  readonly isComplete: boolean;
+  /** Where the lists of sources go on, by the source's name; those at their end are not named. */
+  readonly next: Readonly<Record<string, string>>;
 }
 
-export interface SearchAllOptions {
-  readonly limit: number;
-  /** How long those that have answered wait for the others. */
-  readonly waitMs: number;
+export interface SearchResult extends FoundChannels {
+  /** Why a source gave no answer, or none in time; absent where all of them answered. */
+  readonly failure?: AppError;
 }
 
 /**
- * Merges searches that run side by side, in their order, no channel twice. A search that is late goes on until its own
- * deadline, so that its outcome still counts for or against its source.
+ * Merges searches that run side by side, in their order. Where one has found something the others are waited for until
+ * `waitMs` after the start; where nothing was found, until each of them has ended. A search that is late goes on until
+ * its own deadline, so that its outcome still counts for or against its source.
  *
- * @returns no result when none answered; `failures` then says why
+ * @throws whatever a search rejects with that is not "could not tell"; and what says most of several "could not tell"
+ *   where nothing was found
  */
 export async function searchAll(
-  searches: readonly Promise<readonly SearchHit[]>[],
-  { limit, waitMs }: SearchAllOptions,
-): Promise<{ result: SearchResult | undefined; failures: readonly AppError[] }> {
-  const answers: (readonly SearchHit[] | undefined)[] = searches.map(() => undefined);
+  searches: readonly Promise<SearchResult>[],
+  { waitMs }: { readonly waitMs: number },
+): Promise<SearchResult> {
+  const results: (SearchResult | undefined)[] = searches.map(() => undefined);
   const failures: AppError[] = [];
-  const firstAnswer = Promise.withResolvers<void>();
+  let running = searches.length;
+  const firstHit = Promise.withResolvers<void>();
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, waitMs);
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {
       try {
-        answers[index] = await search;
-        firstAnswer.resolve();
+        const result = await search;
+        results[index] = result;
+        if (result.failure !== undefined) failures.push(result.failure);
+        if (result.hits.length > 0) firstHit.resolve();
       } catch (error) {
         if (!isCouldNotTell(error)) throw error;
         failures.push(error);
+      } finally {
+        running -= 1;
       }
     }),
   );
   try {
-    await Promise.race([everyone, Promise.all([patience.promise, firstAnswer.promise])]);
+    await Promise.race([everyone, Promise.all([patience.promise, firstHit.promise])]);
   } finally {
     clearTimeout(timer);
   }
 
-  const answered = answers.filter((hits) => hits !== undefined);
-  if (answered.length === 0) return { result: undefined, failures };
-  const isComplete = answered.length === searches.length;
-  return { result: { hits: mergeHits(answered).slice(0, limit), isComplete }, failures };
+  const answered = results.filter((result) => result !== undefined);
+  const failure = mostTelling(failures) ?? (running > 0 ? new AppError('upstream_timeout', TOO_LATE) : undefined);
+  const found = mergeFound(answered);
+  if (found.hits.length === 0 && failure !== undefined) throw failure;
+  return failure === undefined ? found : { ...found, failure };
 }
 
+const TOO_LATE = 'A source of channels did not answer in time.';
+
 /** No channel twice: the first mention stands. */
-function mergeHits(lists: readonly (readonly SearchHit[])[]): SearchHit[] {
+export function mergeFound(parts: readonly FoundChannels[]): FoundChannels {
   const byId = new Map<string, SearchHit>();
-  for (const hit of lists.flat()) {
+  for (const hit of parts.flatMap(({ hits }) => hits)) {
     if (!byId.has(hit.channelId)) byId.set(hit.channelId, hit);
   }
-  return [...byId.values()];
+  return { hits: [...byId.values()], next: Object.assign({}, ...parts.map(({ next }) => next)) };
 }

@@ -23,6 +23,19 @@ export interface LoadedChannel {
   readonly missing: readonly (keyof Channel)[];
 }
 
+export interface SearchOptions extends LoadOptions {
+  /** Continues there, a `next` of this source, instead of starting anew. */
+  readonly from?: string;
+}
+
+/** A part of a list of hits. */
+export interface SearchPage {
+  /** Best first. */
+  readonly hits: readonly SearchHit[];
+  /** Where the list goes on; absent at its end. Only the source that made it can read it. */
+  readonly next?: string;
+}
+
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
@@ -37,8 +50,11 @@ export interface ChannelSource {
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   /** Loads a channel by ID. */
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
-  /** At most `limit` hits, best first; an empty list when nothing matches. */
-  search(query: string, limit: number, options: LoadOptions): Promise<SearchHit[]>;
+  /**
+   * One page of the channels that match, an empty one when nothing does. It has `limit` hits where the source chooses
+   * the length of its pages; otherwise it may have more or fewer.
+   */
+  search(query: string, limit: number, options: SearchOptions): Promise<SearchPage>;
   /**
    * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), where `getChannel` may know the day only; best
    * effort. `null` means that the source does not say now: it says nothing about the channel, not even that there is one.

@@ -92,19 +92,29 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('finds at most as many channels as asked for, the same ones first, and none twice', async () => {
-    const three = await source.search(underTest.queryWithHits, 3, { signal: signal() });
-    const two = await source.search(underTest.queryWithHits, 2, { signal: signal() });
-    const one = await source.search(underTest.queryWithHits, 1, { signal: signal() });
-    const ids = three.map((hit) => hit.channelId);
-    expect(new Set(ids).size).toBe(3);
-    expect(two.map((hit) => hit.channelId)).toEqual(ids.slice(0, 2));
-    expect(one.map((hit) => hit.channelId)).toEqual(ids.slice(0, 1));
-    for (const hit of three) expectWellFormedHit(hit);
+  it('finds the same channels first, however many are asked for, and none twice on a page', async () => {
+    const { hits } = await source.search(underTest.queryWithHits, 3, { signal: signal() });
+    const ids = hits.map(({ channelId }) => channelId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThanOrEqual(3);
+    for (const limit of [1, 2]) {
+      const page = await source.search(underTest.queryWithHits, limit, { signal: signal() });
+      expect(page.hits.slice(0, limit).map(({ channelId }) => channelId)).toEqual(ids.slice(0, limit));
+    }
+    for (const hit of hits) expectWellFormedHit(hit);
+  });
+
+  it('comes to the end of a list, page by page', async () => {
+    let page = await source.search(underTest.queryWithHits, 3, { signal: signal() });
+    for (let pages = 1; page.next !== undefined; pages += 1) {
+      expect(pages, 'pages so far').toBeLessThan(10);
+      page = await source.search(underTest.queryWithHits, 3, { from: page.next, signal: signal() });
+      for (const hit of page.hits) expectWellFormedHit(hit);
+    }
   });
 
   it('answers a search without matches with an empty list', async () => {
-    expect(await source.search(underTest.queryWithoutHits, 20, { signal: signal() })).toEqual([]);
+    expect(await source.search(underTest.queryWithoutHits, 20, { signal: signal() })).toEqual({ hits: [] });
   });
 
   it('never calls a failure "no such channel" or "nothing found"', async (context) => {

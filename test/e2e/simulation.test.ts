@@ -77,7 +77,7 @@ const everyChannel: ChannelSource = {
   isLive: true,
   resolve: () => Promise.reject(new Error('no request names a channel by its handle')),
   getChannel: async (channelId) => ({ channel: channelOf(channelId), missing: [], isComplete: true }),
-  search: async () => [],
+  search: async () => ({ hits: [] }),
   async close() {},
 };
 

@@ -83,7 +83,8 @@ function describeAnswers(name: string, directory: string): void {
       replay.forgetCalls();
       const expected = answer.expected as ExpectedValues;
       const limit = Number(expected.count);
-      expectHits(await source.search(String(answer.request.body?.query), limit, { signal }), expected);
+      const { hits } = await source.search(String(answer.request.body?.query), limit, { signal });
+      expectHits(hits, expected);
       expect(replay.callsTo('search')).toHaveLength(1);
     });
 

@@ -128,7 +128,8 @@ function describeService(name: string, directory: string): void {
       const { body } = await get(`/api/search?q=${query}&limit=50`);
       const ids = (body.results as { channelId: string }[]).map(({ channelId }) => channelId);
       expect(ids).toContain((expected as ExpectedValues).firstChannelId);
-      expect(running.replay.callsTo('search')[1]?.body?.continuation).toBe(request.body?.continuation);
+      const followed = running.replay.callsTo('search').map(({ body: { continuation } = {} }) => continuation);
+      expect(followed).toContain(request.body?.continuation);
     });
   });
 

@@ -37,7 +37,7 @@ function createSource(dataDir: string, samplesDir: string | null = null) {
     clock,
     states,
     titleOf: async (number: number) => (await source.getChannel(channelIdOf(number), { signal })).channel.title,
-    titlesFound: async (query: string) => (await source.search(query, 20, { signal })).map(({ title }) => title),
+    titlesFound: async (query: string) => (await source.search(query, 20, { signal })).hits.map(({ title }) => title),
     close: () => source.close(),
   };
 }

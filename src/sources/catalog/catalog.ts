@@ -82,8 +82,9 @@ export function createCatalogSource({
       const loaded = await load(ref, signal);
       return { channelId: loaded.channel.channelId, loaded };
     },
-    search: (query: string, limit: number, { signal }: LoadOptions) =>
-      ask<SearchHit[]>('search', { query, limit }, signal),
+    async search(query: string, limit: number, { signal }: LoadOptions) {
+      return { hits: await ask<SearchHit[]>('search', { query, limit }, signal) };
+    },
     async close() {
       await opening;
       await pool.close({ force: true });

@@ -150,14 +150,14 @@ describe('a search of the official API', () => {
     const snippet = { title: 'Tom &amp; Jerry&#39;s &quot;&lt;3&quot;', description: 'a &amp;amp; b' };
     const items = [{ id: { channelId: ID }, snippet }];
     upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
-    const [hit] = await source.search('tom', 5, { signal });
+    const [hit] = (await source.search('tom', 5, { signal })).hits;
     expect(hit).toMatchObject({ title: `Tom & Jerry's "<3"`, description: 'a &amp; b', avatar: 'unknown' });
   });
 
   it('leaves out what is no channel', async () => {
     const items = [{ id: { videoId: 'x' }, snippet: { title: 'A video' } }, null, { id: { channelId: ID } }];
     upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
-    expect(await source.search('q', 5, { signal })).toEqual([]);
+    expect(await source.search('q', 5, { signal })).toEqual({ hits: [] });
   });
 
   it('stops at half of the daily quota, and says that it is the quota', async () => {
@@ -283,7 +283,7 @@ describe.skipIf(!findRecordings())('the recordings', () => {
     const file = 'dataapi-search-list-channels.json';
     upstream.answer(answerJson(readRecording(file)));
     const expected = readExpectation<ExpectedSearch>(file);
-    const hits = await source.search('q', 50, { signal });
+    const { hits } = await source.search('q', 50, { signal });
     expect(hits).toHaveLength(expected.count);
     expect(hits[0]).toMatchObject({ channelId: expected.firstChannelId, title: expected.firstTitle });
   });

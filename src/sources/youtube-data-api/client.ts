@@ -76,7 +76,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Yout
     async search(query, limit, load) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
       const body = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
-      return parseSearchList(body).slice(0, limit);
+      return { hits: parseSearchList(body).slice(0, limit) };
     },
 
     async findPublishedAt(channelId, load) {

@@ -21,6 +21,22 @@ export function firstAt(root: unknown, path: string): unknown {
   return valuesAt(root, path)[0];
 }
 
+/** All values of members with this name, wherever they stand, in no order. Takes time in proportion to the size. */
+export function valuesNamed(root: unknown, name: string): unknown[] {
+  const found: unknown[] = [];
+  const pending = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (Array.isArray(value)) for (const element of value) pending.push(element);
+    if (!isJsonObject(value)) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (key === name) found.push(member);
+      pending.push(member);
+    }
+  }
+  return found;
+}
+
 function elementsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

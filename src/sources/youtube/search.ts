@@ -1,9 +1,11 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
+import type { SearchOptions, SearchPage } from '../source.ts';
 import { type ApiAnswer, invalid } from './answers.ts';
+import { findContinuationToken } from './continuations.ts';
 import { parseHandle } from './identities.ts';
 import type { Innertube } from './innertube.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import { isDefaultAvatar } from './pictures.ts';
 import { type CountNoun, parseCount, textOf } from './texts.ts';
 
@@ -16,47 +18,75 @@ const SECTION_LISTS = [
   'onResponseReceivedCommands.*.appendContinuationItemsAction.continuationItems',
 ];
 
-/** @throws AppError `upstream_*` when upstream could not tell; half a list is never given out as a whole one. */
+/**
+ * One page of a search, in one call.
+ *
+ * @throws AppError `upstream_*` when upstream could not tell
+ */
 export async function searchChannels(
   innertube: Innertube,
   query: string,
-  limit: number,
-  signal: AbortSignal,
-): Promise<SearchHit[]> {
-  const hits = new Map<string, SearchHit>();
-  let answer = await innertube.search(query, signal);
-  for (let page = 1; ; page += 1) {
-    const { found, continuation } = parseSearchPage(answer);
-    // Pages overlap: a channel of the first one may come again on the second (2026-07).
-    for (const hit of found) if (!hits.has(hit.channelId)) hits.set(hit.channelId, hit);
-    const isLast = continuation === undefined || page === MAX_PAGES;
-    if (isLast || hits.size >= limit) return [...hits.values()].slice(0, limit);
-    answer = await innertube.searchContinuation(continuation, signal);
-  }
+  { from, signal }: SearchOptions,
+): Promise<SearchPage> {
+  const place = from === undefined ? undefined : parsePlace(from);
+  const answer =
+    place === undefined
+      ? await innertube.search(query, signal)
+      : await innertube.searchContinuation(place.token, signal);
+  const sections = readSections(answer, { isFirstPage: place === undefined });
+  const page = place?.page ?? 1;
+  const token = findContinuationToken([...sections, ...valuesAt(sections, '*.itemSectionRenderer.contents.*')]);
+  const next = token === undefined || page === MAX_PAGES ? {} : { next: formatPlace({ page: page + 1, token }) };
+  return { hits: readHits(sections), ...next };
 }
 
-interface SearchPage {
-  readonly found: readonly SearchHit[];
-  readonly continuation?: string;
+interface Place {
+  /** Its number; the first page is 1. */
+  readonly page: number;
+  readonly token: string;
 }
 
-function parseSearchPage(answer: ApiAnswer): SearchPage {
+function formatPlace({ page, token }: Place): string {
+  return `${page} ${token}`;
+}
+
+function parsePlace(text: string): Place {
+  const end = text.indexOf(' ');
+  return { page: Number(text.slice(0, end)), token: text.slice(end + 1) };
+}
+
+function readSections(answer: ApiAnswer, { isFirstPage }: { isFirstPage: boolean }): readonly unknown[] {
   if (answer.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(answer.reason));
   }
-  const sections = readSections(answer.body);
-  const renderers = valuesAt(sections, '*.itemSectionRenderer.contents.*.channelRenderer');
-  const token = firstAt(sections, '*.continuationItemRenderer.continuationEndpoint.continuationCommand.token');
-  return {
-    found: renderers.map(parseHit).filter((hit) => hit !== undefined),
-    ...(typeof token === 'string' ? { continuation: token } : {}),
-  };
+  const { body } = answer;
+  const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));
+  // Since 2026-04 the last page may have no list, for whole sessions also one before it.
+  if (lists.length === 0 && isFirstPage && !saysNothingFound(body)) {
+    throw invalid('The video site sent a search answer without a list.');
+  }
+  return lists.flat();
 }
 
-function readSections(body: JsonObject): readonly unknown[] {
-  const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));
-  if (lists.length === 0) throw invalid('The video site sent a search answer without a list.');
-  return lists.flat();
+/** "No results found", "No results for …", "… did not match any channels". */
+const NOTHING_FOUND = /\bno (?:more )?results\b|\bdid not match any\b/i;
+const MESSAGE_RENDERERS = ['messageRenderer', 'backgroundPromoRenderer'];
+const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
+
+function saysNothingFound(body: JsonObject): boolean {
+  if (String(body.estimatedResults) === '0') return true;
+  return MESSAGE_RENDERERS.flatMap((name) => valuesNamed(body, name)).some((message) =>
+    MESSAGE_TEXTS.some((part) => NOTHING_FOUND.test(textOf(firstAt(message, part)) ?? '')),
+  );
+}
+
+function readHits(sections: readonly unknown[]): SearchHit[] {
+  const renderers = valuesAt(sections, '*.itemSectionRenderer.contents.*.channelRenderer');
+  const hits = renderers.map(parseHit).filter((hit) => hit !== undefined);
+  if (renderers.length > 0 && hits.length === 0) {
+    throw invalid('The video site sent search results in an unknown form.');
+  }
+  return hits;
 }
 
 function parseHit(renderer: unknown): SearchHit | undefined {

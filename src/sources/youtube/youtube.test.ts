@@ -184,34 +184,6 @@ describe('a lost panel', () => {
   });
 });
 
-describe('a search', () => {
-  it('goes on to further pages for more, and names no channel twice', async () => {
-    const hits = await source.search('light', 50, { signal });
-    expect(hits.map(({ title }) => title)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ', 'Quiet']);
-    expect(replay.callsTo('search')).toHaveLength(2);
-  });
-
-  it('that fails half-way fails', async () => {
-    replay.misbehave('search', answerJson(ownAnswer('query', 'light')), 1);
-    replay.misbehave('search', answerStatus(500));
-    await expect(source.search('light', 50, { signal })).rejects.toMatchObject({ code: 'upstream_unavailable' });
-  });
-
-  it('ends after three pages, whatever upstream promises', async () => {
-    const token = { continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token: 'more' } } } };
-    const sectionListRenderer = { contents: [token] };
-    replay.misbehave(
-      'search',
-      answerJson({
-        contents: { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer } } },
-        onResponseReceivedCommands: [],
-      }),
-    );
-    expect(await source.search('light', 50, { signal })).toEqual([]);
-    expect(replay.callsTo('search')).toHaveLength(3);
-  });
-});
-
 describe('the feed', () => {
   it('says nothing with 404, with HTML, or about another channel', async () => {
     expect(await source.findPublishedAt(GAME, { signal })).toBeNull();

@@ -32,7 +32,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): Required<Cha
     isLive: true,
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
-    search: (query, limit, { signal }) => searchChannels(innertube, query, limit, signal),
+    search: (query, _limit, options) => searchChannels(innertube, query, options),
 
     async findPublishedAt(channelId: string, { signal }: LoadOptions) {
       const response = await innertube.getFeed(channelId, signal);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createReadThrough } from '../cache/read-through.ts';
+import type { StoredEntry } from '../cache/store.ts';
+import type { SearchHit } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
+import { LIFETIMES } from './cache-plan.ts';
+import { createSearchService } from './search.ts';
+
+const BLOCKED = 'UCblocked000000000000000';
+
+function hit(channelId: string): SearchHit {
+  return {
+    channelId,
+    title: channelId,
+    description: null,
+    customUrl: null,
+    subscriberCount: null,
+    videoCount: null,
+    banner: 'unknown',
+    avatar: 'unknown',
+  };
+}
+
+const page = (ids: readonly string[], next?: string): SearchResult => ({
+  hits: ids.map(hit),
+  next: next === undefined ? {} : { source: next },
+});
+
+/** A service over one source that answers what a test hands it, in the order of the calls. */
+function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []) {
+  const clock = createManualClock();
+  const stored = new Map<string, StoredEntry>();
+  const asked: (string | undefined)[] = [];
+  const service = createSearchService({
+    async search(_query, _limit, from) {
+      asked.push(from?.source);
+      const answer = await answers.shift();
+      if (answer === undefined) throw new Error('an unexpected call');
+      if (answer instanceof AppError) throw answer;
+      return answer;
+    },
+    channels: {
+      // Never settles: a channel that a query names is slow.
+      findChannel: () => new Promise(() => undefined),
+      isBlocked: (channelId) => channelId === BLOCKED,
+    },
+    cache: createReadThrough<FoundChannels>({
+      clock,
+      ...LIFETIMES.searches,
+      maxMemoryBytes: 1_000_000,
+      store: {
+        get: async (key) => stored.get(key),
+        set: async (key, entry) => void stored.set(key, entry),
+        delete: async (key) => void stored.delete(key),
+        close: async () => undefined,
+      },
+    }),
+    clock,
+    slowSourceWaitMs: 0,
+  });
+  const idsOf = async (query: string, limit: number) =>
+    (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
+  return { service, answers, asked, clock, stored, idsOf };
+}
+
+describe('a search', () => {
+  it('shares the load of a further page among those who want it at the same time', async () => {
+    const second = Promise.withResolvers<SearchResult>();
+    const { service, asked } = setUp([page(['a', 'b'], 'page 2'), second.promise, page(['e'])]);
+    await service.search('q', 1);
+    const four = service.search('q', 4);
+    const five = service.search('q', 5);
+    second.resolve(page(['b', 'c', 'd'], 'page 3'));
+    expect((await four).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd']);
+    expect((await five).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(asked).toEqual([undefined, 'page 2', 'page 3']);
+  });
+
+  it('keeps one entry for each query, which stays as old as its first page', async () => {
+    const { service, clock, stored, idsOf } = setUp([page(['a'], 'page 2'), page(['b'])]);
+    await service.search('Q  q', 1);
+    clock.advance(400_000);
+    expect((await service.search('q q', 2)).outcome).toMatchObject({ kind: 'miss', ttlMs: 200_000, isStored: true });
+    expect(stored.size).toBe(1);
+    clock.advance(199_999);
+    expect(await idsOf('q q', 2)).toEqual(['a', 'b']);
+  });
+
+  it('goes on to further pages where the first ones are blocked channels', async () => {
+    const { idsOf, stored } = setUp([page([BLOCKED], 'page 2'), page(['a', BLOCKED])]);
+    expect(await idsOf('q', 2)).toEqual(['a']);
+    expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
+  });
+
+  it('does not hold what was found back for a channel that it names and that is slow', async () => {
+    const { service, stored } = setUp([page(['a'])]);
+    const { hits, outcome } = await service.search('@slow', 20);
+    expect(hits).toHaveLength(1);
+    expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
+    expect(stored.size).toBe(0);
+  });
+
+  it('that is asked for by many at once and lacks a source is one load, stored nowhere', async () => {
+    const failure = new AppError('upstream_unavailable', 'down');
+    const { service, asked, stored } = setUp([{ ...page(['a']), failure }]);
+    const answers = await Promise.all([service.search('q', 20), service.search('q', 20)]);
+    expect(answers.map(({ hits, outcome }) => [hits.length, outcome.ttlMs])).toEqual([
+      [1, 10_000],
+      [1, 10_000],
+    ]);
+    expect([asked.length, stored.size]).toEqual([1, 0]);
+  });
+
+  it('fails where nothing was found and a source could not tell', async () => {
+    const { service } = setUp([new AppError('upstream_timeout', 'late')]);
+    await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
+});

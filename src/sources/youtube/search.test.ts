@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerJson, answerStatus } from '../../../test/helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+
+const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
+const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };
+
+let replay: ReplayServer;
+let source: ReturnType<typeof createTestYoutubeSource>;
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  source = createTestYoutubeSource(replay.origin);
+});
+afterEach(async () => {
+  await source.close();
+  await replay.close();
+});
+
+const search = (from?: string) => source.search('light', 50, { signal, ...(from === undefined ? {} : { from }) });
+const titlesOf = (page: Awaited<ReturnType<typeof search>>) => page.hits.map(({ title }) => title);
+
+function section(...contents: object[]) {
+  return { itemSectionRenderer: { contents } };
+}
+
+function firstPage(...contents: object[]) {
+  return { contents: { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer: { contents } } } } };
+}
+
+function laterPage(...continuationItems: object[]) {
+  return { onResponseReceivedCommands: [{ appendContinuationItemsAction: { continuationItems } }] };
+}
+
+const token = (text: string) => ({ continuationCommand: { token: text } });
+const continuation = (text: string) => ({ continuationItemRenderer: { continuationEndpoint: token(text) } });
+
+describe('a search', () => {
+  it('is one call for each page', async () => {
+    const first = await search();
+    expect(titlesOf(first)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ']);
+    expect(replay.callsTo('search')).toHaveLength(1);
+    const second = await search(first.next);
+    expect(titlesOf(second)).toEqual(['ท่าเรือ', 'Quiet']);
+    expect(second.next).toBeUndefined();
+    expect(replay.callsTo('search')).toHaveLength(2);
+  });
+
+  it('ends after three pages, whatever upstream promises', async () => {
+    replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: HIT }), continuation('more'))));
+    const second = await search((await search()).next);
+    expect(second.next).toBeDefined();
+    expect((await search(second.next)).next).toBeUndefined();
+  });
+
+  it.each([
+    ['in today’s renderer', continuation('the-token')],
+    ['behind a button', { continuationItemRenderer: { button: { buttonRenderer: { command: token('the-token') } } } }],
+    [
+      'in a view model with a wrapped command',
+      { continuationItemViewModel: { continuationCommand: { innertubeCommand: token('the-token') } } },
+    ],
+    ['in a view model with a bare command', { continuationItemViewModel: token('the-token') }],
+    ['in a view model, twice nested', { continuationItemViewModel: { continuationCommand: token('the-token') } }],
+  ])('goes on where the token stands %s', async (_where, item) => {
+    for (const answer of [
+      firstPage(section({ channelRenderer: HIT }), item),
+      firstPage(section({ channelRenderer: HIT }, item)),
+      laterPage(section({ channelRenderer: HIT }), item),
+    ]) {
+      replay.misbehave('search', answerJson(answer), 1);
+      const { next } = await search();
+      replay.forgetCalls();
+      await search(next);
+      expect(replay.callsTo('search')[0]?.body?.continuation).toBe('the-token');
+    }
+  });
+
+  it('ends with a later page that has no list', async () => {
+    const { next } = await search();
+    replay.misbehave('search', answerJson({ estimatedResults: '22', header: {}, topbar: {} }));
+    expect(await search(next)).toEqual({ hits: [] });
+  });
+
+  it('fails where a page fails', async () => {
+    const { next } = await search();
+    replay.misbehave('search', answerStatus(500));
+    await expect(search(next)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+
+  it('leaves out results that cannot be read while others can', async () => {
+    const unreadable = { ...HIT, title: {} };
+    const page = firstPage(
+      section({ channelRenderer: unreadable }, { channelRenderer: OTHER_HIT }, { videoRenderer: {} }),
+    );
+    replay.misbehave('search', answerJson(page));
+    expect(titlesOf(await search())).toEqual(['Quiet']);
+  });
+});
+
+const message = (text: string) => ({ messageRenderer: { text: { simpleText: text } } });
+const promo = (text: string) => ({ backgroundPromoRenderer: { title: { runs: [{ text }] } } });
+
+describe('a first page of a search', () => {
+  it.each<[string, object]>([
+    ['without a list, with no estimated results', { estimatedResults: '0' }],
+    ['without a list, with a number of estimated results', { estimatedResults: 0 }],
+    ['without a list, with a message', { contents: { sectionListRenderer: { contents: [message('No results')] } } }],
+    ['without a list, with a notice', { contents: promo('No results found') }],
+    ['with a list that has the notice only', firstPage(section(promo('No results found')))],
+    ['with an empty list', firstPage()],
+    ['with results of other kinds only', firstPage(section({ videoRenderer: {} }))],
+  ])('%s has found nothing', async (_what, answer) => {
+    replay.misbehave('search', answerJson(answer));
+    expect(await search()).toEqual({ hits: [] });
+  });
+
+  it.each<[string, object]>([
+    ['without a list', { header: {}, topbar: {} }],
+    ['without a list, with estimated results', { estimatedResults: '149598' }],
+    ['without a list, with an empty estimate', { estimatedResults: '' }],
+    ['without a list, with another message', { contents: message('Sign in to confirm you’re not a bot') }],
+    ['with channels in an unknown form', firstPage(section({ channelRenderer: { id: HIT.channelId } }))],
+  ])('%s says nothing about the channels', async (_what, answer) => {
+    replay.misbehave('search', answerJson(answer));
+    await expect(search()).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+});

@@ -3,7 +3,7 @@ import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/h
 import type { FieldFinding } from '../../sources/field-finding.ts';
 import type { ChannelSource, LoadedChannel } from '../../sources/source.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
-import { isJsonObject, type JsonObject } from '../../sources/youtube/json.ts';
+import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
 import { createYoutubeDataApiSource } from '../../sources/youtube-data-api/client.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/inspect.ts';
@@ -60,15 +60,13 @@ function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls 
     source: createYoutubeSource({ ...youtube, http }),
     origin: youtube.origin,
     hasFeed: true,
-    inspect(requestedId) {
+    inspect() {
       const page = lastObject(calls, 'page');
       if (page === undefined) return { fields: [], remarks: [] };
       const tab = lastObject(calls, 'about tab');
       return inspectChannel({
         page: tab === undefined ? page : { ...page, contents: tab.contents },
         about: lastObject(calls, 'about') ?? {},
-        isAboutLost: false,
-        requestedId,
       });
     },
   };
@@ -112,20 +110,10 @@ function nameYoutubeCall({ url, body }: HttpRequest): string {
   return params === undefined ? 'page' : 'about tab';
 }
 
+/** Passes over a page of HTML or a cut answer: the source has said already what is wrong with it. */
 function lastObject(calls: readonly RecordedCall[], name: string): JsonObject | undefined {
   return calls
     .filter((call) => call.name === name)
-    .map(({ body }) => parseObject(body))
+    .map(({ body }) => (body === null ? undefined : parseJsonObject(body)))
     .findLast((value) => value !== undefined);
-}
-
-/** `undefined` for a page of HTML or a cut answer: the source has said already what is wrong with it. */
-function parseObject(body: Buffer | null): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body?.toString('utf8') ?? 'null');
-    return isJsonObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,6 @@
-import { firstAt, isJsonObject, type JsonObject } from './json.ts';
+import { findContinuationToken } from './continuations.ts';
+import { firstAt, type JsonObject, valuesAt, valuesNamed } from './json.ts';
+import { textWithin } from './texts.ts';
 
 /** Protocol Buffers wire type of strings and nested messages: protobuf.dev/programming-guides/encoding. */
 const LENGTH_DELIMITED = 2;
@@ -41,31 +43,19 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-const TOKEN_IN_PANEL =
+const ITEMS_IN_PANEL =
   'engagementPanel.engagementPanelSectionListRenderer.content.sectionListRenderer.contents.*' +
-  '.itemSectionRenderer.contents.*.continuationItemRenderer.continuationEndpoint.continuationCommand.token';
+  '.itemSectionRenderer.contents.*';
+
+/** Ours has 135 characters. */
+const MAX_TOKEN_CHARACTERS = 10_000;
 
 /**
  * Finds the About token that a channel page brings along, in its header only: panels elsewhere on the page belong to
- * shelves ("Featured Channels").
+ * shelves ("Featured Channels"). All panels of the header are the same one.
  */
 export function findAboutToken(page: JsonObject): string | undefined {
-  for (const endpoint of endpointsIn(page.header)) {
-    const token = firstAt(endpoint, TOKEN_IN_PANEL);
-    if (typeof token === 'string' && token !== '') return token;
-  }
-  return undefined;
-}
-
-function endpointsIn(root: unknown): unknown[] {
-  const found: unknown[] = [];
-  const pending = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (Array.isArray(value)) pending.push(...value);
-    if (!isJsonObject(value)) continue;
-    if (isJsonObject(value.showEngagementPanelEndpoint)) found.push(value.showEngagementPanelEndpoint);
-    pending.push(...Object.values(value));
-  }
-  return found;
+  const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
+  const items = panels.flatMap((panel) => valuesAt(panel, ITEMS_IN_PANEL));
+  return textWithin(findContinuationToken(items), MAX_TOKEN_CHARACTERS);
 }

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { isCouldNotTell } from '../../domain/errors.ts';
-import { buildAboutToken, findAboutToken } from './about-token.ts';
+import { buildAboutToken } from './about-token.ts';
 import type { ApiAnswer } from './answers.ts';
 import type { Innertube } from './innertube.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
-import { ABOUT_PANEL, ABOUT_TAB } from './layouts.ts';
+import type { PageReading, PanelReading } from './readings.ts';
 
 /**
- * What an About call brought: the `panel`; the page's `contents` with the tab of older layouts; `none` where the channel
- * has neither; `lost` where there was no answer to tell.
+ * What an About call brought: the `panel`; the `tab` of older layouts; `none` where the channel has neither; `lost`
+ * where there was no answer to tell.
  */
 export type About =
-  | { readonly kind: 'panel'; readonly reply: JsonObject }
-  | { readonly kind: 'tab'; readonly contents: unknown }
+  | { readonly kind: 'panel'; readonly reading: PanelReading }
+  | { readonly kind: 'tab'; readonly reading: PageReading }
   | { readonly kind: 'none' }
   | { readonly kind: 'lost' };
 
@@ -30,52 +29,41 @@ export function loadAboutPanel(innertube: Innertube, channelId: string, signal: 
  */
 export async function loadAboutOfPage(
   innertube: Innertube,
-  page: JsonObject,
+  page: PageReading,
   channelId: string,
   signal: AbortSignal,
 ): Promise<About> {
-  if (hasAboutTab(page)) return { kind: 'tab', contents: page.contents };
-  const token = findAboutToken(page);
-  if (token !== undefined) {
-    const about = await loadByToken(innertube, token, signal);
+  if (page.aboutTab === 'here') return { kind: 'tab', reading: page };
+  if (page.aboutToken !== undefined) {
+    const about = await loadByToken(innertube, page.aboutToken, signal);
     // The page says that there is a panel: an answer without one means that we no longer know how to ask.
     return about.kind === 'panel' ? about : LOST;
   }
-  if (!hasOldHeader(page)) return NONE;
+  if (page.aboutTab === undefined) return NONE;
   const answer = await answerUnlessLost(innertube.browseAboutTab(channelId, signal), signal);
   if (answer === undefined) return LOST;
-  return answer.kind === 'object' && hasAboutTab(answer.body) ? { kind: 'tab', contents: answer.body.contents } : NONE;
+  return answer.kind === 'value' && answer.value.aboutTab === 'here' ? { kind: 'tab', reading: answer.value } : NONE;
 }
 
 /** The ID that a panel speaks of. */
 export function findPanelChannelId(about: About): unknown {
-  return about.kind === 'panel' ? firstAt({ about: about.reply }, `${ABOUT_PANEL}.channelId`) : undefined;
+  return about.kind === 'panel' ? about.reading.fields.find(({ field }) => field === 'channelId')?.value : undefined;
 }
 
 async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
   const answer = await answerUnlessLost(innertube.browseContinuation(token, signal), signal);
   if (answer === undefined) return LOST;
-  return answer.kind === 'object' && hasPanel(answer.body) ? { kind: 'panel', reply: answer.body } : NONE;
+  return answer.kind === 'value' && answer.value.hasPanel ? { kind: 'panel', reading: answer.value } : NONE;
 }
 
-async function answerUnlessLost(call: Promise<ApiAnswer>, signal: AbortSignal): Promise<ApiAnswer | undefined> {
+async function answerUnlessLost<Value>(
+  call: Promise<ApiAnswer<Value>>,
+  signal: AbortSignal,
+): Promise<ApiAnswer<Value> | undefined> {
   try {
     return await call;
   } catch (error) {
     if (isCouldNotTell(error) && !signal.aborted) return undefined;
     throw error;
   }
-}
-
-function hasPanel(reply: JsonObject): boolean {
-  return isJsonObject(firstAt({ about: reply }, ABOUT_PANEL));
-}
-
-function hasAboutTab(page: JsonObject): boolean {
-  return valuesAt({ page }, ABOUT_TAB).some(isJsonObject);
-}
-
-/** Those of before the panel, and the games' "Topic" channels, which kept their tab (seen 2026-07). */
-function hasOldHeader({ header }: JsonObject): boolean {
-  return isJsonObject(header) && ('c4TabbedHeaderRenderer' in header || 'interactiveTabbedHeaderRenderer' in header);
 }

@@ -8,16 +8,18 @@ import { textOf } from './texts.ts';
  */
 const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
 
-/**
- * What a page without a channel on it says in its error alert: certainly no such channel, or anything else, from which
- * nothing follows. `undefined` without such an alert.
- */
-export function findAlertError(page: JsonObject): AppError | undefined {
+/** The longest one seen has 140 characters. */
+const MAX_ALERT_CHARACTERS = 500;
+
+/** The text of a page's error alert, `""` for one without a text; `undefined` where there is none. */
+export function findAlertText(page: JsonObject): string | undefined {
   const alert = valuesAt(page, 'alerts.*.alertRenderer').find((renderer) => firstAt(renderer, 'type') === 'ERROR');
-  if (alert === undefined) return undefined;
-  const text = textOf(firstAt(alert, 'text')) ?? '';
-  if (GONE.test(text)) {
-    return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(text) });
-  }
-  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause: new Error(text) });
+  return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
+}
+
+/** What an error alert means: certainly no such channel, or anything else, from which nothing follows. */
+export function alertError(text: string): AppError {
+  const cause = new Error(text);
+  if (GONE.test(text)) return new AppError('channel_not_found', 'There is no such channel.', { cause });
+  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause });
 }

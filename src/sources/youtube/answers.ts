@@ -1,24 +1,40 @@
 import { AppError } from '../../domain/errors.ts';
+import type { BodyReader } from '../../lib/body-reader.ts';
 import type { HttpResponse } from '../../lib/http-client.ts';
-import { firstAt, isJsonObject, type JsonObject } from './json.ts';
+import type * as readers from './answer-readers.ts';
+import type { Parsed } from './answer-readers.ts';
 
-/** A well-formed answer of the API: the thing asked for, or why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
-export type ApiAnswer =
-  | { readonly kind: 'object'; readonly body: JsonObject }
+export type AnswerReader = BodyReader<typeof readers>;
+
+/** The readers of JSON answers. */
+export type AnswerName = Exclude<keyof typeof readers, 'feed'>;
+export type ValueOf<Name extends AnswerName> =
+  ReturnType<(typeof readers)[Name]> extends Parsed<infer Value> ? Value : never;
+
+/** A well-formed answer of the API: what a reader made of it, or why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
+export type ApiAnswer<Value> =
+  | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
 /**
- * Reads an API answer.
+ * Reads an API answer with the reader of that name.
  *
  * @throws AppError `upstream_unavailable` where upstream did not let us ask (429, 403, a redirect, HTML with whatever
  * status: consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for anything else that is no JSON object.
  */
-export function readApiAnswer(response: HttpResponse): ApiAnswer {
+export async function readApiAnswer<Name extends AnswerName>(
+  reader: AnswerReader,
+  name: Name,
+  response: HttpResponse,
+  signal: AbortSignal,
+): Promise<ApiAnswer<ValueOf<Name>>> {
   throwIfUnavailable(response);
-  const body = parseJsonObject(response.body);
-  if (response.status >= 200 && response.status < 300) return { kind: 'object', body };
-  const reason = firstAt(body, 'error.status');
-  return { kind: 'refusal', status: response.status, reason: typeof reason === 'string' ? reason : '' };
+  const { status, body } = response;
+  if (status >= 200 && status < 300) {
+    const parsed = (await reader.read(name, body, signal)) as Parsed<ValueOf<Name>>;
+    return { kind: 'value', value: requireObject(parsed) };
+  }
+  return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
 }
 
 /** @throws AppError `upstream_unavailable` when an answer of whatever kind says that we may not or cannot ask. */
@@ -46,15 +62,9 @@ function blocked({ headers }: HttpResponse, what: string): AppError {
   });
 }
 
-function parseJsonObject(bytes: Buffer): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw invalid('The video site sent an answer that is cut short or not JSON.', cause);
-  }
-  if (!isJsonObject(value)) throw invalid('The video site sent JSON of an unknown shape.');
-  return value;
+function requireObject<Value>(parsed: Parsed<Value>): Value {
+  if (parsed === null) throw invalid('The video site sent an answer that is cut short or no JSON object.');
+  return parsed.value;
 }
 
 export function invalid(message: string, cause?: unknown): AppError {

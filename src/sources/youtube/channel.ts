@@ -1,11 +1,10 @@
-import { isChannelId } from '../../domain/identifier.ts';
 import type { LoadedChannel } from '../source.ts';
 import { type About, findPanelChannelId, loadAboutOfPage, loadAboutPanel } from './about.ts';
-import { findAlertError } from './alerts.ts';
+import { alertError } from './alerts.ts';
 import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
-import { type JsonObject, valuesAt } from './json.ts';
-import { type FieldObserver, parseChannel, readPageField } from './record.ts';
+import type { PageReading } from './readings.ts';
+import { buildRecord, type FieldObserver, readPageField } from './record.ts';
 
 export interface ChannelLoaderOptions {
   readonly innertube: Innertube;
@@ -31,7 +30,7 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
     panel?.catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
-      const target = findRedirect(page, channelId);
+      const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
         return await readRecord(channelId, page, await panel, signal);
@@ -44,27 +43,28 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
     }
   }
 
-  async function loadPage(channelId: string, signal: AbortSignal): Promise<JsonObject> {
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
     if (useFieldMask) {
       const answer = await innertube.browseChannel(channelId, { useFieldMask, signal });
-      if (answer.kind === 'object' && hasMaskedPart(answer.body)) return answer.body;
+      if (answer.kind === 'value' && answer.value.hasKnownPart) return answer.value;
     }
     // Age gates have all their data outside the mask; and a refusal may mean the mask, not the channel.
-    return readPage(await innertube.browseChannel(channelId, { useFieldMask: false, signal }));
+    return requirePage(await innertube.browseChannel(channelId, { useFieldMask: false, signal }));
   }
 
   async function readRecord(
     requestedId: string,
-    page: JsonObject,
+    page: PageReading,
     panel: About | undefined,
     signal: AbortSignal,
   ): Promise<LoadedChannel> {
     const channelId = readPageField('channelId', page) ?? requestedId;
     const about = await completeAbout(channelId, page, panel, signal);
-    const loaded = parseChannel(
+    const loaded = buildRecord(
       {
-        page: about.kind === 'tab' ? { ...page, contents: about.contents } : page,
-        about: about.kind === 'panel' ? about.reply : {},
+        page,
+        tab: about.kind === 'tab' ? about.reading : undefined,
+        panel: about.kind === 'panel' ? about.reading : undefined,
         isAboutLost: about.kind === 'lost',
         requestedId,
       },
@@ -76,7 +76,7 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
 
   async function completeAbout(
     channelId: string,
-    page: JsonObject,
+    page: PageReading,
     panel: About | undefined,
     signal: AbortSignal,
   ): Promise<About> {
@@ -91,26 +91,15 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
   return (channelId: string, signal: AbortSignal) => loadChannel(channelId, signal);
 }
 
-function readPage(answer: ApiAnswer): JsonObject {
-  if (answer.kind === 'object') return answer.body;
+function requirePage(answer: ApiAnswer<PageReading>): PageReading {
+  if (answer.kind === 'value') return answer.value;
   if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound('browse: NOT_FOUND');
   throw invalid('The video site did not understand the question for this channel.', new Error(answer.reason));
 }
 
 /** Only pages name a title: without one there is no channel to see, and at most an alert that says why. */
-function assertShowsChannel(page: JsonObject): void {
+function assertShowsChannel(page: PageReading): void {
   if (readPageField('title', page) !== undefined) return;
-  throw findAlertError(page) ?? invalid('The video site sent an answer without a channel.');
-}
-
-function hasMaskedPart(page: JsonObject): boolean {
-  return ['header', 'metadata', 'alerts', 'onResponseReceivedActions'].some((part) => part in page);
-}
-
-/** The channel that upstream sends us to instead of answering. */
-function findRedirect(page: JsonObject, channelId: string): string | undefined {
-  const targets = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint.browseEndpoint.browseId');
-  return targets
-    .filter((target) => typeof target === 'string')
-    .find((target) => isChannelId(target) && target !== channelId);
+  if (page.alert !== undefined) throw alertError(page.alert);
+  throw invalid('The video site sent an answer without a channel.');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFeedPublished } from './feed.ts';
+import { publishedAtOf, readFeed } from './feed.ts';
 
 const ID = 'UCreplayLighthouse000001';
 const ALTERNATE = `<link rel="alternate" href="https://www.youtube.com/channel/${ID}"/>`;
@@ -8,16 +8,18 @@ const ENTRY = '<entry><published>2026-07-01T14:00:35+00:00</published></entry>';
 
 const feed = (content: string) => `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom">${content}</feed>`;
 
-describe('parseFeedPublished', () => {
+const publishedAtIn = (xml: string, channelId: string) => publishedAtOf(readFeed(xml), channelId);
+
+describe('a feed', () => {
   it('reads the time of the feed itself, before or after the entries', () => {
     for (const content of [ALTERNATE + PUBLISHED + ENTRY, ENTRY + PUBLISHED, PUBLISHED]) {
-      expect(parseFeedPublished(feed(content), ID)).toBe('2013-07-09T20:17:20Z');
+      expect(publishedAtIn(feed(content), ID)).toBe('2013-07-09T20:17:20Z');
     }
   });
 
   it('turns another offset into UTC and drops fractions', () => {
     const xml = feed('<published>2013-07-09T22:17:20.5+02:00</published>');
-    expect(parseFeedPublished(xml, ID)).toBe('2013-07-09T20:17:20Z');
+    expect(publishedAtIn(xml, ID)).toBe('2013-07-09T20:17:20Z');
   });
 
   it.each([
@@ -32,7 +34,7 @@ describe('parseFeedPublished', () => {
     ['elements that do not close', `<a>${PUBLISHED}`],
     ['broken markup', `${PUBLISHED}< a >`],
   ])('takes nothing out of %s', (_what, content) => {
-    expect(parseFeedPublished(feed(content), ID)).toBeUndefined();
+    expect(publishedAtIn(feed(content), ID)).toBeUndefined();
   });
 
   it.each([
@@ -43,6 +45,6 @@ describe('parseFeedPublished', () => {
     `<feed ${'"'.repeat(50_000)}`,
     '<!--'.repeat(500_000),
   ])('takes nothing out of what is no feed', (xml) => {
-    expect(parseFeedPublished(xml, ID)).toBeUndefined();
+    expect(publishedAtIn(xml, ID)).toBeUndefined();
   });
 });

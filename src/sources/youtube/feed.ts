@@ -1,46 +1,106 @@
 import { parseChannelId } from './identities.ts';
 import { toIsoSeconds } from './texts.ts';
 
-/**
- * Markup of XML 1.0: comments, CDATA and processing instructions as wholes, tags with quoted attributes. Any other `<`
- * is broken markup, where reading ends: a document of unclosed comments must not be searched anew from each of them.
- */
-const MARKUP =
-  /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<(?<close>\/?)(?<name>[A-Za-z_][\w:.-]*)(?<attributes>(?:[^<>"']|"[^"<]*"|'[^'<]*')*)>|(?<broken><)/g;
+/** What a channel's feed says of the channel itself. */
+export interface FeedReading {
+  readonly publishedAt: string | undefined;
+  /** The channel that the feed links to. */
+  readonly channelId: string | undefined;
+}
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** When the channel was created, to the second; `undefined` when the feed does not say or is another channel's. */
+export function publishedAtOf(feed: FeedReading | undefined, channelId: string): string | undefined {
+  const isOfAnother = feed?.channelId !== undefined && feed.channelId !== channelId;
+  return isOfAnother ? undefined : feed?.publishedAt;
+}
 
 /**
- * When the channel was created, to the second: the `published` that is a child of `feed` itself (every `entry` has one
- * of its own). `undefined` when the feed does not say, is another channel's, or is no feed.
+ * Reads an Atom feed: the `published` and the alternate `link` that are children of `feed` itself (every `entry` has
+ * both of its own). `undefined` for what is no well-formed feed.
  */
-export function parseFeedPublished(xml: string, channelId: string): string | undefined {
+export function readFeed(xml: string): FeedReading | undefined {
   const open: string[] = [];
-  let published: string | undefined;
-  for (const match of xml.matchAll(MARKUP)) {
-    const { close, name, attributes = '', broken } = match.groups ?? {};
-    if (broken !== undefined) return undefined;
-    if (name === undefined) continue;
-    if (close === '/') {
-      if (open.pop() !== name) return undefined;
+  let publishedAt: string | undefined;
+  let channelId: string | undefined;
+  for (const tag of tagsOf(xml)) {
+    if (tag === undefined) return undefined;
+    if (tag.isClosing) {
+      if (open.pop() !== tag.name) return undefined;
       continue;
     }
-    if (open.length === 0 && name !== 'feed') return undefined;
-    if (open.length === 1 && name === 'link' && isOfAnotherChannel(attributes, channelId)) return undefined;
-    if (open.length === 1 && name === 'published') {
-      published ??= parseTimestamp(textFrom(xml, match.index + match[0].length));
-    }
-    if (!attributes.endsWith('/')) open.push(name);
+    if (open.length === 0 && tag.name !== 'feed') return undefined;
+    if (open.length === 1 && tag.name === 'link') channelId ??= channelIdOfLink(tag.attributes);
+    if (open.length === 1 && tag.name === 'published') publishedAt ??= parseTimestamp(textFrom(xml, tag.end));
+    if (!tag.attributes.endsWith('/')) open.push(tag.name);
+    if (open.length > MAX_DEPTH) return undefined;
   }
-  return open.length === 0 ? published : undefined;
+  return open.length === 0 ? { publishedAt, channelId } : undefined;
+}
+
+/** Upstream's feeds have four levels. */
+const MAX_DEPTH = 32;
+
+interface Tag {
+  readonly name: string;
+  readonly isClosing: boolean;
+  readonly attributes: string;
+  /** Where its content starts. */
+  readonly end: number;
+}
+
+/** Markup of XML 1.0 that ends somewhere else than at the next `>`, and is passed over. */
+const SKIPPED = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+] as const;
+
+const NAME = /^[A-Za-z_][\w:.-]*/;
+
+/** The tags in document order; `undefined`, and no more, where the markup is broken. */
+function* tagsOf(xml: string): Generator<Tag | undefined> {
+  for (let start = xml.indexOf('<'); start !== -1; ) {
+    const skipped = SKIPPED.find(([opening]) => xml.startsWith(opening, start));
+    const end = skipped === undefined ? findTagEnd(xml, start) : endOf(xml, skipped[1], start);
+    const tag = skipped === undefined && end !== -1 ? parseTag(xml.slice(start + 1, end - 1), end) : undefined;
+    if (end === -1 || (skipped === undefined && tag === undefined)) {
+      yield undefined;
+      return;
+    }
+    if (tag !== undefined) yield tag;
+    start = xml.indexOf('<', end);
+  }
+}
+
+function endOf(xml: string, closing: string, start: number): number {
+  const index = xml.indexOf(closing, start);
+  return index === -1 ? -1 : index + closing.length;
+}
+
+/** Behind the `>` of a tag, which may stand in its quoted attributes too; -1 where the tag does not end. */
+function findTagEnd(xml: string, start: number): number {
+  let quote = '';
+  for (let index = start + 1; index < xml.length; index += 1) {
+    const character = xml.charAt(index);
+    if (character === '<') return -1;
+    if (character === quote) quote = '';
+    else if (quote === '' && (character === '"' || character === "'")) quote = character;
+    else if (quote === '' && character === '>') return index + 1;
+  }
+  return -1;
+}
+
+function parseTag(text: string, end: number): Tag | undefined {
+  const isClosing = text.startsWith('/');
+  const inner = isClosing ? text.slice(1) : text;
+  const name = NAME.exec(inner)?.[0];
+  return name === undefined ? undefined : { name, isClosing, attributes: inner.slice(name.length), end };
 }
 
 /** The feed's own ID elements lack their "UC" since 2023 or are empty: the alternate link is whole. */
-function isOfAnotherChannel(attributes: string, channelId: string): boolean {
-  if (!/\brel=["']alternate["']/.test(attributes)) return false;
-  const href = /\bhref=["']([^"']*)["']/.exec(attributes)?.[1] ?? '';
-  const linkedId = parseChannelId(href);
-  return linkedId !== undefined && linkedId !== channelId;
+function channelIdOfLink(attributes: string): string | undefined {
+  if (!/\brel=["']alternate["']/.test(attributes)) return undefined;
+  return parseChannelId(/\bhref=["']([^"']*)["']/.exec(attributes)?.[1] ?? '');
 }
 
 function textFrom(xml: string, start: number): string {
@@ -48,7 +108,9 @@ function textFrom(xml: string, start: number): string {
   return xml.slice(start, end < 0 ? undefined : end).trim();
 }
 
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
 function parseTimestamp(text: string): string | undefined {
-  const date = new Date(text);
-  return TIMESTAMP.test(text) && !Number.isNaN(date.getTime()) ? toIsoSeconds(date) : undefined;
+  const date = TIMESTAMP.test(text) ? new Date(text) : undefined;
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : toIsoSeconds(date);
 }

@@ -1,5 +1,7 @@
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
-import { type ApiAnswer, readApiAnswer } from './answers.ts';
+import { type AnswerName, type AnswerReader, type ApiAnswer, readApiAnswer, type ValueOf } from './answers.ts';
+import type { EndpointReading, PageReading, PanelReading } from './readings.ts';
+import type { SearchPageReading } from './search-page.ts';
 
 /** Where requests pretend to come from, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -7,7 +9,7 @@ export const YOUTUBE_WEB = 'https://www.youtube.com';
 /** Per attempt; retries and the request's own deadline belong to whoever wraps the client. */
 const TIMEOUT_MS = 5_000;
 /** A whole channel page was 2.1 MB at most (2026-03). */
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
@@ -18,6 +20,7 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
 export interface InnertubeOptions {
   readonly http: HttpClient;
+  readonly reader: AnswerReader;
   /** Replaces https://www.youtube.com in what is called. */
   readonly origin: string;
   readonly clientVersion: string;
@@ -25,18 +28,22 @@ export interface InnertubeOptions {
 
 /** The five calls of YouTube's own web client, without a key, a session or an account. */
 export interface Innertube {
-  browseChannel(channelId: string, options: { useFieldMask: boolean; signal: AbortSignal }): Promise<ApiAnswer>;
-  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiAnswer>;
-  browseContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer>;
-  /** `url` is a page of www.youtube.com. */
-  resolveUrl(url: string, signal: AbortSignal): Promise<ApiAnswer>;
-  search(query: string, signal: AbortSignal): Promise<ApiAnswer>;
-  searchContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer>;
+  browseChannel(
+    channelId: string,
+    options: { useFieldMask: boolean; signal: AbortSignal },
+  ): Promise<ApiAnswer<PageReading>>;
+  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiAnswer<PageReading>>;
+  /** Asks for a channel's About panel. */
+  browseContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<PanelReading>>;
+  /** `url` is a page of www.youtube.com; the value is `null` where the answer names nothing. */
+  resolveUrl(url: string, signal: AbortSignal): Promise<ApiAnswer<EndpointReading | null>>;
+  search(query: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
+  searchContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
   /** The channel's feed; the answer is not looked at. */
   getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
 }
 
-export function createInnertube({ http, origin, clientVersion }: InnertubeOptions): Innertube {
+export function createInnertube({ http, reader, origin, clientVersion }: InnertubeOptions): Innertube {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -49,7 +56,14 @@ export function createInnertube({ http, origin, clientVersion }: InnertubeOption
   };
   const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
 
-  async function call(endpoint: string, parameters: object, signal: AbortSignal, mask = ''): Promise<ApiAnswer> {
+  /** `name` is that of the answer's reader. */
+  async function call<Name extends AnswerName>(
+    name: Name,
+    endpoint: string,
+    parameters: object,
+    signal: AbortSignal,
+    mask = '',
+  ): Promise<ApiAnswer<ValueOf<Name>>> {
     const response = await http.request({
       method: 'POST',
       url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
@@ -58,17 +72,17 @@ export function createInnertube({ http, origin, clientVersion }: InnertubeOption
       signal,
       ...limits,
     });
-    return readApiAnswer(response);
+    return readApiAnswer(reader, name, response, signal);
   }
 
   return {
     browseChannel: (channelId, { useFieldMask, signal }) =>
-      call('browse', { browseId: channelId }, signal, useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : ''),
-    browseAboutTab: (channelId, signal) => call('browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    browseContinuation: (token, signal) => call('browse', { continuation: token }, signal),
-    resolveUrl: (url, signal) => call('navigation/resolve_url', { url }, signal),
-    search: (query, signal) => call('search', { query, params: CHANNELS_ONLY }, signal),
-    searchContinuation: (token, signal) => call('search', { continuation: token }, signal),
+      call('page', 'browse', { browseId: channelId }, signal, useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : ''),
+    browseAboutTab: (channelId, signal) => call('page', 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+    browseContinuation: (token, signal) => call('panel', 'browse', { continuation: token }, signal),
+    resolveUrl: (url, signal) => call('endpoint', 'navigation/resolve_url', { url }, signal),
+    search: (query, signal) => call('searchPage', 'search', { query, params: CHANNELS_ONLY }, signal),
+    searchContinuation: (token, signal) => call('searchPage', 'search', { continuation: token }, signal),
     getFeed: (channelId, signal) =>
       http.request({
         method: 'GET',

@@ -1,5 +1,6 @@
 import type { FieldFinding } from '../field-finding.ts';
-import { firstAt, isJsonObject, valuesAt } from './json.ts';
+import { readFieldValue } from './fields.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
 import {
   ABOUT_PANEL,
   AGE_GATE,
@@ -12,7 +13,14 @@ import {
   PAGE_HEADER,
 } from './layouts.ts';
 import { isDefaultAvatar } from './pictures.ts';
-import { type ChannelAnswers, isRoundedVideoCount, readFieldValue } from './record.ts';
+import { isRoundedVideoCount } from './record.ts';
+
+/** Whole answers about one channel. */
+export interface ChannelAnswers {
+  readonly page: JsonObject;
+  /** Empty where there is none. */
+  readonly about: JsonObject;
+}
 
 export interface ChannelInspection {
   readonly fields: readonly FieldFinding[];

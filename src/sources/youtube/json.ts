@@ -4,6 +4,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Parses an answer; `undefined` for anything that is no JSON object. */
+export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * All values at a dotted path, in document order; `*` stands for every element of a list. A step that is missing or of
  * another type gives nothing: upstream renames and drops parts at any time.

@@ -25,7 +25,7 @@ export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderVie
 /** Handle, pronouns and counts move between the rows: parts are told apart by their text, never by their place. */
 const HEADER_PARTS = `${PAGE_HEADER}.metadata.contentMetadataViewModel.metadataRows.*.metadataParts.*`;
 /** Until mid-2024; still on error pages. */
-const C4_HEADER = 'page.header.c4TabbedHeaderRenderer';
+export const C4_HEADER = 'page.header.c4TabbedHeaderRenderer';
 /** Games' "Topic" channels. */
 export const INTERACTIVE_HEADER = 'page.header.interactiveTabbedHeaderRenderer';
 /** System channels (Music, Sports, events). */

@@ -10,6 +10,11 @@ export function textOf(value: unknown): string | undefined {
   return runs.length > 0 ? runs.join('') : undefined;
 }
 
+/** The text, where it is one and no longer than that. */
+export function textWithin(value: unknown, maxCharacters: number): string | undefined {
+  return typeof value === 'string' && value.length <= maxCharacters ? value : undefined;
+}
+
 export type CountNoun = 'subscriber' | 'view' | 'video';
 
 /** "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "No videos", "1 view". */

@@ -1,8 +1,11 @@
+import { extname } from 'node:path';
+import { createBodyReader } from '../../lib/body-reader.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import type { ChannelSource, LoadOptions } from '../source.ts';
+import * as answerReaders from './answer-readers.ts';
 import { throwIfUnavailable } from './answers.ts';
 import { createChannelLoader } from './channel.ts';
-import { parseFeedPublished } from './feed.ts';
+import { publishedAtOf } from './feed.ts';
 import { createInnertube } from './innertube.ts';
 import type { FieldObserver } from './record.ts';
 import { resolveChannelId } from './resolve.ts';
@@ -22,9 +25,13 @@ export interface YoutubeSourceOptions {
   readonly onField?: FieldObserver;
 }
 
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
+
 /** YouTube without a key: what its own web client asks. `docs/youtube.md` says what comes from where. */
 export function createYoutubeSource(options: YoutubeSourceOptions): Required<ChannelSource> {
-  const innertube = createInnertube(options);
+  const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
+  const innertube = createInnertube({ ...options, reader });
   const loadChannel = createChannelLoader({ ...options, innertube });
 
   return {
@@ -39,9 +46,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions): Required<Cha
       throwIfUnavailable(response, 'xml');
       // Healthy channels' feeds answer 404 for days at a time (2024-01 to 2026-09): it means nothing.
       if (response.status !== 200) return null;
-      return parseFeedPublished(response.body.toString('utf8'), channelId) ?? null;
+      return publishedAtOf(await reader.read('feed', response.body, signal), channelId) ?? null;
     },
 
-    close: () => options.http.close(),
+    async close() {
+      await Promise.all([options.http.close(), reader.close()]);
+    },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Channel } from '../../../src/domain/channel.ts';
-import type { ChannelAnswers } from '../../../src/sources/youtube/record.ts';
+import type { JsonObject } from '../../../src/sources/youtube/json.ts';
 import {
   type CarriedField,
   type Carrier,
@@ -22,6 +22,15 @@ export type ExpectedRecord = Omit<Channel, 'banner' | 'avatar'> & {
   readonly bannerKey: string | null;
   readonly avatarKey: string | null;
 };
+
+/** What upstream answers about one channel. */
+export interface ChannelAnswers {
+  readonly page: JsonObject;
+  /** Empty where there is none. */
+  readonly about: JsonObject;
+  readonly isAboutLost: boolean;
+  readonly requestedId: string;
+}
 
 export interface CorpusCase {
   readonly answers: ChannelAnswers;

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HANGING_CHANNEL } from '../../test/helpers/thread-channel.ts';
+import * as readers from '../../test/helpers/thread-readers.ts';
+import { AppError } from '../domain/errors.ts';
+import { type BodyReader, createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from './body-reader.ts';
+
+const SHORT = new Uint8Array(MAX_BYTES_ON_EVENT_LOOP);
+const LONG = new Uint8Array(MAX_BYTES_ON_EVENT_LOOP + 1);
+const PATIENT = new AbortController().signal;
+
+let reader: BodyReader<typeof readers>;
+beforeEach(() => {
+  const module = new URL('../../test/helpers/thread-readers.ts', import.meta.url);
+  reader = createBodyReader({ readers, module });
+});
+afterEach(() => reader.close());
+
+/** Keeps the thread busy until the signal is aborted. Resolves when the thread has begun. */
+async function hang(signal: AbortSignal): Promise<{ end: Promise<unknown> }> {
+  const channel = new BroadcastChannel(HANGING_CHANNEL);
+  const begun = once(channel, 'message');
+  const end = reader.read('hang', LONG, signal).catch((error: unknown) => error);
+  await begun;
+  channel.close();
+  return { end };
+}
+
+describe('a body', () => {
+  it('that is short is read at once, a longer one in a thread', async () => {
+    expect(await reader.read('whereItRuns', SHORT, PATIENT)).toBe('event loop');
+    expect(await reader.read('whereItRuns', LONG, PATIENT)).toBe('thread');
+  });
+
+  it.each(['endThread', 'fail'] as const)(
+    'that makes its reader %s is an unusable answer, and the next one is read',
+    async (name) => {
+      await expect(reader.read(name, LONG, PATIENT)).rejects.toMatchObject({ code: 'upstream_invalid' });
+      expect(await reader.read('whereItRuns', LONG, PATIENT)).toBe('thread');
+    },
+  );
+
+  it('over which its reader hangs is given up with its signal, and the next one is read', async () => {
+    const controller = new AbortController();
+    const { end } = await hang(controller.signal);
+    const waiting = reader.read('whereItRuns', LONG, PATIENT);
+    controller.abort(new AppError('upstream_timeout', 'Too late.'));
+    expect(await end).toMatchObject({ code: 'upstream_timeout', message: 'Too late.' });
+    expect(await waiting).toBe('thread');
+  });
+
+  it('waits for the thread with few others, and is refused beyond that', async () => {
+    const controller = new AbortController();
+    const { end } = await hang(controller.signal);
+    const { maxEntries } = reader.stats();
+    const waiting = Array.from({ length: maxEntries - 1 }, () => reader.read('whereItRuns', LONG, PATIENT));
+    expect(reader.stats()).toMatchObject({ entries: maxEntries, bytes: expect.any(Number) });
+    const refused = reader.read('whereItRuns', LONG, PATIENT);
+    await expect(refused).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    controller.abort();
+    await end;
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'thread'));
+    expect(reader.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  });
+
+  it('that is read when the reader is closed ends without an answer', async () => {
+    const { end } = await hang(PATIENT);
+    await reader.close();
+    expect(await end).toMatchObject({ code: 'upstream_invalid' });
+  });
+});

@@ -1,0 +1,125 @@
+import { isChannelId } from '../../domain/identifier.ts';
+import { findAboutToken } from './about-token.ts';
+import { findAlertText } from './alerts.ts';
+import { readFieldValue } from './fields.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import {
+  ABOUT_PANEL,
+  ABOUT_TAB,
+  AGE_GATE,
+  C4_HEADER,
+  CAROUSEL_DETAILS,
+  CHANNEL_FIELDS,
+  CHANNEL_LAYOUTS,
+  type ChannelField,
+  type ChannelLayouts,
+  INTERACTIVE_HEADER,
+} from './layouts.ts';
+import { textWithin } from './texts.ts';
+
+/** A value that an answer has for a field of the record, and the path that carried it. */
+export interface FieldReading {
+  readonly field: ChannelField;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** What a channel page says: plain and small, whatever the size of the page. */
+export interface PageReading {
+  readonly fields: readonly FieldReading[];
+  /** False for a page that lost all its parts to the field mask. */
+  readonly hasKnownPart: boolean;
+  /** True for a layout that names no channel ID: the page is that of the ID that was asked for. */
+  readonly isNameless: boolean;
+  /** Other channels that upstream sends us to instead of answering. */
+  readonly redirects: readonly string[];
+  /** The text of its error alert. */
+  readonly alert: string | undefined;
+  /** Leads to the About panel. */
+  readonly aboutToken: string | undefined;
+  /** Where layouts before the panel have its values: on this page, or on a tab that must be asked for. */
+  readonly aboutTab: 'here' | 'elsewhere' | undefined;
+}
+
+/** What the answer to an About token says. */
+export interface PanelReading {
+  readonly fields: readonly FieldReading[];
+  readonly hasPanel: boolean;
+}
+
+/** Where the address of a page leads: to a page of the site, or to another address. */
+export interface EndpointReading {
+  readonly browseId: string | undefined;
+  readonly target: string | undefined;
+}
+
+export function readPage(page: JsonObject, layouts: ChannelLayouts = CHANNEL_LAYOUTS): PageReading {
+  const answer = { page };
+  return {
+    fields: readFields(answer, layouts),
+    hasKnownPart: KNOWN_PARTS.some((part) => firstAt(answer, part) !== undefined),
+    isNameless: [AGE_GATE, CAROUSEL_DETAILS].some((path) => isJsonObject(firstAt(answer, path))),
+    redirects: findRedirects(page),
+    alert: findAlertText(page),
+    aboutToken: findAboutToken(page),
+    aboutTab: findAboutTab(page),
+  };
+}
+
+export function readPanel(about: JsonObject, layouts: ChannelLayouts = CHANNEL_LAYOUTS): PanelReading {
+  const answer = { about };
+  return { fields: readFields(answer, layouts), hasPanel: isJsonObject(firstAt(answer, ABOUT_PANEL)) };
+}
+
+/** `null` where the answer names nothing. */
+export function readEndpoint(body: JsonObject): EndpointReading | null {
+  const endpoint = firstAt(body, 'endpoint');
+  if (endpoint === undefined) return null;
+  return {
+    browseId: textWithin(firstAt(endpoint, 'browseEndpoint.browseId'), MAX_URL_CHARACTERS),
+    target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), MAX_URL_CHARACTERS),
+  };
+}
+
+const MAX_URL_CHARACTERS = 2_048;
+
+/** For each path the first of its values that can be read. */
+function readFields(answer: object, layouts: ChannelLayouts): FieldReading[] {
+  const readings: FieldReading[] = [];
+  for (const field of CHANNEL_FIELDS) {
+    for (const path of layouts[field]) {
+      const value = readFirst(field, valuesAt(answer, path));
+      if (value !== undefined) readings.push({ field, path, value });
+    }
+  }
+  return readings;
+}
+
+function readFirst(field: ChannelField, found: readonly unknown[]): unknown {
+  for (const each of found) {
+    const value = readFieldValue(field, each);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+const KNOWN_PARTS = ['page.header', 'page.metadata', 'page.alerts', 'page.onResponseReceivedActions'];
+
+/** Enough to find one that differs from the ID that was asked for. */
+const MAX_REDIRECTS_READ = 2;
+
+function findRedirects(page: JsonObject): string[] {
+  const targets = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint.browseEndpoint.browseId');
+  const channelIds = targets.filter((target) => typeof target === 'string').filter(isChannelId);
+  return [...new Set(channelIds)].slice(0, MAX_REDIRECTS_READ);
+}
+
+function findAboutTab(page: JsonObject): PageReading['aboutTab'] {
+  if (valuesAt({ page }, ABOUT_TAB).some(isJsonObject)) return 'here';
+  return hasOldHeader(page) ? 'elsewhere' : undefined;
+}
+
+/** Those of before the panel, and the games' "Topic" channels, which kept their tab (seen 2026-07). */
+function hasOldHeader(page: JsonObject): boolean {
+  return [C4_HEADER, INTERACTIVE_HEADER].some((path) => firstAt({ page }, path) !== undefined);
+}

@@ -1,0 +1,98 @@
+import type { SearchHit } from '../../domain/channel.ts';
+import { isChannelId } from '../../domain/identifier.ts';
+import { findContinuationToken } from './continuations.ts';
+import { parseHandle } from './identities.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
+import { isDefaultAvatar } from './pictures.ts';
+import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
+
+/** Where a first and a later page keep their sections. */
+const SECTION_LISTS = [
+  'contents.twoColumnSearchResultsRenderer.primaryContents.sectionListRenderer.contents',
+  'onResponseReceivedCommands.*.appendContinuationItemsAction.continuationItems',
+];
+
+/** Upstream sends twenty. */
+const MAX_HITS = 100;
+const MAX_TOKEN_CHARACTERS = 10_000;
+
+/** What one page of search results says: plain and small, whatever the size of the page. */
+export interface SearchPageReading {
+  /** False where the page has no list at all, not even an empty one. */
+  readonly hasList: boolean;
+  readonly saysNothingFound: boolean;
+  /** True where there are results and none of them can be read. */
+  readonly isUnreadable: boolean;
+  readonly hits: readonly SearchHit[];
+  /** The token that leads to the next page. */
+  readonly continuation: string | undefined;
+}
+
+export function readSearchPage(body: JsonObject): SearchPageReading {
+  const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));
+  const sections = lists.flat();
+  const renderers = valuesAt(sections, '*.itemSectionRenderer.contents.*.channelRenderer').slice(0, MAX_HITS);
+  const hits = renderers.map(parseHit).filter((hit) => hit !== undefined);
+  const token = findContinuationToken([...sections, ...valuesAt(sections, '*.itemSectionRenderer.contents.*')]);
+  return {
+    hasList: lists.length > 0,
+    saysNothingFound: lists.length === 0 && saysNothingFound(body),
+    isUnreadable: renderers.length > 0 && hits.length === 0,
+    hits,
+    continuation: textWithin(token, MAX_TOKEN_CHARACTERS),
+  };
+}
+
+/** "No results found", "No results for …", "… did not match any channels". */
+const NOTHING_FOUND = /\bno (?:more )?results\b|\bdid not match any\b/i;
+const MESSAGE_RENDERERS = ['messageRenderer', 'backgroundPromoRenderer'];
+const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
+
+function saysNothingFound(body: JsonObject): boolean {
+  if (String(body.estimatedResults) === '0') return true;
+  return MESSAGE_RENDERERS.flatMap((name) => valuesNamed(body, name)).some((message) =>
+    MESSAGE_TEXTS.some((part) => NOTHING_FOUND.test(textOf(firstAt(message, part)) ?? '')),
+  );
+}
+
+function parseHit(renderer: unknown): SearchHit | undefined {
+  const channelId = firstAt(renderer, 'channelId');
+  const title = textOf(firstAt(renderer, 'title'));
+  if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
+  const texts = countTexts(renderer);
+  return {
+    channelId,
+    title,
+    description: textOf(firstAt(renderer, 'descriptionSnippet')) ?? null,
+    customUrl: findCustomUrl(renderer, texts) ?? null,
+    subscriberCount: findCount(texts, 'subscriber') ?? null,
+    videoCount: findCount(texts, 'video') ?? null,
+    banner: 'unknown',
+    avatar: findAvatar(renderer),
+  };
+}
+
+/**
+ * The two count fields hold whatever upstream shows in their place: since 2022-11 the handle stands in
+ * `subscriberCountText` and the subscribers in `videoCountText`; "- Topic" channels have videos there.
+ */
+function countTexts(renderer: unknown): string[] {
+  if (!isJsonObject(renderer)) return [];
+  return [textOf(renderer.subscriberCountText), textOf(renderer.videoCountText)].filter((text) => text !== undefined);
+}
+
+function findCustomUrl(renderer: unknown, texts: readonly string[]): string | undefined {
+  const path = firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl');
+  const candidates = typeof path === 'string' ? [path, ...texts] : texts;
+  return candidates.map(parseHandle).find((handle) => handle !== undefined);
+}
+
+function findCount(texts: readonly string[], noun: CountNoun): string | undefined {
+  return texts.map((text) => parseCount(text, noun)).find((count) => count !== undefined);
+}
+
+function findAvatar(renderer: unknown): SearchHit['avatar'] {
+  const url = firstAt(renderer, 'thumbnail.thumbnails.*.url');
+  if (typeof url !== 'string') return 'unknown';
+  return isDefaultAvatar(url) ? 'absent' : 'present';
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_BYTES_ON_EVENT_LOOP } from '../../src/lib/body-reader.ts';
+import { answerJson } from '../helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+let running: YoutubeService;
+beforeAll(async () => {
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) });
+});
+afterAll(() => running.close());
+beforeEach(() => running.replay.behave());
+
+/** The same answer with something in it that nobody reads. */
+function padded(answer: object, bytes: number) {
+  return answerJson({ trackingParams: 'x'.repeat(bytes), ...answer });
+}
+
+describe('an answer that is too long for the event loop', () => {
+  it('comes out as the same record', async () => {
+    const { service, replay } = running;
+    replay.misbehave('browse', padded(ownAnswer('browseId', LIGHTHOUSE), MAX_BYTES_ON_EVENT_LOOP));
+    const answer = await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect(answer.json()).toMatchObject({
+      title: 'Bell Rock Light',
+      customUrl: '@BellRockLight',
+      viewCount: '312530935570',
+    });
+  });
+
+  it('comes out as the same search', async () => {
+    const { service, replay } = running;
+    replay.misbehave('search', padded(ownAnswer('query', 'light'), MAX_BYTES_ON_EVENT_LOOP), 1);
+    const answer = await service.get('/api/search?q=light&limit=2');
+    expect(answer.json()).toMatchObject({ results: [{ title: 'Bell Rock Light' }, { title: 'Pebble Drop - Topic' }] });
+  });
+
+  it('is refused beyond 4 MiB', async () => {
+    const { service, replay } = running;
+    replay.misbehave('browse', padded(ownAnswer('browseId', LIGHTHOUSE), MAX_ANSWER_BYTES));
+    const answer = await service.get('/api/channel/UCreplayTooLong000000013');
+    expect([answer.status, answer.json()]).toMatchObject([502, { code: 'upstream_invalid' }]);
+  });
+});

@@ -11,15 +11,11 @@ export interface LimiterFigures {
   readonly newClientNs: number;
   /** A later request of each, in the same order. */
   readonly knownClientNs: number;
-  readonly pauses: Readonly<Record<AddressKind, PauseFigures>>;
-}
-
-/** The longest decision among the first requests of all clients. */
-export interface PauseFigures {
-  /** Of this thread, the collector's work on it included: what a machine that others use leaves unchanged. */
-  readonly cpuMs: Summary;
-  /** With what the machine makes every process wait. */
-  readonly wallMs: Summary;
+  /**
+   * The longest decision among the first requests of all clients, by the wall clock: pauses of the garbage collector and
+   * of the machine are included.
+   */
+  readonly longestMs: Readonly<Record<AddressKind, Summary>>;
 }
 
 type AddressKind = keyof typeof ADDRESSES;
@@ -46,11 +42,11 @@ export function measureLimiter(clients = DEFAULT_CLIENTS): LimiterFigures {
   return {
     clients,
     ...measureClients(clients),
-    pauses: { IPv4: measurePauses(clients, 'IPv4'), IPv6: measurePauses(clients, 'IPv6') },
+    longestMs: { IPv4: measurePauses(clients, 'IPv4'), IPv6: measurePauses(clients, 'IPv6') },
   };
 }
 
-function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'pauses'> {
+function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'longestMs'> {
   const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: clients });
 
   function hitAll(): number {
@@ -67,28 +63,21 @@ function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'paus
   return { bytesPerClient, newClientNs, knownClientNs: hitAll() };
 }
 
-function measurePauses(clients: number, kind: AddressKind): PauseFigures {
-  const rounds = Array.from({ length: PAUSE_ROUNDS }, () => longestDecision(clients, ADDRESSES[kind]));
-  return {
-    cpuMs: summarize(rounds.map(({ cpuMs }) => cpuMs)),
-    wallMs: summarize(rounds.map(({ wallMs }) => wallMs)),
-  };
+function measurePauses(clients: number, kind: AddressKind): Summary {
+  return summarize(Array.from({ length: PAUSE_ROUNDS }, () => longestDecisionMs(clients, ADDRESSES[kind])));
 }
 
-function longestDecision(clients: number, addressOf: (client: number) => string): { cpuMs: number; wallMs: number } {
+function longestDecisionMs(clients: number, addressOf: (client: number) => string): number {
   collectGarbage();
   const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: clients });
-  const longest = { cpuMs: 0, wallMs: 0 };
+  let longestMs = 0;
   for (let client = 0; client < clients; client += 1) {
     const address = addressOf(client);
     const startedMs = performance.now();
-    const before = process.threadCpuUsage();
     limiter.hit(address, LIMIT);
-    const { user, system } = process.threadCpuUsage(before);
-    longest.cpuMs = Math.max(longest.cpuMs, (user + system) / 1000);
-    longest.wallMs = Math.max(longest.wallMs, performance.now() - startedMs);
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
   }
-  return longest;
+  return longestMs;
 }
 
 function scattered(client: number): number {

@@ -92,6 +92,7 @@ export async function buildApp(
     logger,
     metrics,
     states,
+    holders,
     userAgent: `Pennant/${version}`,
     sources: overrides.sources,
     downloader: overrides.downloader,
@@ -230,17 +231,13 @@ export async function buildApp(
     return [...degraded, ...leftAlone, ...(isStopping ? [stopping] : [])];
   }
 
-  holders.add('rate limit', () => ownLimiter.stats());
+  holders.add('rate limit', () => ({ entries: ownLimiter.stats().clients, maxEntries: config.rateLimitClients }));
   if (sharedLimiter) {
     holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
   }
+  holders.add('failed originals', () => originals.stats());
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: config.encoderQueue }));
-
-  function limiterFigures() {
-    const { entries: clients, evicted } = ownLimiter.stats();
-    return { clients, evicted };
-  }
 
   addProcessGauges(metrics);
   addHolderGauges(metrics, holders);
@@ -249,7 +246,7 @@ export async function buildApp(
     pictures: () => pictures.stats(),
     memoryEntries: () =>
       Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
-    limiter: limiterFigures,
+    limiter: () => ownLimiter.stats(),
     refusedNetworks: () => refusedClients.stats().entries,
     breakers: () => [
       ...upstreams.sourceStates().flatMap(({ name, breaker }) => (breaker === null ? [] : [[name, breaker] as const])),
@@ -268,7 +265,7 @@ export async function buildApp(
       sources: allUpstreams,
       encoder: () => encoder.stats(),
       stores: () => holders.read(),
-      limiter: limiterFigures,
+      limiter: () => ownLimiter.stats(),
       refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
       settings,
     },

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Holders } from '../lib/holders.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import { describeFailure, type Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createCallBudget } from '../lib/resilience/call-budget.ts';
-import { type BreakerState, createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
@@ -19,6 +20,7 @@ export interface UpstreamsOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly states: PartStates;
+  readonly holders: Holders;
   readonly userAgent: string;
   /** In place of those that the settings name. */
   readonly sources?: readonly ChannelSource[] | undefined;
@@ -41,7 +43,7 @@ export interface Upstreams {
 }
 
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const { config, clock, logger, metrics, states, userAgent } = options;
+  const { config, clock, logger, metrics, states, holders, userAgent } = options;
   const sources =
     options.sources ??
     createSources(config, {
@@ -50,9 +52,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       onStateChange: states.report,
       onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
     });
-  const breakers = new Map(
-    sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createCircuitBreaker({ clock })]),
-  );
+  function createBreaker(upstream: string): CircuitBreaker {
+    const breaker = createCircuitBreaker({ clock });
+    holders.add(`calls to judge ${upstream} by`, () => breaker.stats().calls);
+    holders.add(`failed requests to ${upstream}`, () => breaker.stats().failedKeys);
+    return breaker;
+  }
+
+  const breakers = new Map(sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createBreaker(name)]));
   const failover = createFailover({
     sources,
     breakers,
@@ -74,7 +81,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     followRedirects: true,
     userAgent,
   });
-  const imageBreaker = createCircuitBreaker({ clock });
+  const imageBreaker = createBreaker('image hosts');
   const downloader =
     options.downloader ??
     createDownloader({

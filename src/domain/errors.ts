@@ -47,7 +47,15 @@ export interface AppErrorOptions {
   validForMs?: number;
   /** For a negative answer that a cache keeps: how it came about. */
   outcome?: CacheOutcome;
+  /** Default: `key` for `upstream_invalid`, `upstream` for all other codes. */
+  scope?: FailureScope;
 }
+
+/**
+ * What an indeterminate failure concerns: the one channel, name, query or picture that was requested (`key`: the page
+ * refuses, the answer cannot be read), or everything behind that upstream (`upstream`: no connection, 429, 5xx, captcha).
+ */
+export type FailureScope = 'key' | 'upstream';
 
 /** An expected failure. `message` is a sentence that the client may read and act on: nothing internal goes into it. */
 export class AppError extends Error {
@@ -55,6 +63,7 @@ export class AppError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly validForMs: number | undefined;
   readonly outcome: CacheOutcome | undefined;
+  readonly scope: FailureScope;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -63,6 +72,7 @@ export class AppError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.validForMs = options.validForMs;
     this.outcome = options.outcome;
+    this.scope = options.scope ?? (code === 'upstream_invalid' ? 'key' : 'upstream');
   }
 }
 
@@ -79,6 +89,11 @@ const COULD_NOT_TELL = ['upstream_unavailable', 'upstream_timeout', 'upstream_in
  */
 export function isCouldNotTell(error: unknown): error is AppError {
   return error instanceof AppError && (COULD_NOT_TELL as readonly ErrorCode[]).includes(error.code);
+}
+
+/** True for an indeterminate failure that says nothing about other keys of the same upstream. */
+export function isKeyFailure(error: unknown): error is AppError {
+  return isCouldNotTell(error) && error.scope === 'key';
 }
 
 /** Of several "could not tell", the one that tells the client most: unavailable before time-out before invalid. */

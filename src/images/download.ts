@@ -64,7 +64,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     download(ref, { signal }) {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
       const fetchInTime = () => withDeadline(timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
-      return breaker === undefined ? fetchInTime() : breaker.execute(fetchInTime, signal);
+      return breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal);
     },
   };
 }
@@ -74,7 +74,7 @@ const GONE = 'The picture is no longer where the channel says it is.';
 /** A 4xx that concerns this URL only: the same picture may be given out under another. */
 class RefusedUrlError extends AppError {
   constructor(status: number) {
-    super('upstream_unavailable', `The image host refused the picture with status ${status}.`);
+    super('upstream_unavailable', `The image host refused the picture with status ${status}.`, { scope: 'key' });
     this.name = 'RefusedUrlError';
   }
 }

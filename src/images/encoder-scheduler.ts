@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError, type AppErrorOptions } from '../domain/errors.ts';
 import type { JobOptions, Priority } from './encoder.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './encoder-pool.ts';
@@ -131,7 +131,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       (entry.priority === 'interactive' ? interactive : background).putBack(entry);
     } else {
       // Not tried again after its deadline: it would take as long once more.
-      entry.result.reject(overloaded('The picture could not be made at the moment.', error));
+      const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
+      entry.result.reject(overloaded('The picture could not be made at the moment.', { cause: error, scope }));
     }
   }
 
@@ -148,6 +149,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-function overloaded(message: string, cause?: unknown): AppError {
-  return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+function overloaded(message: string, options: AppErrorOptions = {}): AppError {
+  return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
 }

@@ -214,7 +214,10 @@ function translateSendError(error: unknown, undiciErrors: Undici['errors']): unk
     return new AppError('upstream_timeout', 'The upstream did not accept a connection in time.', { cause: error });
   }
   if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
-    return new AppError('upstream_invalid', 'The upstream did not answer in HTTP.', { cause: error });
+    return new AppError('upstream_invalid', 'The upstream did not answer in HTTP.', {
+      cause: error,
+      scope: 'upstream',
+    });
   }
   return new ConnectionError(error);
 }

@@ -1,22 +1,24 @@
-import { FIELD } from './client-fields.ts';
-import { NONE, type Records } from './records.ts';
+/** One client's queue of times inside a `TimeQueues` pool. Only the pool reads or writes these positions. */
+export interface TimeQueue {
+  length: number;
+  firstCell: number;
+  lastCell: number;
+}
 
 /**
- * First-in-first-out queues of times, one for each record, that share a few large arrays: 12 bytes a time, however many
- * queues there are and however long each is.
+ * First-in-first-out queues of times that share a few large arrays: 12 bytes a time, however many queues there are and
+ * however long each is. A million small JavaScript arrays would cost ten times that, and the collector's attention.
  */
 export interface TimeQueues {
-  length(record: number): number;
-  push(record: number, time: number): void;
+  push(queue: TimeQueue, time: number): void;
   /** The queue must not be empty. */
-  oldest(record: number): number;
+  oldest(queue: TimeQueue): number;
   /** The queue must not be empty. */
-  newest(record: number): number;
+  newest(queue: TimeQueue): number;
   /** Drops the oldest time; the queue must not be empty. */
-  shift(record: number): void;
+  shift(queue: TimeQueue): void;
   /** Empties the queue at once, whatever its length. */
-  clear(record: number): void;
-  stats(): { readonly bytes: number };
+  clear(queue: TimeQueue): void;
 }
 
 interface Block {
@@ -27,13 +29,14 @@ interface Block {
 const BLOCK_BITS = 14;
 const CELLS_PER_BLOCK = 1 << BLOCK_BITS;
 const CELL_MASK = CELLS_PER_BLOCK - 1;
-const CELL_BYTES = 12;
+/** Where an empty queue begins and ends. */
+export const NO_CELL = -1;
 
-export function createTimeQueues(records: Records): TimeQueues {
+export function createTimeQueues(): TimeQueues {
   // Blocks instead of one array that doubles: copying a hundred megabytes would stop the event loop.
   const blocks: Block[] = [];
   let usedCells = 0;
-  let firstFreeCell = NONE;
+  let firstFreeCell = NO_CELL;
 
   function blockOf(cell: number): Block {
     return blocks[cell >> BLOCK_BITS] as Block;
@@ -52,7 +55,7 @@ export function createTimeQueues(records: Records): TimeQueues {
   }
 
   function takeCell(): number {
-    if (firstFreeCell !== NONE) {
+    if (firstFreeCell !== NO_CELL) {
       const cell = firstFreeCell;
       firstFreeCell = nextOf(cell);
       return cell;
@@ -64,35 +67,29 @@ export function createTimeQueues(records: Records): TimeQueues {
     return usedCells - 1;
   }
 
-  function length(record: number): number {
-    return records.get(record, FIELD.times);
-  }
-
   return {
-    length,
-    push(record, time) {
+    push(queue, time) {
       const cell = takeCell();
       blockOf(cell).times[cell & CELL_MASK] = time;
-      if (length(record) === 0) records.set(record, FIELD.firstTime, cell);
-      else link(records.get(record, FIELD.lastTime), cell);
-      records.set(record, FIELD.lastTime, cell);
-      records.set(record, FIELD.times, length(record) + 1);
+      if (queue.length === 0) queue.firstCell = cell;
+      else link(queue.lastCell, cell);
+      queue.lastCell = cell;
+      queue.length += 1;
     },
-    oldest: (record) => timeOf(records.get(record, FIELD.firstTime)),
-    newest: (record) => timeOf(records.get(record, FIELD.lastTime)),
-    shift(record) {
-      const cell = records.get(record, FIELD.firstTime);
-      records.set(record, FIELD.firstTime, nextOf(cell));
-      records.set(record, FIELD.times, length(record) - 1);
+    oldest: (queue) => timeOf(queue.firstCell),
+    newest: (queue) => timeOf(queue.lastCell),
+    shift(queue) {
+      const cell = queue.firstCell;
+      queue.firstCell = nextOf(cell);
+      queue.length -= 1;
       link(cell, firstFreeCell);
       firstFreeCell = cell;
     },
-    clear(record) {
-      if (length(record) === 0) return;
-      link(records.get(record, FIELD.lastTime), firstFreeCell);
-      firstFreeCell = records.get(record, FIELD.firstTime);
-      records.set(record, FIELD.times, 0);
+    clear(queue) {
+      if (queue.length === 0) return;
+      link(queue.lastCell, firstFreeCell);
+      firstFreeCell = queue.firstCell;
+      queue.length = 0;
     },
-    stats: () => ({ bytes: blocks.length * CELLS_PER_BLOCK * CELL_BYTES }),
   };
 }

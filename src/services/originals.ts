@@ -8,6 +8,8 @@ import type { ImageKind } from '../domain/variants.ts';
 import type { Encoder, OriginalBytes, PictureInfo } from '../images/encoder.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { createFailedKeys, KEY_FAILURE_MS } from '../lib/resilience/failed-keys.ts';
 
 /** What is known of an original without reading its bytes. */
 export interface Original extends PictureInfo {
@@ -39,6 +41,8 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** The bytes themselves, downloaded again when they are gone. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  /** Of the failures that are remembered. */
+  stats(): HolderStats;
 }
 
 const DOWNLOAD_DEADLINE_MS = 10_000;
@@ -48,8 +52,18 @@ const REFRESH_WAIT_MS = 3_000;
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { download, encoder, pictures, cache, reloadChannel, clock } = options;
+  // By the picture, not by the channel: a record that names another picture is not kept waiting.
+  const failedPictures = createFailedKeys({ clock });
 
-  async function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+    return failedPictures.run(ref.key, () => loadOnce(channelId, ref, previous));
+  }
+
+  async function loadOnce(
+    channelId: string,
+    ref: OriginalRef,
+    previous: Original | undefined,
+  ): Promise<Loaded<Original>> {
     // The encoder has a deadline of its own: one that hangs is not upstream's fault.
     const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
     const bytes = await downloaded.catch(translateGone);
@@ -144,6 +158,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     },
 
     readBytes,
+    stats: () => failedPictures.stats(),
   };
 }
 
@@ -156,7 +171,10 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
 /** The host said that the picture is gone. */
 class PictureGone extends AppError {
   constructor(cause: unknown) {
-    super('upstream_invalid', 'The picture that the channel names is gone from its host.', { cause });
+    super('upstream_invalid', 'The picture that the channel names is gone from its host.', {
+      cause,
+      retryAfterMs: KEY_FAILURE_MS,
+    });
   }
 }
 

@@ -51,7 +51,7 @@ export interface Renderer {
 }
 
 export interface RendererOptions {
-  readonly originals: Originals;
+  readonly originals: Omit<Originals, 'stats'>;
   readonly encoder: Pick<Encoder, 'encode' | 'refine'>;
   readonly pictures: PictureCache;
   readonly refinements: Refinements;

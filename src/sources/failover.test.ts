@@ -157,14 +157,30 @@ describe('a channel from several sources', () => {
 
   it('is not asked of a source whose breaker is open', async () => {
     const clock = createManualClock();
-    const failing = createStub(live('upstream_invalid'));
+    const failing = createStub(live('upstream_timeout'));
     const breakers = new Map([['live', createCircuitBreaker({ clock })]]);
     const failover = over([failing], { clock, breakers });
     for (let call = 0; call < 20; call += 1) await codeOf(failover.getChannel(ID));
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_unavailable');
     expect(failing.calls).toBe(20);
     clock.advance(10_000);
-    expect(await codeOf(failover.getChannel(ID))).toBe('upstream_invalid');
+    expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
+  });
+
+  it('that failed by itself is asked of that source once in 15 s, and of the others each time', async () => {
+    const clock = createManualClock();
+    const failing = createStub(live('upstream_invalid'));
+    const second = createStub({ ...live('upstream_invalid'), name: 'second' });
+    const breakers = new Map([['live', createCircuitBreaker({ clock })]]);
+    const failover = over([failing, second], { clock, breakers });
+    for (const leftMs of [15_000, 10_000, 5_000]) {
+      await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: leftMs });
+      clock.advance(5_000);
+    }
+    expect([failing.calls, second.calls]).toEqual([1, 3]);
+    await codeOf(failover.resolve(channelIdRef(ID)));
+    await codeOf(failover.getChannel(ID));
+    expect(failing.calls).toBe(3);
   });
 
   it('leaves a trace of each source that was asked', async () => {

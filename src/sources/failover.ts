@@ -57,6 +57,12 @@ export interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
 
+/** What a source is asked; its failure may concern this key alone. */
+interface Question {
+  readonly operation: SourceOperation;
+  readonly key: string;
+}
+
 const RETRY_AFTER_MS = 10_000;
 
 export function createFailover(options: FailoverOptions): Failover {
@@ -65,7 +71,7 @@ export function createFailover(options: FailoverOptions): Failover {
 
   async function ask<T>(
     source: ChannelSource,
-    operation: SourceOperation,
+    { operation, key }: Question,
     signal: AbortSignal,
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
@@ -76,7 +82,7 @@ export function createFailover(options: FailoverOptions): Failover {
     };
     const attempt = () => withDeadline(attemptMs, signal, (attemptSignal) => work({ signal: attemptSignal }));
     const breaker = breakers?.get(source.name);
-    const guarded = () => (breaker === undefined ? attempt() : breaker.execute(attempt, signal));
+    const guarded = () => (breaker === undefined ? attempt() : breaker.execute(`${operation} ${key}`, attempt, signal));
     try {
       const value = await traced(
         { name: `source ${operation}`, attributes: { 'pennant.source': source.name } },
@@ -92,7 +98,7 @@ export function createFailover(options: FailoverOptions): Failover {
 
   /** Asks the sources in order until one knows; also tells which it was. */
   async function askInOrder<T>(
-    operation: SourceOperation,
+    question: Question,
     signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<{ value: T; source: ChannelSource }> {
@@ -100,7 +106,7 @@ export function createFailover(options: FailoverOptions): Failover {
     let notFound: AppError | undefined;
     for (const source of sources) {
       try {
-        return { value: await ask(source, operation, signal, (attempt) => work(source, attempt)), source };
+        return { value: await ask(source, question, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
         if (isCouldNotTell(error)) couldNotTell.push(error);
         else if (isNotFound(error) && !source.isLive) notFound = error;
@@ -117,7 +123,9 @@ export function createFailover(options: FailoverOptions): Failover {
     if (next === undefined || !winner.isLive) return loaded;
     return completeFrom(loaded, (channelId) =>
       withDeadline(completionMs, signal, (patience) =>
-        ask(next, 'getChannel', patience, (attempt) => next.getChannel(channelId, attempt)),
+        ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
+          next.getChannel(channelId, attempt),
+        ),
       ),
     );
   }
@@ -142,7 +150,8 @@ export function createFailover(options: FailoverOptions): Failover {
     from: string | undefined,
   ): Promise<SearchResult> {
     const place = from === undefined ? {} : { from };
-    const { hits, next } = await ask(source, 'search', signal, (attempt) =>
+    const key = from === undefined ? query : `${query} ${from}`;
+    const { hits, next } = await ask(source, { operation: 'search', key }, signal, (attempt) =>
       source.search(query, limit, { ...attempt, ...place }),
     );
     return { hits, next: next === undefined ? {} : { [source.name]: next } };
@@ -158,7 +167,8 @@ export function createFailover(options: FailoverOptions): Failover {
   return {
     resolve(ref, caller) {
       return withinRequest(caller, async (signal) => {
-        const { value, source } = await askInOrder('resolve', signal, (each, attempt) => each.resolve(ref, attempt));
+        const question = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
+        const { value, source } = await askInOrder(question, signal, (each, attempt) => each.resolve(ref, attempt));
         if (value.loaded === undefined) return value;
         return { ...value, loaded: await complete(value.loaded, source, signal) };
       });
@@ -166,7 +176,8 @@ export function createFailover(options: FailoverOptions): Failover {
 
     getChannel(channelId, caller) {
       return withinRequest(caller, async (signal) => {
-        const { value, source } = await askInOrder('getChannel', signal, (each, attempt) =>
+        const question = { operation: 'getChannel', key: channelId } as const;
+        const { value, source } = await askInOrder(question, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
         return complete(value, source, signal);

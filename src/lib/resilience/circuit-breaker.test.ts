@@ -7,30 +7,43 @@ import { OwnLimitError } from './own-limit.ts';
 let clock: ManualClock;
 let breaker: CircuitBreaker;
 let calls: number;
+let keys: number;
 
 beforeEach(() => {
   clock = createManualClock();
   breaker = createCircuitBreaker({ clock });
   calls = 0;
+  keys = 0;
 });
 
 const never = new AbortController().signal;
 
-function succeed(): Promise<string> {
-  return breaker.execute(async () => {
-    calls += 1;
-    return 'found';
-  }, never);
+/** A key that no call had before. */
+function nextKey(): string {
+  keys += 1;
+  return `key ${keys}`;
 }
 
-function fail(reason: ErrorCode | Error = 'upstream_timeout', signal = never): Promise<unknown> {
+function succeed(key = nextKey()): Promise<string> {
+  const work = async () => {
+    calls += 1;
+    return 'found';
+  };
+  return breaker.execute(key, work, never);
+}
+
+function fail(reason: ErrorCode | Error = 'upstream_timeout', signal = never, key = nextKey()): Promise<unknown> {
   const error = reason instanceof Error ? reason : new AppError(reason, 'It failed.');
-  return breaker
-    .execute(async () => {
-      calls += 1;
-      throw error;
-    }, signal)
-    .catch((thrown: unknown) => thrown);
+  const work = async () => {
+    calls += 1;
+    throw error;
+  };
+  return breaker.execute(key, work, signal).catch((thrown: unknown) => thrown);
+}
+
+/** Fails in a way that concerns the key alone. */
+function failFor(key: string): Promise<unknown> {
+  return fail(new AppError('upstream_unavailable', 'This channel is not shown.', { scope: 'key' }), never, key);
 }
 
 async function repeat(times: number, call: () => Promise<unknown>): Promise<void> {
@@ -38,21 +51,21 @@ async function repeat(times: number, call: () => Promise<unknown>): Promise<void
 }
 
 async function openBreaker(): Promise<void> {
-  await repeat(20, fail);
+  await repeat(20, () => fail());
   expect(breaker.state()).toBe('open');
   calls = 0;
 }
 
 describe('a circuit breaker', () => {
   it('hands on values and errors as they are', async () => {
-    const error = new AppError('upstream_invalid', 'Not usable.');
+    const error = new AppError('upstream_unavailable', 'Not usable.');
     expect(await succeed()).toBe('found');
     expect(await fail(error)).toBe(error);
   });
 
   it('opens when half of twenty calls fail', async () => {
-    await repeat(10, succeed);
-    await repeat(9, fail);
+    await repeat(10, () => succeed());
+    await repeat(9, () => fail());
     expect(breaker.state()).toBe('closed');
     await fail();
     expect(breaker.state()).toBe('open');
@@ -60,18 +73,18 @@ describe('a circuit breaker', () => {
   });
 
   it('stays closed when less than half fail', async () => {
-    await repeat(11, succeed);
-    await repeat(10, fail);
+    await repeat(11, () => succeed());
+    await repeat(10, () => fail());
     expect(breaker.state()).toBe('closed');
   });
 
   it('does not judge by fewer than twenty calls', async () => {
-    await repeat(19, fail);
+    await repeat(19, () => fail());
     expect(breaker.state()).toBe('closed');
   });
 
   it('counts calls of the last ten seconds only', async () => {
-    await repeat(19, fail);
+    await repeat(19, () => fail());
     clock.advance(10_000);
     await fail();
     expect(breaker.state()).toBe('closed');
@@ -84,7 +97,7 @@ describe('a circuit breaker', () => {
 
   it('takes "no such channel" for an answer like any other', async () => {
     await repeat(11, () => fail('channel_not_found'));
-    await repeat(10, fail);
+    await repeat(10, () => fail());
     expect(breaker.state()).toBe('closed');
     await fail();
     expect(breaker.state()).toBe('open');
@@ -96,7 +109,7 @@ describe('a circuit breaker', () => {
     ['a call that was given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
   ])('leaves out %s', async (_name, error, signal) => {
     await repeat(40, () => fail(error, signal));
-    await repeat(19, fail);
+    await repeat(19, () => fail());
     expect(breaker.state()).toBe('closed');
     await fail();
     expect(breaker.state()).toBe('open');
@@ -118,7 +131,7 @@ describe('an open circuit breaker', () => {
     await openBreaker();
     clock.advance(10_000);
     const answer = Promise.withResolvers<string>();
-    const probe = breaker.execute(() => answer.promise, never);
+    const probe = breaker.execute('probe', () => answer.promise, never);
     expect(breaker.state()).toBe('half-open');
     expect(await fail()).toBeInstanceOf(OwnLimitError);
     answer.resolve('found');
@@ -126,12 +139,15 @@ describe('an open circuit breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('closes on a good probe and forgets what was before', async () => {
+  it('forgets all calls before a good probe, which may still be in the window', async () => {
+    breaker = createCircuitBreaker({ clock, probeAfterMs: 5_000 });
     await openBreaker();
-    clock.advance(10_000);
+    clock.advance(5_000);
     await succeed();
-    await repeat(18, fail);
+    await repeat(19, () => fail());
     expect(breaker.state()).toBe('closed');
+    await fail();
+    expect(breaker.state()).toBe('open');
   });
 
   it('closes on a probe that says "no such channel"', async () => {
@@ -142,7 +158,7 @@ describe('an open circuit breaker', () => {
   });
 
   it.each([
-    ['fails', new AppError('upstream_invalid', 'HTML.'), never],
+    ['fails', new AppError('upstream_unavailable', 'HTML.'), never],
     ['is given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
     ['ends in a bug', new TypeError('undefined is not a function'), never],
   ])('stays open for another ten seconds when the probe %s', async (_name, error, signal) => {
@@ -164,5 +180,130 @@ describe('an open circuit breaker', () => {
     clock.jumpWallClock(-7_200_000);
     clock.advance(10_000);
     expect(await succeed()).toBe('found');
+  });
+});
+
+describe('a circuit breaker and a key that fails', () => {
+  it('counts one failure for the key, and asks upstream once', async () => {
+    await repeat(100, () => failFor('refused'));
+    expect(calls).toBe(1);
+    await repeat(18, () => fail());
+    expect(breaker.state()).toBe('closed');
+    await fail();
+    expect(breaker.state()).toBe('open');
+  });
+
+  it('answers the key with its failure for 15 s, and says what is left of them', async () => {
+    expect(await failFor('refused')).toMatchObject({ message: 'This channel is not shown.', retryAfterMs: 15_000 });
+    clock.advance(14_000);
+    expect(await succeed('refused').catch((error: unknown) => error)).toMatchObject({
+      code: 'upstream_unavailable',
+      message: 'This channel is not shown.',
+      retryAfterMs: 1_000,
+    });
+    expect(await succeed('another')).toBe('found');
+    clock.advance(1_000);
+    expect(await succeed('refused')).toBe('found');
+  });
+
+  it('counts an answer that cannot be read for its key', async () => {
+    await repeat(100, () => fail('upstream_invalid', never, 'unreadable'));
+    expect([calls, breaker.state()]).toEqual([1, 'closed']);
+  });
+
+  it('counts a failure of the whole upstream each time, whatever the key', async () => {
+    await repeat(20, () => fail('upstream_unavailable', never, 'same'));
+    expect([calls, breaker.state()]).toEqual([20, 'open']);
+  });
+
+  it('opens when as many keys fail as it takes', async () => {
+    await repeat(20, () => failFor(nextKey()));
+    expect(breaker.state()).toBe('open');
+  });
+
+  it('counts one of several calls for the key at the same time', async () => {
+    const gate = Promise.withResolvers<never>();
+    const failing = Array.from({ length: 30 }, () => breaker.execute('refused', () => gate.promise, never));
+    gate.reject(new AppError('upstream_invalid', 'Not usable.'));
+    await Promise.allSettled(failing);
+    expect(breaker.state()).toBe('closed');
+  });
+
+  it('is not asked for as the probe, and does not keep others from being it', async () => {
+    await failFor('refused');
+    await openBreaker();
+    clock.advance(10_000);
+    expect(await failFor('refused')).toMatchObject({ message: 'This channel is not shown.', retryAfterMs: 5_000 });
+    expect([calls, breaker.state()]).toEqual([0, 'open']);
+    await succeed('another');
+    expect(breaker.state()).toBe('closed');
+  });
+
+  it('leaves the probe to the next key when it turns out to fail as the probe', async () => {
+    await openBreaker();
+    clock.advance(10_000);
+    await failFor('refused');
+    expect(breaker.state()).toBe('half-open');
+    await succeed('another');
+    expect(breaker.state()).toBe('closed');
+  });
+
+  it('opens again when three keys in a row fail as the probe', async () => {
+    await openBreaker();
+    clock.advance(10_000);
+    await repeat(3, () => failFor(nextKey()));
+    expect(breaker.state()).toBe('open');
+    expect(await fail()).toMatchObject({ retryAfterMs: 10_000 });
+    expect(breaker.stats().opened).toBe(2);
+  });
+
+  it('leaves the probe to the next call when a limit of our own kept it from being made', async () => {
+    await openBreaker();
+    clock.advance(10_000);
+    await fail(new OwnLimitError('Spent.', 100));
+    await succeed();
+    expect(breaker.state()).toBe('closed');
+  });
+
+  it('remembers failed keys within a bound', async () => {
+    await repeat(200, () => failFor(`${nextKey()} ${'x'.repeat(10_000)}`));
+    const { entries, bytes, maxBytes = 0 } = breaker.stats().failedKeys;
+    expect(entries).toBeGreaterThan(0);
+    expect(entries).toBeLessThan(60);
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+  });
+
+  it('judges by a bounded number of calls', async () => {
+    await repeat(1_100, () => succeed());
+    expect(breaker.stats().calls).toEqual({ entries: 1_000, maxEntries: 1_000 });
+  });
+});
+
+describe('a call that outlasts a change of the breaker', () => {
+  const gate = () => Promise.withResolvers<string>();
+  const begin = (late: PromiseWithResolvers<string>) =>
+    Array.from({ length: 20 }, () => breaker.execute(nextKey(), () => late.promise, never));
+
+  it('does not keep an open breaker open for longer', async () => {
+    const late = gate();
+    const begun = begin(late);
+    await openBreaker();
+    clock.advance(9_000);
+    late.reject(new AppError('upstream_timeout', 'Too late.'));
+    await Promise.allSettled(begun);
+    clock.advance(1_000);
+    await succeed();
+    expect(breaker.state()).toBe('closed');
+  });
+
+  it('does not open a breaker that has closed since', async () => {
+    const late = gate();
+    const begun = begin(late);
+    await openBreaker();
+    clock.advance(10_000);
+    await succeed();
+    late.reject(new AppError('upstream_timeout', 'Too late.'));
+    await Promise.allSettled(begun);
+    expect(breaker.stats()).toMatchObject({ opened: 1 });
   });
 });

@@ -1,29 +1,37 @@
-import {
-  CircuitState,
-  circuitBreaker,
-  handleWhenResult,
-  type IBackoff,
-  type IBreaker,
-  isBrokenCircuitError,
-} from 'cockatiel';
-import { AppError, isCouldNotTell } from '../../domain/errors.ts';
+import { AppError, isCouldNotTell, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import type { HolderStats } from '../holders.ts';
+import { createFailedKeys } from './failed-keys.ts';
 import { OwnLimitError } from './own-limit.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * Stops asking an upstream that fails: opens when at least half of at least 20 calls within 10 s failed, refuses calls
- * for 10 s, then lets one through to see.
+ * Stops calling an upstream that fails: opens when at least half of at least 20 calls within 10 s failed, refuses calls
+ * for 10 s, then lets one through as a probe.
  *
- * "Could not tell" is a failure. Any other answer is not, "no such channel" included. What says nothing about the
- * upstream is left out: a call that its caller gave up, a limit of our own, a bug.
+ * Indeterminate answers are failures; any other answer is not, "no such channel" included. A failure that concerns one
+ * key is remembered for that key: until it may be called again (15 s) the key gets the same failure without a call, so
+ * it counts once and is never a probe. A call that its caller gave up, a limit of our own and a bug do not count.
  */
 export interface CircuitBreaker {
-  /** @throws OwnLimitError when the breaker is open; whatever `work` rejects with otherwise */
-  execute<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * @param key what is asked for; two calls with the same key would get the same answer
+   * @throws OwnLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
+   */
+  execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   state(): BreakerState;
-  stats(): { readonly opened: number; readonly refused: number };
+  stats(): BreakerStats;
+}
+
+export interface BreakerStats {
+  /** How often it opened, after a failed probe too. */
+  readonly opened: number;
+  /** Calls that it refused while it was open. */
+  readonly refused: number;
+  /** Those it judges by. */
+  readonly calls: HolderStats;
+  readonly failedKeys: HolderStats;
 }
 
 export interface CircuitBreakerOptions {
@@ -34,111 +42,131 @@ export interface CircuitBreakerOptions {
   readonly probeAfterMs?: number;
 }
 
-type Outcome<T> = { readonly value: T } | FailedOutcome;
+type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
 
-interface FailedOutcome {
-  readonly error: unknown;
-  readonly isFailure: boolean;
-}
+/** More than a budget of calls lets through in 10 s, unless an operator has raised it a lot. */
+const MAX_CALLS = 1_000;
+/** So many probes in a row may fail for their own key only; then the breaker opens again. */
+const MAX_KEY_FAILURES_OF_PROBES = 3;
+/** What a client is told while a probe is under way, or one may start at any moment. */
+const SOON_MS = 1_000;
 
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   const { clock, windowMs = 10_000, minimumCalls = 20, failureShare = 0.5, probeAfterMs = 10_000 } = options;
-  let openedAt = Number.NEGATIVE_INFINITY;
+  const calls = createCallWindow(clock, windowMs);
+  const failedKeys = createFailedKeys({ clock });
+  let state: BreakerState = 'closed';
+  let isProbing = false;
+  let probeFromMs = 0;
+  let keyFailuresOfProbes = 0;
+  // A call that began before the last change of state says nothing about the time after it.
+  let changes = 0;
   let opened = 0;
   let refused = 0;
 
-  // The library measures with the wall clock, which may jump: an endless or expired duration puts our clock in charge.
-  const untilProbe: IBackoff<unknown> = {
-    get duration() {
-      return clock.monotonic() - openedAt < probeAfterMs ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    },
-    next: () => untilProbe,
-  };
-  const policy = circuitBreaker(
-    handleWhenResult((outcome) => (outcome as Partial<FailedOutcome>).isFailure === true),
-    { breaker: createWindow(clock, windowMs, minimumCalls, failureShare), halfOpenAfter: untilProbe },
-  );
-  policy.onBreak(() => {
-    openedAt = clock.monotonic();
+  function open(): void {
+    state = 'open';
+    changes += 1;
     opened += 1;
-  });
+    probeFromMs = clock.monotonic() + probeAfterMs;
+    keyFailuresOfProbes = 0;
+  }
 
-  /** An outcome that counts is returned, one that does not is thrown: so the library leaves it out. */
-  async function settle<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Outcome<T>> {
-    try {
-      return { value: await work() };
-    } catch (error) {
-      const saysNothing = signal.aborted || error instanceof OwnLimitError || !(error instanceof AppError);
-      // A probe that says nothing must not close the breaker.
-      const isProbe = policy.state === CircuitState.HalfOpen;
-      if (saysNothing && !isProbe) throw error;
-      return { error, isFailure: saysNothing || isCouldNotTell(error) };
-    }
+  function close(): void {
+    state = 'closed';
+    changes += 1;
+    calls.clear();
   }
 
   function refuse(): never {
     refused += 1;
-    const waitMs = Math.max(0, openedAt + probeAfterMs - clock.monotonic());
+    const waitMs = Math.max(SOON_MS, probeFromMs - clock.monotonic());
     throw new OwnLimitError('The upstream has been failing and is not asked for a moment.', waitMs);
   }
 
-  async function execute<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    // While a probe is under way the library would let everybody wait for it.
-    if (policy.state === CircuitState.HalfOpen) refuse();
-    let outcome: Outcome<T>;
-    try {
-      outcome = await policy.execute(() => settle(work, signal));
-    } catch (error) {
-      if (isBrokenCircuitError(error)) refuse();
-      throw error;
+  /** @returns whether the call is the probe */
+  function admit(): boolean {
+    if (state === 'closed') return false;
+    if (isProbing || clock.monotonic() < probeFromMs) refuse();
+    state = 'half-open';
+    isProbing = true;
+    return true;
+  }
+
+  function countCall(outcome: Outcome): void {
+    if (outcome === 'given up' || outcome === 'not called') return;
+    calls.add(outcome !== 'answered');
+    if (outcome !== 'answered' && calls.isFailing(minimumCalls, failureShare)) open();
+  }
+
+  function judgeProbe(outcome: Outcome): void {
+    isProbing = false;
+    if (outcome === 'answered') close();
+    else if (outcome === 'failed' || outcome === 'given up') open();
+    else if (outcome === 'key failed') {
+      keyFailuresOfProbes += 1;
+      if (keyFailuresOfProbes === MAX_KEY_FAILURES_OF_PROBES) open();
     }
-    if ('error' in outcome) throw outcome.error;
-    return outcome.value;
+  }
+
+  async function execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const known = failedKeys.find(key);
+    if (known !== undefined) throw known;
+    const isProbe = admit();
+    const begunAt = changes;
+    const settle = (outcome: Outcome) => {
+      if (isProbe) judgeProbe(outcome);
+      else if (begunAt === changes) countCall(outcome);
+    };
+    try {
+      const value = await work();
+      settle('answered');
+      return value;
+    } catch (error) {
+      const outcome = outcomeOf(error, signal);
+      if (outcome !== 'key failed') {
+        settle(outcome);
+        throw error;
+      }
+      // Of several calls for the key at the same time one counts.
+      const isCounted = failedKeys.find(key) !== undefined;
+      const remembered = failedKeys.remember(key, error as AppError);
+      settle(isCounted ? 'not called' : 'key failed');
+      throw remembered;
+    }
   }
 
   return {
     execute,
-    state: () => STATES[policy.state],
-    stats: () => ({ opened, refused }),
+    state: () => state,
+    stats: () => ({ opened, refused, calls: calls.stats(), failedKeys: failedKeys.stats() }),
   };
 }
 
-const STATES: Record<CircuitState, BreakerState> = {
-  [CircuitState.Closed]: 'closed',
-  [CircuitState.Open]: 'open',
-  [CircuitState.HalfOpen]: 'half-open',
-  [CircuitState.Isolated]: 'open',
-};
-
-interface Call {
-  readonly atMs: number;
-  readonly isFailure: boolean;
+function outcomeOf(error: unknown, signal: AbortSignal): Outcome {
+  if (error instanceof OwnLimitError) return 'not called';
+  if (signal.aborted || !(error instanceof AppError)) return 'given up';
+  if (!isCouldNotTell(error)) return 'answered';
+  return isKeyFailure(error) ? 'key failed' : 'failed';
 }
 
-/**
- * The calls of exactly the last `windowMs`. The library's own sampling breaker moves on by one slot for each call
- * however long ago the last one was, so that after a quiet hour old failures still count.
- */
-function createWindow(clock: Clock, windowMs: number, minimumCalls: number, failureShare: number): IBreaker {
-  let calls: Call[] = [];
-
-  function add(isFailure: boolean): void {
-    const now = clock.monotonic();
-    calls = calls.filter(({ atMs }) => now - atMs < windowMs);
-    calls.push({ atMs: now, isFailure });
-  }
+/** The latest calls of exactly the last `windowMs`. */
+function createCallWindow(clock: Clock, windowMs: number) {
+  let calls: { readonly atMs: number; readonly isFailure: boolean }[] = [];
 
   return {
-    state: undefined,
-    success(state) {
-      if (state === CircuitState.HalfOpen) calls = [];
-      add(false);
+    add(isFailure: boolean): void {
+      const now = clock.monotonic();
+      calls = calls.slice(1 - MAX_CALLS).filter(({ atMs }) => now - atMs < windowMs);
+      calls.push({ atMs: now, isFailure });
     },
-    failure(state) {
-      add(true);
-      if (state !== CircuitState.Closed) return true;
+    isFailing(minimumCalls: number, failureShare: number): boolean {
       const failures = calls.filter((call) => call.isFailure).length;
       return calls.length >= minimumCalls && failures >= failureShare * calls.length;
     },
+    clear(): void {
+      calls = [];
+    },
+    stats: () => ({ entries: calls.length, maxEntries: MAX_CALLS }),
   };
 }

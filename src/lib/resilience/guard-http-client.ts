@@ -1,5 +1,6 @@
-import { ExponentialBackoff, halfJitterGenerator, handleWhen, retry } from 'cockatiel';
-import { ConnectionError, type HttpClient, type HttpResponse } from '../http-client.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { abortError } from '../deadline.ts';
+import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from '../http-client.ts';
 import type { CallBudget } from './call-budget.ts';
 
 export interface GuardedHttpClient extends HttpClient {
@@ -8,7 +9,7 @@ export interface GuardedHttpClient extends HttpClient {
 }
 
 /** Long enough for a restarting upstream's next instance, short enough not to be noticed. */
-const RETRY_DELAY_MS = 200;
+const MAX_RETRY_DELAY_MS = 200;
 
 /**
  * An HTTP client that keeps to a budget, each attempt counted, and tries once more after a connection error or a 5xx.
@@ -17,32 +18,42 @@ const RETRY_DELAY_MS = 200;
 export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): GuardedHttpClient {
   let calls = 0;
   let retries = 0;
-  const policy = retry(
-    handleWhen((error) => error instanceof ConnectionError).orWhenResult(
-      (response) => (response as HttpResponse).status >= 500,
-    ),
-    {
-      maxAttempts: 1,
-      backoff: new ExponentialBackoff({
-        generator: halfJitterGenerator,
-        initialDelay: RETRY_DELAY_MS,
-        maxDelay: RETRY_DELAY_MS,
-      }),
-    },
-  );
-  policy.onRetry(() => {
-    retries += 1;
-  });
+
+  async function send(request: HttpRequest): Promise<HttpResponse> {
+    await budget.take(request.signal);
+    calls += 1;
+    return http.request(request);
+  }
+
+  /** `undefined` for what is worth a second try. */
+  async function sendFirst(request: HttpRequest): Promise<HttpResponse | undefined> {
+    try {
+      const response = await send(request);
+      return response.status >= 500 ? undefined : response;
+    } catch (error) {
+      if (error instanceof ConnectionError && !request.signal.aborted) return undefined;
+      throw error;
+    }
+  }
 
   return {
-    request(request) {
-      return policy.execute(async ({ attempt }) => {
-        await budget.take(request.signal);
-        calls += 1;
-        return http.request({ ...request, resends: attempt });
-      }, request.signal);
+    async request(request) {
+      const response = await sendFirst(request);
+      if (response !== undefined) return response;
+      await pause(request.signal);
+      retries += 1;
+      return send({ ...request, resends: 1 });
     },
     close: () => http.close(),
     stats: () => ({ calls, retries }),
   };
+}
+
+/** Half of it is random, so that calls that failed together do not come again together. */
+async function pause(signal: AbortSignal): Promise<void> {
+  try {
+    await delay((MAX_RETRY_DELAY_MS / 2) * (1 + Math.random()), undefined, { signal });
+  } catch (error) {
+    throw signal.aborted ? abortError(signal) : error;
+  }
 }

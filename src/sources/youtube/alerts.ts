@@ -21,5 +21,5 @@ export function findAlertText(page: JsonObject): string | undefined {
 export function alertError(text: string): AppError {
   const cause = new Error(text);
   if (GONE.test(text)) return new AppError('channel_not_found', 'There is no such channel.', { cause });
-  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause });
+  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause, scope: 'key' });
 }

@@ -1,0 +1,71 @@
+import { LRUCache } from 'lru-cache';
+import { AppError, type ErrorCode, isKeyFailure } from '../../domain/errors.ts';
+import type { Clock } from '../clock.ts';
+import type { HolderStats } from '../holders.ts';
+
+/** How long the failure of one key is remembered. */
+export const KEY_FAILURE_MS = 15_000;
+
+/** Failures that concern one key (see `isKeyFailure`), kept in memory only: nobody asks upstream for that key meanwhile. */
+export interface FailedKeys {
+  /** The key's failure while it is remembered; `retryAfterMs` is the time that is left. */
+  find(key: string): AppError | undefined;
+  /**
+   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` where that is shorter.
+   *
+   * @returns the failure with a `retryAfterMs`
+   */
+  remember(key: string, failure: AppError): AppError;
+  /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  stats(): HolderStats;
+}
+
+interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly untilMs: number;
+}
+
+const MAX_BYTES = 2 ** 20;
+const ENTRY_OVERHEAD_BYTES = 250;
+
+export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKeys {
+  const failures = new LRUCache<string, Failure>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
+  });
+
+  function find(key: string): AppError | undefined {
+    const found = failures.get(key);
+    if (found === undefined) return undefined;
+    const leftMs = found.untilMs - clock.monotonic();
+    if (leftMs > 0) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
+    failures.delete(key);
+    return undefined;
+  }
+
+  function remember(key: string, failure: AppError): AppError {
+    const { code, message, retryAfterMs = KEY_FAILURE_MS } = failure;
+    failures.set(key, { code, message, untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS) });
+    if (failure.retryAfterMs !== undefined) return failure;
+    return new AppError(code, message, { cause: failure, retryAfterMs, scope: 'key' });
+  }
+
+  return {
+    find,
+    remember,
+
+    async run(key, work) {
+      const known = find(key);
+      if (known !== undefined) throw known;
+      try {
+        return await work();
+      } catch (error) {
+        throw isKeyFailure(error) ? remember(key, error) : error;
+      }
+    },
+
+    stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
+  };
+}

@@ -1,0 +1,152 @@
+import type { RequestListener } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerBytes, answerJson, answerStatus } from '../helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+/** "This channel is not available in your country." */
+const REFUSED = 'UCreplayRegional00000011';
+const HOUR_MS = 3_600_000;
+const KEY_FAILURE_MS = 15_000;
+/** Twice as many as a breaker needs to open. */
+const REQUESTS = 40;
+
+const picture = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+
+let running: YoutubeService;
+beforeEach(async () => {
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) });
+});
+afterEach(() => running.close());
+
+/** The same request again and again, a quarter of a second apart. */
+async function hammer(url: string): Promise<void> {
+  for (let request = 0; request < REQUESTS; request += 1) {
+    const { status } = await running.service.get(url);
+    expect(status).toBeGreaterThanOrEqual(502);
+    running.service.clock.advance(250);
+  }
+}
+
+async function conditions(): Promise<unknown[]> {
+  const answer = await running.service.app.console.inject('/readyz');
+  return answer.json<{ conditions: unknown[] }>().conditions;
+}
+
+/** Answers the banner of the lighthouse this way and all other pictures as usual. */
+function misbehaveForBanner(listener: RequestListener): void {
+  running.replay.misbehave('image', (request, response) => {
+    const isMeant = request.url?.includes('lighthouse-banner') === true;
+    const answer = isMeant ? listener : answerBytes(picture, { 'content-type': 'image/png' });
+    answer(request, response);
+  });
+}
+
+describe('one channel that the page refuses', () => {
+  it('is asked for once in 15 s, and its client is told what is left of them', async () => {
+    const { service, replay } = running;
+    const first = await service.get(`/api/channel/${REFUSED}`);
+    expect([first.status, first.json().code, first.headers['retry-after']]).toEqual([
+      503,
+      'upstream_unavailable',
+      '15',
+    ]);
+    replay.forgetCalls();
+    service.clock.advance(12_000);
+    const again = await service.get(`/api/channel/${REFUSED}`);
+    expect([again.status, again.json().detail, again.headers['retry-after']]).toEqual([503, first.json().detail, '3']);
+    expect(replay.calls).toEqual([]);
+    service.clock.advance(3_000);
+    await service.get(`/api/channel/${REFUSED}`);
+    expect(replay.callsTo('browse')).toHaveLength(1);
+  });
+
+  it('does not keep other channels from being loaded, however often it is asked for', async () => {
+    const { service, replay } = running;
+    await hammer(`/api/channel/${REFUSED}`);
+    expect(replay.callsTo('browse')).toHaveLength(1);
+    expect(await conditions()).toEqual([]);
+    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
+  });
+
+  it('keeps its stored record', async () => {
+    const { service, replay } = running;
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    service.clock.advance(HOUR_MS + 1);
+    replay.misbehave('browse', answerJson({ metadata: {} }));
+    for (let request = 0; request < REQUESTS; request += 1) {
+      const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
+      expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    }
+    expect(await conditions()).toEqual([]);
+  });
+
+  it('is not the one that a recovering source is asked for', async () => {
+    const { service, replay } = running;
+    replay.misbehave('all', answerStatus(429));
+    for (let index = 0; index < REQUESTS / 2; index += 1) {
+      await service.get(`/api/channel/UCnobody${String(index).padStart(16, '0')}`);
+    }
+    expect(await conditions()).toHaveLength(1);
+    replay.behave();
+    service.clock.advance(10_000);
+    expect((await service.get(`/api/channel/${REFUSED}`)).headers['retry-after']).toBe('15');
+    expect((await service.get(`/api/channel/${REFUSED}`)).status).toBe(503);
+    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
+    expect(await conditions()).toEqual([]);
+  });
+});
+
+it.each([
+  ['a handle', '/api/channel/circle?type=handle', 'resolve'],
+  ['a search', '/api/search?q=light', 'search'],
+] as const)('%s whose answer cannot be read is asked for once in 15 s', async (_what, url, route) => {
+  running.replay.misbehave('search', answerJson({ contents: {} }));
+  await hammer(url);
+  const calls = running.replay.callsTo(route).length;
+  expect(calls).toBeLessThanOrEqual(4);
+  running.service.clock.advance(KEY_FAILURE_MS);
+  await running.service.get(url);
+  expect(running.replay.callsTo(route)).toHaveLength(2 * calls);
+  expect(await conditions()).toEqual([]);
+});
+
+describe('one picture', () => {
+  it.each([
+    ['refused with 403', answerStatus(403)],
+    ['gone', answerStatus(404)],
+    ['not a picture', answerBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
+    ['cut short', answerBytes(picture.subarray(0, 60), { 'content-type': 'image/png' })],
+  ])('that is %s is downloaded once in 15 s, and all others are downloaded', async (_what, listener) => {
+    const { service, replay } = running;
+    misbehaveForBanner(listener);
+    await service.get(`/${LIGHTHOUSE}/tv`);
+    const calls = { images: replay.callsTo('image').length, pages: replay.callsTo('browse').length };
+    await hammer(`/${LIGHTHOUSE}/tv`);
+    expect({ images: replay.callsTo('image').length, pages: replay.callsTo('browse').length }).toEqual(calls);
+    expect((await service.get(`/${LIGHTHOUSE}/avatar`)).status).toBe(200);
+    expect((await service.get(`/${HARBOUR}/tv`)).status).toBe(200);
+    expect(await conditions()).toEqual([]);
+
+    replay.behave();
+    service.clock.advance(KEY_FAILURE_MS);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+  });
+
+  it('that was replaced in the record is downloaded at once', async () => {
+    const { service, replay } = running;
+    misbehaveForBanner(answerStatus(403));
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    service.clock.advance(HOUR_MS - 1_000);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(503);
+    const page = readAnswers(OWN_ANSWERS).find(({ request }) => request.body?.browseId === LIGHTHOUSE);
+    const replaced: unknown = JSON.parse((page?.text ?? '').replaceAll('lighthouse-banner', 'lighthouse-new'));
+    replay.misbehave('browse', answerJson(replaced));
+    service.clock.advance(1_000);
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+  });
+});

@@ -181,6 +181,7 @@ export async function buildApp(
   let isForwardReported = false;
   const http = createHttpServer({
     clock,
+    holders,
     tracing,
     gate,
     clients,

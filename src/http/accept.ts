@@ -1,12 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { FORMATS, type Format } from '../domain/formats.ts';
+import type { HolderStats } from '../lib/holders.ts';
 
 /** PNG is never negotiated: it is what a picture with transparency falls back to. */
 const NEGOTIABLE: readonly Format[] = FORMATS.filter((format) => format !== 'png');
 
 /** Browsers send a handful of different values; anything else is a client of its own. */
-const parsed = new LRUCache<string, readonly Format[]>({ max: 500 });
+const MAX_REMEMBERED = 500;
 const MAX_REMEMBERED_LENGTH = 300;
+const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
+
+export function acceptFieldStats(): HolderStats {
+  return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
+}
 
 /**
  * The formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the order

@@ -59,6 +59,7 @@ export function writeAnswer(response: ServerResponse, exchange: Exchange, answer
   pushFields(fields, exchange.admission?.headers);
   pushFields(fields, headers);
   if (exchange.isNegotiated) fields.push('vary', 'Accept');
+  if (exchange.isLast) fields.push('connection', 'close');
   if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, bodyEncoding));
   response.writeHead(status, fields as OutgoingHttpHeader[]);
   response.end(body, bodyEncoding);

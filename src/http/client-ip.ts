@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../lib/compact-copy.ts';
+import type { HolderStats } from '../lib/holders.ts';
 import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv4 } from '../lib/ip-address.ts';
 
 /** Whom a request is counted for. */
@@ -20,6 +21,8 @@ export interface ClientIdentification {
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
+  /** Of the IPv6 addresses whose reading is remembered. */
+  stats(): HolderStats;
 }
 
 export interface ClientIdentificationOptions {
@@ -67,6 +70,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       return client;
     },
     isTrustedProxy: (socketAddress) => findParty(socketAddress)?.isTrusted === true,
+    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
   };
 }
 

@@ -9,6 +9,10 @@ export interface Exchange {
   /** Monotonic. */
   readonly receivedAtMs: number;
   readonly target: RequestTarget;
+  /** As the client sees it. */
+  readonly scheme: 'http' | 'https';
+  /** The origin that URLs in the response start with; empty where the request does not say which host it asks. */
+  readonly base: string;
   readonly request: IncomingMessage;
   /** Set before anything is answered. */
   admission: Admission | undefined;
@@ -16,6 +20,8 @@ export interface Exchange {
   fault: unknown;
   /** As the router knows it: `/api/channel/:identifier`; unset for what it does not know. */
   route: string | undefined;
+  /** The connection cannot be used for another request. */
+  readonly isLast: boolean;
   /** The format of the answer follows `Accept`, errors included. */
   isNegotiated: boolean;
   /** In a request that is traced. */

@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode } from '../domain/errors.ts';
+import { AppError, type ErrorCode } from '../domain/errors.ts';
 
 export interface Problem {
   readonly status: number;
@@ -166,4 +166,9 @@ export function listProblems(base: string): object[] {
     title,
     description,
   }));
+}
+
+/** What a client is told of a bug. */
+export function internalError(cause: unknown): AppError {
+  return new AppError('internal', 'Something went wrong here. Please report it with the request id.', { cause });
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../domain/errors.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../rate-limit/limiter.ts';
 import type { ClientLimit } from '../rate-limit/overrides.ts';
 import type { Client, ClientIdentification } from './client-ip.ts';
@@ -55,4 +56,12 @@ function admissionOf(client: Client, limit: RateLimit, decision: RateLimitDecisi
     'x-ratelimit-reset': String(resetSeconds),
   };
   return { client, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+}
+
+/** @param contact how clients reach the operator */
+export function tooManyRequests({ retryAfterMs, headers }: Admission, contact: string | undefined): AppError {
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
+  const policy = `${headers['x-ratelimit-limit']} requests`;
+  return new AppError('rate_limited', `More than ${policy}: wait ${seconds} s.${more}`, { retryAfterMs });
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
 import type { Answer } from './answer.ts';
+import type { BaseUrls } from './base-url.ts';
 import type { ClientIdentification } from './client-ip.ts';
 import { begin, type Exchange } from './exchange.ts';
-import type { Admission, RateLimitGate } from './rate-limit.ts';
+import { type Admission, type RateLimitGate, tooManyRequests } from './rate-limit.ts';
 import type { RecentAnswers } from './recent-answers.ts';
-import { findRequestFault } from './request-check.ts';
+import { authorityOf, findRequestFault } from './request-check.ts';
 import type { RequestTracing } from './request-tracing.ts';
 import { parseTarget } from './target.ts';
+import { isLastAfterUpgrade } from './upgrade.ts';
 
 /** Where every request comes in. */
 export interface Reception {
@@ -20,6 +21,7 @@ export interface Reception {
 export interface ReceptionOptions {
   readonly gate: RateLimitGate;
   readonly clients: ClientIdentification;
+  readonly baseUrls: BaseUrls;
   readonly clock: Clock;
   readonly nextRequestId: () => string;
   readonly recentAnswers: RecentAnswers;
@@ -36,7 +38,8 @@ export interface ReceptionOptions {
  * answer (measured by `npm run bench`).
  */
 export function createReception(options: ReceptionOptions): Reception {
-  const { gate, clients, clock, nextRequestId, recentAnswers, tracing, contact, send, onUntrustedForward } = options;
+  const { gate, clients, baseUrls, clock, nextRequestId, recentAnswers, tracing, contact, send } = options;
+  const { onUntrustedForward } = options;
 
   function admit(exchange: Exchange, response: ServerResponse, handOn: () => void): void {
     const { socket, headers } = exchange.request;
@@ -45,13 +48,9 @@ export function createReception(options: ReceptionOptions): Reception {
     if (forwardedFor !== undefined && !clients.isTrustedProxy(socketAddress)) onUntrustedForward(socketAddress);
     const admission = gate.admit(socketAddress, forwardedFor);
     if (admission instanceof Promise) {
-      admission.then(
-        (decided) => goOn(exchange, response, decided, handOn),
-        (error: unknown) => {
-          exchange.fault = error;
-          handOn();
-        },
-      );
+      admission
+        .then((decided) => goOn(exchange, response, decided, handOn))
+        .catch((error: unknown) => answerBug(exchange, error, handOn));
     } else {
       goOn(exchange, response, admission, handOn);
     }
@@ -59,38 +58,51 @@ export function createReception(options: ReceptionOptions): Reception {
 
   function goOn(exchange: Exchange, response: ServerResponse, admission: Admission, handOn: () => void): void {
     exchange.admission = admission;
-    exchange.fault = admission.isAllowed
-      ? findRequestFault(exchange.request, exchange.target)
-      : tooManyRequests(admission, contact);
+    if (!admission.isAllowed) exchange.fault = tooManyRequests(admission, contact);
     const recent = exchange.fault === undefined ? recentAnswers.find(exchange) : undefined;
     if (recent === undefined) handOn();
     else send(exchange, response, recent);
   }
 
+  function answerBug(exchange: Exchange, error: unknown, handOn: () => void): void {
+    exchange.fault = error;
+    handOn();
+  }
+
+  function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
+    const forwarded = headers['x-forwarded-proto'];
+    if (forwarded === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return 'http';
+    return forwarded === 'https' ? 'https' : 'http';
+  }
+
   return {
     receive(request, response, handOn) {
+      const target = parseTarget(request.url ?? '/');
+      const scheme = schemeOf(request);
+      const authority = authorityOf(request, target);
+      const base = baseUrls.find(authority, scheme);
       const exchange: Exchange = {
         id: nextRequestId(),
         receivedAtMs: clock.monotonic(),
-        target: parseTarget(request.url ?? '/'),
+        target,
+        scheme,
+        base: base ?? baseUrls.fallback,
         request,
         admission: undefined,
-        fault: undefined,
+        fault: findRequestFault({ request, target, authority, base }),
         route: undefined,
+        isLast: isLastAfterUpgrade(request),
         isNegotiated: false,
         span: undefined,
       };
       begin(exchange);
       const span = tracing?.start(exchange, response);
-      if (span === undefined) admit(exchange, response, handOn);
-      else runInSpan(span, () => admit(exchange, response, handOn));
+      try {
+        if (span === undefined) admit(exchange, response, handOn);
+        else runInSpan(span, () => admit(exchange, response, handOn));
+      } catch (error) {
+        answerBug(exchange, error, handOn);
+      }
     },
   };
-}
-
-function tooManyRequests({ retryAfterMs, headers }: Admission, contact: string | undefined): AppError {
-  const seconds = Math.ceil(retryAfterMs / 1000);
-  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
-  const policy = `${headers['x-ratelimit-limit']} requests`;
-  return new AppError('rate_limited', `More than ${policy}: wait ${seconds} s.${more}`, { retryAfterMs });
 }

@@ -3,22 +3,32 @@ import { AppError } from '../domain/errors.ts';
 import { ALLOWED_METHODS } from './answer.ts';
 import type { RequestTarget } from './target.ts';
 
-/**
- * What is wrong with a request whatever its path, in this order: malformed, expectation, method.
- */
-export function findRequestFault(request: IncomingMessage, target: RequestTarget): AppError | undefined {
+/** What the client calls this service; empty for a request without exactly one `Host`. */
+export function authorityOf(request: IncomingMessage, target: RequestTarget): string {
+  return countHosts(request.rawHeaders) === 1 ? (target.authority ?? request.headers.host ?? '') : '';
+}
+
+export interface CheckedRequest {
+  readonly request: IncomingMessage;
+  readonly target: RequestTarget;
+  readonly authority: string;
+  /** Made of the authority where the operator has named no origin; `undefined`: it cannot be. */
+  readonly base: string | undefined;
+}
+
+/** What is wrong with a request whatever its path, in this order: malformed, expectation, method. */
+export function findRequestFault({ request, target, authority, base }: CheckedRequest): AppError | undefined {
   if (target.problem !== undefined) return target.problem;
-  const hosts = countHosts(request.rawHeaders);
-  if (hosts !== 1) {
-    const what = hosts === 0 ? 'no Host field' : 'more than one Host field';
-    return new AppError('malformed_request', `The request has ${what}: send exactly one.`);
+  if (authority === '') return new AppError('malformed_request', 'Send exactly one Host field that names a host.');
+  if (base === undefined) {
+    return new AppError(
+      'malformed_request',
+      'The Host field is not a host name or address of at most 260 characters, perhaps with a port from 1 to 65535.',
+    );
   }
-  const { expect, upgrade } = request.headers;
+  const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return new AppError('expectation_failed', 'Only the expectation 100-continue can be met.');
-  }
-  if (upgrade !== undefined) {
-    return new AppError('method_not_allowed', 'No other protocol is spoken here: send the request without Upgrade.');
   }
   return METHODS.has(request.method ?? '') ? undefined : methodNotAllowed();
 }

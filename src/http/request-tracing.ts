@@ -12,7 +12,6 @@ export interface RequestTracing {
 export interface RequestTracingOptions {
   readonly tracing: Tracing;
   readonly clients: ClientIdentification;
-  readonly schemeOf: (exchange: Exchange) => string;
 }
 
 /**
@@ -21,7 +20,7 @@ export interface RequestTracingOptions {
  * `traceparent` is read from trusted proxies only: with it a stranger could have everything sampled, or put foreign
  * spans into somebody's trace.
  */
-export function createRequestTracing({ tracing, clients, schemeOf }: RequestTracingOptions): RequestTracing {
+export function createRequestTracing({ tracing, clients }: RequestTracingOptions): RequestTracing {
   function parentOf({ request: { headers, socket } }: Exchange): TraceParent | undefined {
     const { traceparent, tracestate } = headers as Readonly<Record<string, string | undefined>>;
     if (traceparent === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return undefined;
@@ -42,7 +41,7 @@ export function createRequestTracing({ tracing, clients, schemeOf }: RequestTrac
       'http.response.status_code': headersSent ? statusCode : undefined,
       'network.protocol.version': request.httpVersion,
       'url.path': target.path,
-      'url.scheme': schemeOf(exchange),
+      'url.scheme': exchange.scheme,
       ...serverOf(exchange),
       'pennant.request_id': exchange.id,
       'pennant.client_gone': writableFinished ? undefined : true,

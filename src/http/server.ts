@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Holders } from '../lib/holders.ts';
 import { createServer } from '../lib/node-http.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
+import { acceptFieldStats } from './accept.ts';
 import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answer.ts';
 import type { Answered } from './answered.ts';
 import type { BaseUrls } from './base-url.ts';
@@ -12,10 +14,11 @@ import type { ClientIdentification } from './client-ip.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { describeRoutes } from './openapi.ts';
 import { routeNotFound } from './picture-path.ts';
-import { problemAnswer } from './problems.ts';
+import { internalError, problemAnswer } from './problems.ts';
 import type { RateLimitGate } from './rate-limit.ts';
 import { createRecentAnswers } from './recent-answers.ts';
 import { createReception } from './reception.ts';
+import { createRecordBodies } from './record-bodies.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRequestTracing } from './request-tracing.ts';
 import { addBannerRoutes, type BannerRouteDeps } from './routes/banners.ts';
@@ -25,11 +28,13 @@ import { addSearchRoute, type SearchRouteDeps } from './routes/search.ts';
 import { createUnparsedAnswers } from './unparsed.ts';
 
 export interface HttpServerOptions
-  extends Omit<ChannelRouteDeps & BannerRouteDeps & SearchRouteDeps & DocumentRouteDeps, 'baseOf' | 'describe'> {
+  extends Omit<ChannelRouteDeps & BannerRouteDeps & SearchRouteDeps & DocumentRouteDeps, 'recordBodies' | 'describe'> {
   readonly gate: RateLimitGate;
   readonly clients: ClientIdentification;
   readonly baseUrls: BaseUrls;
   readonly clock: Clock;
+  /** Is told what the listener's caches hold. */
+  readonly holders: Holders;
   /** Without it nothing is traced. */
   readonly tracing?: Tracing | undefined;
   /** Told of each answer as it is handed to the socket. */
@@ -53,19 +58,25 @@ const SERVER_OPTIONS: ServerOptions = {
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { gate, clients, baseUrls, contact, clock, tracing, onAnswer, onFailure, onUntrustedForward } = options;
-  const recentAnswers = createRecentAnswers({ clock, baseOf: baseOrNone });
+  const { gate, clients, baseUrls, contact, clock, holders, tracing, onAnswer, onFailure } = options;
+  const recentAnswers = createRecentAnswers({ clock });
+  const recordBodies = createRecordBodies({ urlForm: options.urlForm });
+  holders.add('micro-cache', () => recentAnswers.stats());
+  holders.add('JSON of records', () => recordBodies.stats());
+  holders.add('Accept fields', () => acceptFieldStats());
+  holders.add('IPv6 addresses', () => clients.stats());
   const nextRequestId = createRequestIds();
   const reception = createReception({
     gate,
     clients,
+    baseUrls,
     clock,
     nextRequestId,
     recentAnswers,
-    tracing: tracing && createRequestTracing({ tracing, clients, schemeOf }),
+    tracing: tracing && createRequestTracing({ tracing, clients }),
     contact,
     send,
-    onUntrustedForward,
+    onUntrustedForward: options.onUntrustedForward,
   });
 
   const app = Fastify({
@@ -92,11 +103,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const unparsed = createUnparsedAnswers({
     gate,
     nextRequestId,
+    base: baseUrls.fallback,
+    contact,
+    onFailure,
     onAnswer: (answered) => onAnswer({ route: 'unparsed', seconds: 0, method: '', path: '', ...answered }),
   });
   app.server.on('connect', unparsed.answerConnect);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
+  // Fastify would parse a body of OPTIONS; no endpoint takes one, whatever the method.
+  app.addHttpMethod('OPTIONS', { hasBody: false, overrideExisting: true });
   app.decorateRequest('exchange', null as unknown as Exchange);
   app.decorateReply('answer', function (this: FastifyReply, answer: Answer) {
     this.hijack();
@@ -138,7 +154,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   function failureAnswer(error: unknown, exchange: Exchange): Answer {
     const known = error instanceof AppError ? error : internalError(error);
-    const answer = problemAnswer(known, { base: baseOrNone(exchange), requestId: exchange.id });
+    const answer = problemAnswer(known, { base: exchange.base, requestId: exchange.id });
     if (answer.status >= 500) {
       exchange.span?.fail(known.code, known.message);
       onFailure({ requestId: exchange.id, code: known.code, status: answer.status, error });
@@ -152,29 +168,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return { ...answer, headers, ...(outcome !== undefined && { cache: outcome.kind }) };
   }
 
-  function baseOf(exchange: Exchange): string {
-    const authority = exchange.target.authority ?? exchange.request.headers.host ?? '';
-    return baseUrls.baseFor(authority, schemeOf(exchange));
-  }
-
-  function schemeOf({ request: { headers, socket } }: Exchange): 'http' | 'https' {
-    const forwarded = headers['x-forwarded-proto'];
-    if (forwarded === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return 'http';
-    return forwarded === 'https' ? 'https' : 'http';
-  }
-
-  function baseOrNone(exchange: Exchange): string {
-    try {
-      return baseOf(exchange);
-    } catch (error) {
-      if (error instanceof AppError) return '';
-      throw error;
-    }
-  }
-
   const routeDeps = {
     ...options,
-    baseOf: (request: FastifyRequest) => baseOf(request.exchange),
+    recordBodies,
     describe: () => describeRoutes(addRoutes, options.version),
   };
   function addRoutes(routes: FastifyInstance): void {
@@ -185,8 +181,4 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   }
   addRoutes(app);
   return app;
-}
-
-function internalError(cause: unknown): AppError {
-  return new AppError('internal', 'Something went wrong here. Please report it with the request id.', { cause });
 }

@@ -13,12 +13,12 @@ export interface RequestTarget {
 }
 
 /** Proxies and browsers cut longer ones anyway. */
-const MAX_URL_BYTES = 8_192;
+export const MAX_URL_BYTES = 8_192;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 export function parseTarget(rawUrl: string): RequestTarget {
   if (rawUrl.length > MAX_URL_BYTES) {
-    return unusable(new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`));
+    return unusable(urlTooLong());
   }
   const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
   const origin = absolute?.[0] ?? '';
@@ -28,8 +28,13 @@ export function parseTarget(rawUrl: string): RequestTarget {
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
   const reason = findPathFault(path) ?? findQueryFault(query);
+  if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL names no host.'));
   if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
   return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
+}
+
+export function urlTooLong(): AppError {
+  return new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`);
 }
 
 function unusable(problem: AppError): RequestTarget {

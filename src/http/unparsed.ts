@@ -1,18 +1,21 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
 import { STATUS_CODES } from '../lib/node-http.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS } from './answer.ts';
-import { problemAnswer } from './problems.ts';
-import type { RateLimitGate } from './rate-limit.ts';
+import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
+import { type Admission, type RateLimitGate, tooManyRequests } from './rate-limit.ts';
 import { methodNotAllowed } from './request-check.ts';
 import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
+import { MAX_URL_BYTES, urlTooLong } from './target.ts';
 
 /** A fault that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {
   readonly code?: string | undefined;
   /** A Buffer; Fastify's types take it for one that went through JSON. */
   readonly rawPacket?: unknown;
+  /** Where in the packet the parser stopped. */
+  readonly bytesParsed?: number;
 }
 
 export interface UnparsedAnswers {
@@ -25,66 +28,98 @@ export interface UnparsedAnswers {
 export interface UnparsedAnswersOptions {
   readonly gate: RateLimitGate;
   readonly nextRequestId: () => string;
+  /** Origin for the problem type's URL; may be empty. */
+  readonly base: string;
+  /** How clients reach the operator. */
+  readonly contact: string | undefined;
   readonly onAnswer: (answered: { status: number; requestId: string; client: string }) => void;
+  readonly onFailure: (failure: { requestId: string; code: string; status: number; error: unknown }) => void;
+}
+
+interface Refusal {
+  readonly fault: AppError;
+  /** In place of the problem's own. */
+  readonly status?: number;
 }
 
 /**
  * Answers for what never becomes a request: Node would close the connection with an empty body or none. They count
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
  */
-export function createUnparsedAnswers({ gate, nextRequestId, onAnswer }: UnparsedAnswersOptions): UnparsedAnswers {
-  async function answer(socket: Duplex, error: AppError, status?: number): Promise<void> {
-    // Once an answer is on its way, more bytes would end up in the middle of it.
-    if (!socket.writable || isAnswering(socket)) {
-      socket.destroy();
-      return;
+export function createUnparsedAnswers(options: UnparsedAnswersOptions): UnparsedAnswers {
+  const { gate, nextRequestId, base, contact, onAnswer, onFailure } = options;
+  /** Node reports every packet that follows an unreadable one as well. */
+  const refusedSockets = new WeakSet<Duplex>();
+
+  async function admit(socket: Duplex): Promise<Admission | AppError> {
+    try {
+      return await gate.admit(addressOf(socket), undefined);
+    } catch (error) {
+      return internalError(error);
     }
-    const admission = await gate.admit(addressOf(socket), undefined);
-    const refused = new AppError('rate_limited', 'Too many requests.', { retryAfterMs: admission.retryAfterMs });
-    const context = { base: '', requestId: nextRequestId(), ...(status !== undefined && { status }) };
-    const problem = admission.isAllowed
-      ? problemAnswer(error, context)
-      : problemAnswer(refused, { ...context, status: 429 });
-    const headers: Record<string, string> = {
-      ...COMMON_HEADERS,
-      'x-request-id': context.requestId,
-      ...admission.headers,
-      ...problem.headers,
-      ...(problem.status === 405 && { allow: ALLOWED_METHODS }),
-      'content-length': String(Buffer.byteLength(problem.body)),
-      date: new Date().toUTCString(),
-      connection: 'close',
-    };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    endAndClose(
-      socket,
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n${lines.join('')}\r\n${problem.body}`,
-    );
-    onAnswer({ status: problem.status, requestId: context.requestId, client: admission.client.address });
+  }
+
+  async function refuse(socket: Duplex, refusal: Refusal): Promise<void> {
+    if (refusedSockets.has(socket)) return;
+    refusedSockets.add(socket);
+    const requestId = nextRequestId();
+    const admission = await admit(socket);
+    const isDecided = !(admission instanceof AppError);
+    const { fault, status } = isDecided ? refusalOf(admission, refusal) : { fault: admission };
+    const problem = problemAnswer(fault, { base, requestId, ...(status !== undefined && { status }) });
+    if (!isDecided) onFailure({ requestId, code: fault.code, status: problem.status, error: fault.cause });
+    await answersBefore(socket);
+    if (!socket.writable) return;
+    endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...(isDecided && admission.headers) }));
+    const client = isDecided ? admission.client.address : addressOf(socket);
+    onAnswer({ status: problem.status, requestId, client });
+  }
+
+  function refusalOf(admission: Admission, refusal: Refusal): Refusal {
+    return admission.isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
+  }
+
+  /** The request whose body is broken gets its own answer; where the next request begins cannot be known. */
+  async function closeAfterAnswers(socket: Duplex): Promise<void> {
+    if (refusedSockets.has(socket)) return;
+    refusedSockets.add(socket);
+    await answersBefore(socket);
+    if (socket.writable) endAndClose(socket);
   }
 
   return {
     answerParserError(error, socket) {
-      if (error.code === 'ECONNRESET' || isAnswered(socket)) {
-        socket.destroy();
-        return;
-      }
-      const [fault, status] = faultOf(error);
-      void answer(socket, fault, status);
+      if (error.code === 'ECONNRESET') socket.destroy();
+      else if (isInBody(socket)) void closeAfterAnswers(socket);
+      else void refuse(socket, refusalFor(error));
     },
     answerConnect(_request, socket) {
       // Node has taken its own listener away: without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
-      void answer(socket, methodNotAllowed());
+      void refuse(socket, { fault: methodNotAllowed() });
     },
   };
+}
+
+function messageOf({ status, headers, body }: ProblemAnswer, more: Readonly<Record<string, string>>): string {
+  const fields: Record<string, string> = {
+    ...COMMON_HEADERS,
+    ...more,
+    ...headers,
+    ...(status === 405 && { allow: ALLOWED_METHODS }),
+    'content-length': String(Buffer.byteLength(body)),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** Closed at once, bytes that are still unread would make the kernel reset the connection before the answer is read. */
 const LINGER_MS = 1_000;
 
 /** Closes the connection for good: Node leaves it to the client, which may keep its side open for ever. */
-function endAndClose(socket: Duplex, text: string): void {
+function endAndClose(socket: Duplex, text?: string): void {
   socket.end(text);
   socket.resume();
   const linger = setTimeout(() => socket.destroy(), LINGER_MS);
@@ -97,34 +132,38 @@ function addressOf(socket: Duplex): string {
 
 /** What Node keeps on a socket; there are no public names for it. */
 interface HttpSocket extends Duplex {
-  /** The response that is being written. */
-  readonly _httpMessage?: { readonly headersSent?: boolean } | null;
+  /** The response that is being written; those to pipelined requests follow it. */
+  readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
 }
 
-function isAnswering(socket: HttpSocket): boolean {
-  return socket._httpMessage?.headersSent === true;
+/** Waits until the requests before have their answers: more bytes would end up in the middle of them. */
+async function answersBefore(socket: HttpSocket): Promise<void> {
+  for (let response = socket._httpMessage; response && !socket.destroyed; response = socket._httpMessage) {
+    await new Promise((resolve) => response?.once('close', resolve));
+  }
 }
 
-/** In the middle of the body of a request that has its answer: another would be taken for the next request's. */
-function isAnswered(socket: HttpSocket): boolean {
-  return socket.parser?.incoming?.complete === false && socket._httpMessage?.headersSent !== false;
+function isInBody(socket: HttpSocket): boolean {
+  return socket.parser?.incoming?.complete === false;
 }
 
-function faultOf(error: ParserError): [fault: AppError, status?: number] {
+function refusalFor(error: ParserError): Refusal {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return isRequestLineTooLong(error.rawPacket)
-        ? [new AppError('request_too_large', 'The URL is too long.')]
-        : [new AppError('request_too_large', 'The header section is too large.'), HEADERS_TOO_LARGE_STATUS];
+      if (hasLongUrl(error)) return { fault: urlTooLong() };
+      return {
+        fault: new AppError('request_too_large', 'The header section is too large.'),
+        status: HEADERS_TOO_LARGE_STATUS,
+      };
     case 'HPE_INVALID_METHOD':
-      return [isRequest(error.rawPacket) ? methodNotAllowed() : notHttp()];
+      return { fault: hasRequestLine(error) ? methodNotAllowed() : notHttp() };
     case 'HPE_INVALID_URL':
-      return [new AppError('malformed_request', 'The URL holds characters that have to be percent-escaped.')];
+      return { fault: new AppError('malformed_request', 'The URL holds characters that have to be percent-escaped.') };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [new AppError('request_timeout', 'The request did not arrive in time.')];
+      return { fault: new AppError('request_timeout', 'The request did not arrive in time.') };
     default:
-      return [notHttp()];
+      return { fault: notHttp() };
   }
 }
 
@@ -132,13 +171,26 @@ function notHttp(): AppError {
   return new AppError('malformed_request', 'The request is not valid HTTP/1.1.');
 }
 
-/** A request line of RFC 9112 section 3, whatever its method: anything else was never meant as HTTP. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+/** The beginning of a request line (RFC 9112 section 3): method and target. */
+const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
+/** A request line whatever its method: anything else was never meant as HTTP. */
+const REQUEST_LINE = new RegExp(`${METHOD_AND_TARGET.source} HTTP/1\\.[01]\\r?\\n`);
 
-function isRequest(packet: unknown): boolean {
-  return Buffer.isBuffer(packet) && REQUEST_LINE.test(packet.toString('latin1'));
+function hasRequestLine(error: ParserError): boolean {
+  return REQUEST_LINE.test(unreadableText(error));
 }
 
-function isRequestLineTooLong(packet: unknown): boolean {
-  return Buffer.isBuffer(packet) && !packet.includes('\r\n');
+/** Only of a URL that begins in the packet at fault: of one in several packets, only the last is known. */
+function hasLongUrl(error: ParserError): boolean {
+  const [, url = ''] = METHOD_AND_TARGET.exec(unreadableText(error)) ?? [];
+  return url.length > MAX_URL_BYTES;
+}
+
+/** The packet at fault, without the requests before in it. */
+function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError): string {
+  if (!Buffer.isBuffer(rawPacket)) return '';
+  const text = rawPacket.toString('latin1');
+  // An error at the end of the header section is reported at the blank line, which is not one before the request.
+  const blankLineAt = bytesParsed < 4 ? -1 : text.lastIndexOf('\r\n\r\n', bytesParsed - 4);
+  return blankLineAt === -1 ? text : text.slice(blankLineAt + 4);
 }

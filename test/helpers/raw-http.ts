@@ -34,6 +34,17 @@ export async function readUntilClosed(port: number, bytes: string): Promise<stri
   return Buffer.concat(chunks).toString('latin1');
 }
 
+/** Sends bytes as they are and reads every answer until the other side closes. */
+export async function readAnswers(port: number, bytes: string): Promise<RawAnswer[]> {
+  let rest = await readUntilClosed(port, bytes);
+  const answers: RawAnswer[] = [];
+  for (let answer = parse(rest); answer !== undefined; answer = parse(rest)) {
+    answers.push(answer);
+    rest = rest.slice(rest.indexOf('\r\n\r\n') + 4 + Number(answer.headers['content-length'] ?? 0));
+  }
+  return answers;
+}
+
 function parse(text: string): RawAnswer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -44,7 +55,36 @@ function parse(text: string): RawAnswer | undefined {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const body = text.slice(end + 4);
-  if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
+  const bodyBytes = Number(headers['content-length'] ?? 0);
+  const body = text.slice(end + 4, end + 4 + bodyBytes);
+  if (body.length < bodyBytes) return undefined;
   return { status: Number(statusLine.split(' ')[1]), headers, body };
+}
+
+export interface RawConnection {
+  /** Sends bytes as they are and waits for one whole answer. */
+  ask(bytes: string): Promise<RawAnswer>;
+  close(): void;
+}
+
+/** A connection that stays open for several requests, one after the other. */
+export async function openConnection(port: number): Promise<RawConnection> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return {
+    async ask(bytes) {
+      socket.write(bytes);
+      let text = '';
+      for (;;) {
+        const [chunk] = await Promise.race([
+          once(socket, 'data'),
+          once(socket, 'close').then(() => Promise.reject(new Error(`closed after: ${text}`))),
+        ]);
+        text += (chunk as Buffer).toString('latin1');
+        const answer = parse(text);
+        if (answer !== undefined) return answer;
+      }
+    },
+    close: () => socket.destroy(),
+  };
 }

@@ -6,7 +6,7 @@ import { withinMs } from '../../lib/within-ms.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
 import { acceptedFormats } from '../accept.ts';
 import { type Answer, cacheStatusOf } from '../answer.ts';
-import { isNotModified } from '../conditional.ts';
+import { findUnchangedEtag } from '../conditional.ts';
 import { addEndpoint, goneSignal } from '../endpoint.ts';
 import { completeObject } from '../json-schema.ts';
 import { createQueryReader, PICTURE_QUERY } from '../params.ts';
@@ -53,8 +53,9 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
       'last-modified': httpDate(lastModifiedMs),
     };
     const validators = { etag, earlierEtags, lastModifiedMs };
-    if (isNotModified(request.headers, validators)) {
-      const notModified = { ...headers, 'cache-status': cacheStatusOf(outcome) };
+    const unchangedEtag = findUnchangedEtag(request.headers, validators);
+    if (unchangedEtag !== undefined) {
+      const notModified = { ...headers, etag: unchangedEtag, 'cache-status': cacheStatusOf(outcome) };
       return { status: 304, headers: notModified, cache: outcome.kind };
     }
     const client = request.exchange.admission?.client.key ?? '';

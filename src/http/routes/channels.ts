@@ -1,27 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, parseIdentifier, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
-import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
 import { completeObject } from '../json-schema.ts';
 import { CHANNEL_QUERY, createQueryReader } from '../params.ts';
-import { recordOf } from '../record.ts';
+import type { RecordBodies } from '../record-bodies.ts';
 import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
-import type { UrlForm } from '../urls.ts';
-import type { RouteDeps } from './deps.ts';
 
-export interface ChannelRouteDeps extends RouteDeps {
+export interface ChannelRouteDeps {
   readonly channels: ChannelService;
-  readonly urlForm: UrlForm;
+  readonly recordBodies: RecordBodies;
 }
 
 /** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
-export function addChannelRoutes(app: FastifyInstance, deps: ChannelRouteDeps): void {
+export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies }: ChannelRouteDeps): void {
   const readQuery = createQueryReader(CHANNEL_QUERY);
-  const prepared = createRecordBodies(deps.urlForm);
 
   function endpoint(
     url: string,
@@ -42,10 +37,8 @@ export function addChannelRoutes(app: FastifyInstance, deps: ChannelRouteDeps): 
       parsePath: (request) => (request.params as { identifier: string }).identifier,
       async answer(identifier, request) {
         const refs = refsOf(identifier, request.query as Record<string, unknown>);
-        const base = deps.baseOf(request);
-        const { channel, outcome } = await deps.channels.getChannel(refs);
-        const { body, etag } = prepared(channel, base);
-        return lookedUpJson(request, outcome, body, etag);
+        const { channel, outcome } = await channels.getChannel(refs);
+        return lookedUpJson(request, outcome, recordBodies.get(channel, request.exchange.base));
       },
     };
   }
@@ -82,28 +75,4 @@ function refsOfCustomName(name: string): ChannelRef[] {
   const refs = refsOfBareIdentifier(name).filter((ref) => ref.kind !== 'id');
   if (refs.length > 0) return refs;
   throw new AppError('invalid_parameter', 'The name can be neither a handle nor a user name.');
-}
-
-interface RecordBody {
-  /** Text, not bytes: Node then writes it together with the header section in one piece. */
-  readonly body: string;
-  readonly etag: string;
-}
-
-/** A base URL comes from `Host` where none is set: more than this many for one channel are not remembered. */
-const MAX_PREPARED_BASES = 8;
-
-/** A record's bytes, made once for each base URL and kept as long as the record itself. */
-function createRecordBodies(urlForm: UrlForm): (channel: Channel, base: string) => RecordBody {
-  const byChannel = new WeakMap<Channel, Map<string, RecordBody>>();
-  return (channel, base) => {
-    const known = byChannel.get(channel)?.get(base);
-    if (known !== undefined) return known;
-    const byBase = byChannel.get(channel) ?? new Map<string, RecordBody>();
-    byChannel.set(channel, byBase);
-    const body = JSON.stringify(recordOf(channel, base, urlForm));
-    const made = { body, etag: entityTag(body) };
-    if (byBase.size < MAX_PREPARED_BASES) byBase.set(base, made);
-    return made;
-  };
 }

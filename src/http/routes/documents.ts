@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FORMATS } from '../../domain/formats.ts';
 import type { Answer } from '../answer.ts';
-import { isNotModified } from '../conditional.ts';
+import { findUnchangedEtag } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { JSON_MEDIA_TYPE } from '../json-answer.ts';
 import { listProblems } from '../problems.ts';
 import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
-import type { RouteDeps } from './deps.ts';
 
-export interface DocumentRouteDeps extends RouteDeps {
+export interface DocumentRouteDeps {
   /** How to reach the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
@@ -27,7 +26,7 @@ export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps)
       schema: { summary, response: answersOf(JSON_DOCUMENT) },
       parsePath: () => undefined,
       async answer(_path, request) {
-        const content = await contentOf(deps.baseOf(request));
+        const content = await contentOf(request.exchange.base);
         return unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(content));
       },
     });
@@ -56,7 +55,7 @@ export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps)
 function unchanging(request: FastifyRequest, contentType: string, body: string | Buffer): Answer {
   const etag = entityTag(body);
   const headers = { 'cache-control': 'public, max-age=3600', etag };
-  if (isNotModified(request.headers, { etag })) return { status: 304, headers };
+  if (findUnchangedEtag(request.headers, { etag }) !== undefined) return { status: 304, headers };
   return { status: 200, headers: { 'content-type': contentType, ...headers }, body };
 }
 

@@ -7,16 +7,15 @@ import { createQueryReader, SEARCH_QUERY } from '../params.ts';
 import { searchResultOf } from '../record.ts';
 import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
-import type { RouteDeps } from './deps.ts';
 
-export interface SearchRouteDeps extends RouteDeps {
+export interface SearchRouteDeps {
   readonly searches: SearchService;
   readonly urlForm: UrlForm;
 }
 
 const DEFAULT_LIMIT = 20;
 
-export function addSearchRoute(app: FastifyInstance, { searches, urlForm, baseOf }: SearchRouteDeps): void {
+export function addSearchRoute(app: FastifyInstance, { searches, urlForm }: SearchRouteDeps): void {
   const readQuery = createQueryReader(SEARCH_QUERY);
   addEndpoint(app, {
     url: '/api/search',
@@ -30,11 +29,11 @@ export function addSearchRoute(app: FastifyInstance, { searches, urlForm, baseOf
     parsePath: () => undefined,
     async answer(_path, request) {
       const { q, limit = DEFAULT_LIMIT } = readQuery(request.query as Record<string, unknown>);
-      const base = baseOf(request);
+      const { base } = request.exchange;
       const { hits, outcome } = await searches.search(q, limit);
       const results = hits.map((hit) => searchResultOf(hit, base, urlForm));
       const body = JSON.stringify({ query: q, results });
-      return lookedUpJson(request, outcome, body, entityTag(body));
+      return lookedUpJson(request, outcome, { body, etag: entityTag(body) });
     },
   });
 }

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import type { Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
+
+function exchangeFor(path: string, headers: Record<string, string> = {}, query = ''): Exchange {
+  return {
+    id: 'id',
+    receivedAtMs: 0,
+    target: { path, query, authority: undefined, problem: undefined },
+    scheme: 'http',
+    base: 'http://pennant.test',
+    request: { method: 'GET', headers } as unknown as IncomingMessage,
+    admission: undefined,
+    fault: undefined,
+    route: '/:identifier',
+    isLast: false,
+    isNegotiated: true,
+    span: undefined,
+  };
+}
+
+/** As the routes make them: every value is a string of its own. */
+function answerOf(number: number, body: string | Buffer): Answer {
+  const etag = `"${String(number).padStart(22, 'x')}"`;
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'image/avif',
+      'cache-control': `public, max-age=${3600 + number}`,
+      etag,
+      'last-modified': new Date(number * 1000).toUTCString(),
+      'cache-status': `pennant; hit; ttl=${3600 + number}`,
+      'content-disposition': `inline; filename="UC${number}-tv.avif"`,
+    },
+    body,
+    cache: 'hit',
+    repeatableBy: { etag, earlierEtags: [`"${String(number).padStart(22, 'y')}"`], lastModifiedMs: number },
+  };
+}
+
+function create(maxBytes?: number): RecentAnswers {
+  return createRecentAnswers({ clock: createManualClock(), ...(maxBytes !== undefined && { maxBytes }) });
+}
+
+describe('the micro-cache', () => {
+  it('keeps nothing whose URL and Accept are absurdly long', () => {
+    const recent = create();
+    const requests = [
+      exchangeFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
+      exchangeFor('/a', { accept: 'image/avif, '.repeat(1_200) }),
+      exchangeFor(`/${'a'.repeat(3_000)}`),
+    ];
+    for (const request of requests) {
+      recent.keep(request, answerOf(1, 'body'));
+      expect(recent.find(request)).toBeUndefined();
+    }
+    expect(recent.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  });
+
+  it('stays within its bound for any number of different requests', () => {
+    const maxBytes = 1_000_000;
+    const recent = create(maxBytes);
+    for (let number = 0; number < 2_000; number += 1) {
+      recent.keep(exchangeFor('/api/search', {}, `?q=${number}${'x'.repeat(1_500)}`), answerOf(number, '{}'));
+    }
+    const { bytes = 0, entries = 0 } = recent.stats();
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(bytes).toBeGreaterThan(maxBytes * 0.9);
+    expect(entries).toBeLessThan(maxBytes / 1_500);
+  });
+
+  it('answers 304 with the ETag that the client has', () => {
+    const recent = create();
+    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    const answered = ['x', 'y'].map((letter) => {
+      const etag = `"${'1'.padStart(22, letter)}"`;
+      return [etag, recent.find(exchangeFor('/a', { 'if-none-match': etag }))];
+    });
+    for (const [etag, answer] of answered) expect(answer).toMatchObject({ status: 304, headers: { etag } });
+  });
+
+  it.each([
+    ['small bodies', 0, 0, 100],
+    ['long keys', 0, 1_500, 100],
+    ['keys cut out of long URLs', 6_000, 50, 100],
+    ['larger bodies', 0, 0, 3_000],
+  ])('counts at least the memory that it takes: %s', async (_what, slashes, queryLength, bodyBytes) => {
+    const recent = create(2 ** 30);
+    const taken = await measureHeldBytes(() => {
+      for (let number = 0; number < 3_000; number += 1) {
+        const body = bodyBytes === 100 ? `${number}`.padEnd(bodyBytes, 'ü') : Buffer.alloc(bodyBytes, number);
+        const url = Buffer.from(
+          `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x'),
+        ).toString();
+        const query = url.slice(slashes + 1);
+        recent.keep(exchangeFor('/a', { accept: `image/avif;q=0.${number}` }, query), answerOf(number, body));
+      }
+      return recent;
+    });
+    const { bytes = 0 } = recent.stats();
+    expect(bytes).toBeGreaterThan(taken);
+    expect(bytes).toBeLessThan(2 * taken);
+  });
+});

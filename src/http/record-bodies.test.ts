@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import type { Channel } from '../domain/channel.ts';
+import { createRecordBodies } from './record-bodies.ts';
+
+function channel(number: number, description: string): Channel {
+  return {
+    channelId: `UC${String(number).padStart(22, '0')}`,
+    title: `Channel ${number}`,
+    description,
+    customUrl: null,
+    publishedAt: null,
+    country: null,
+    subscriberCount: null,
+    viewCount: null,
+    videoCount: null,
+    links: null,
+    banner: null,
+    avatar: { kind: 'remote', key: `${number}`, urls: [] },
+  };
+}
+
+const BASE = 'http://pennant.test';
+
+describe('the JSON of records', () => {
+  it('is made once per record and base', () => {
+    const bodies = createRecordBodies({ urlForm: 'api' });
+    const one = channel(1, 'first');
+    expect(bodies.get(one, BASE)).toBe(bodies.get(one, BASE));
+    expect(bodies.get(one, 'http://other.test').body).toContain('"avatarUrl":"http://other.test/');
+    expect(bodies.stats()).toMatchObject({ entries: 2 });
+  });
+
+  it('is made anew for a refreshed record', () => {
+    const bodies = createRecordBodies({ urlForm: 'api' });
+    bodies.get(channel(1, 'first'), BASE);
+    expect(bodies.get(channel(1, 'second'), BASE).body).toContain('second');
+    expect(bodies.stats()).toMatchObject({ entries: 1 });
+  });
+
+  it('is UTF-8, one byte per character', () => {
+    const { body, bodyEncoding } = createRecordBodies({ urlForm: 'api' }).get(channel(1, '旗 🏁'), BASE);
+    expect(JSON.parse(Buffer.from(body, bodyEncoding).toString('utf8'))).toMatchObject({ description: '旗 🏁' });
+  });
+
+  it('stays within its bound for any number of hosts, and drops what was used longest ago', () => {
+    const maxBytes = 100_000;
+    const bodies = createRecordBodies({ urlForm: 'api', maxBytes });
+    const channels = Array.from({ length: 20 }, (_, number) => channel(number, 'text'));
+    for (let host = 0; host < 50; host += 1) {
+      for (const one of channels) bodies.get(one, `http://${host}.${'a'.repeat(240)}`);
+    }
+    const { bytes = 0, entries = 0 } = bodies.stats();
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(bytes).toBeGreaterThan(maxBytes * 0.9);
+    expect(entries).toBeLessThan(100);
+  });
+
+  it.each([
+    ['short', 'text', 0],
+    ['long', 'text '.repeat(200), 0],
+    ['of any script', '旗'.repeat(500), 0],
+    ['for a host cut out of a long URL', 'text', 6_000],
+  ])('counts at least the memory that it takes: %s', async (_what, description, pathLength) => {
+    const count = 3_000;
+    const channels = Array.from({ length: count }, (_, number) => channel(number, description));
+    const bodies = createRecordBodies({ urlForm: 'api', maxBytes: 2 ** 30 });
+    const taken = await measureHeldBytes(() => {
+      for (const one of channels) {
+        const url = Buffer.from(`${BASE}/${'x'.repeat(pathLength)}`).toString();
+        bodies.get(one, url.slice(0, BASE.length));
+      }
+      return [bodies, channels];
+    });
+    const { bytes = 0 } = bodies.stats();
+    expect(bytes).toBeGreaterThan(taken);
+    expect(bytes).toBeLessThan(2 * taken);
+  });
+});

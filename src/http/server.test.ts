@@ -1,0 +1,63 @@
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { sendRaw } from '../../test/helpers/raw-http.ts';
+import { createHolders } from '../lib/holders.ts';
+import { createBaseUrls } from './base-url.ts';
+import { createClientIdentification } from './client-ip.ts';
+import type { RateLimitGate } from './rate-limit.ts';
+import { createHttpServer, type HttpServerOptions } from './server.ts';
+
+/** A listener whose rate limit cannot be asked, and what it reports. */
+async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ port: number; failures: unknown[] }> {
+  const failures: unknown[] = [];
+  const listener = createHttpServer({
+    gate: { admit },
+    clients: createClientIdentification({ trustedProxies: [], ipv6PrefixBits: 64 }),
+    baseUrls: createBaseUrls({ baseUrls: [] }),
+    clock: createManualClock(),
+    holders: createHolders(),
+    onAnswer: () => undefined,
+    onFailure: (failure: unknown) => failures.push(failure),
+    onUntrustedForward: () => undefined,
+  } as unknown as HttpServerOptions);
+  await listener.listen({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => listener.close());
+  return { port: (listener.server.address() as AddressInfo).port, failures };
+}
+
+const broken = new Error('the limiter has a bug');
+
+describe('a rate limit that cannot be asked', () => {
+  it.each([
+    ['rejects', async () => Promise.reject(broken)],
+    [
+      'throws',
+      () => {
+        throw broken;
+      },
+    ],
+  ] satisfies [string, RateLimitGate['admit']][])(
+    'and %s answers 500 to requests, tunnels and garbage, and is reported',
+    async (_what, admit) => {
+      const { port, failures } = await startWithBrokenLimit(admit);
+      const requests = [
+        'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+        'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+        'hello there\r\n\r\n',
+      ];
+      for (const bytes of requests) {
+        const { status, body, headers } = await sendRaw(port, bytes);
+        expect([status, JSON.parse(body).code, headers['content-type']]).toEqual([
+          500,
+          'internal',
+          'application/problem+json',
+        ]);
+        expect(body).not.toContain(broken.message);
+      }
+      expect(failures).toEqual(
+        requests.map(() => expect.objectContaining({ code: 'internal', status: 500, error: broken })),
+      );
+    },
+  );
+});

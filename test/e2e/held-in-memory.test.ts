@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { measureHeldBytes } from '../helpers/heap.ts';
+import { sendInProcess } from '../helpers/in-process.ts';
+import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
+
+const MIB = 2 ** 20;
+
+async function start(): Promise<TestApp> {
+  const service = await startTestApp({ sources: [numberedSource()] });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** What the metrics say of a cache; a figure that it does not have is `undefined`. */
+async function readHeld({ app }: TestApp, holder: string): Promise<(figure: string) => number | undefined> {
+  const { payload } = await sendInProcess(app.console, { url: '/metrics', headers: { host: 'localhost' } });
+  return (figure) => {
+    const line = payload.split('\n').find((one) => one.startsWith(`pennant_held_${figure}{holder="${holder}"}`));
+    return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  };
+}
+
+describe('the memory that clients can take', () => {
+  // The first app of a process brings its code along, which would count as taken memory.
+  beforeAll(async () => {
+    const service = await startTestApp({ sources: [numberedSource()] });
+    await service.get('/api/search?q=a');
+    await service.close();
+  });
+
+  test('is bounded for many hosts and channels', async () => {
+    const service = await start();
+    const askedFor = (host: string) => async () => {
+      for (let number = 0; number < 300; number += 1) {
+        for (let asked = 0; asked < 8; asked += 1) {
+          await service.get(`/channel/${numberedChannelId(number)}`, { host: `${asked}${host}` });
+        }
+      }
+    };
+    const taken = await measureHeldBytes(askedFor('a'.repeat(22_000)));
+    expect(taken).toBeLessThan(20 * MIB);
+    expect((await readHeld(service, 'JSON of records'))('entries')).toBe(0);
+
+    await askedFor('a'.repeat(259))();
+    for (const holder of ['JSON of records', 'micro-cache']) {
+      const held = await readHeld(service, holder);
+      expect(held('bytes')).toBeGreaterThan(4 * MIB);
+      expect(held('bytes')).toBeLessThanOrEqual(held('max_bytes') ?? 0);
+    }
+  });
+
+  test('is bounded for many long URLs and Accept fields', async () => {
+    const service = await start();
+    const taken = await measureHeldBytes(async () => {
+      for (let number = 0; number < 1_000; number += 1) {
+        const url = `/api/search?q=a&junk=${number}${'x'.repeat(8_000)}`;
+        await service.get(url, { accept: `image/avif;q=0.${number}, ${'a/b, '.repeat(3_000)}` });
+      }
+    });
+    expect(taken).toBeLessThan(10 * MIB);
+    expect((await readHeld(service, 'micro-cache'))('entries')).toBeLessThan(2);
+  });
+
+  test.each([
+    ['micro-cache', 'max_bytes'],
+    ['JSON of records', 'max_bytes'],
+    ['Accept fields', 'max_entries'],
+    ['IPv6 addresses', 'max_entries'],
+  ])('shows its bound: %s', async (holder, bound) => {
+    const held = await readHeld(await start(), holder);
+    expect([held('entries'), held(bound)]).toEqual([expect.any(Number), expect.any(Number)]);
+  });
+});

@@ -1,0 +1,157 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { openConnection, type RawAnswer, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
+
+/*
+ * Several requests on one connection, or what looks like them: every answer belongs to the request that a client thinks
+ * it does.
+ */
+
+let service: TestApp;
+let port: number;
+beforeAll(async () => {
+  service = await startTestApp({ env: { BASE_URL: 'https://one.example, https://two.example' } });
+  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
+  port = (service.app.http.server.address() as AddressInfo).port;
+});
+afterAll(() => service.close());
+
+const RECORD = '/channel/UCPennantSample00000001A';
+const SEARCH = '/api/search?q=pennant';
+
+function ask(method: string, path: string, ...fields: string[]): string {
+  return [`${method} ${path} HTTP/1.1`, 'Host: a', ...fields, '', ''].join('\r\n');
+}
+
+function get(path: string, ...fields: string[]): string {
+  return ask('GET', path, ...fields);
+}
+
+const LAST = get('/problems', 'Connection: close');
+
+/** A status, and what tells which request was answered. */
+function summarize({ status, headers, body }: RawAnswer): string {
+  if (body === '') return `${status}`;
+  const content = JSON.parse(body);
+  const found = headers['content-type']?.startsWith('application/problem')
+    ? content.code
+    : (['channelId', 'query', 'name', 'problems'].find((key) => key in content) ?? 'other');
+  return `${status} ${found}`;
+}
+
+async function summariesOf(...requests: string[]): Promise<string[]> {
+  return (await readAnswers(port, requests.join(''))).map(summarize);
+}
+
+describe('a body that no endpoint asked for', () => {
+  const bodies: [string, string[], string][] = [
+    ['of a length', ['Content-Length: 9'], '{"a": 1}\n'],
+    ['in chunks', ['Transfer-Encoding: chunked'], '9\r\n{"a": 1}\n\r\n0\r\n\r\n'],
+    ['of JSON', ['Content-Type: application/json', 'Content-Length: 9'], '{"a": 1}\n'],
+    ['of broken JSON', ['Content-Type: application/json', 'Content-Length: 9'], '{"a": 1 \n'],
+    ['of a type that is none', ['Content-Type: ;;;', 'Content-Length: 9'], '{"a": 1}\n'],
+    ['that looks like a request', [`Content-Length: ${get('/').length}`], get('/')],
+    ['of no bytes', ['Content-Length: 0'], ''],
+    ['that is only announced by its type', ['Content-Type: application/json'], ''],
+  ];
+
+  test.each(bodies)('%s is ignored, and the next request is understood', async (_what, fields, body) => {
+    expect(await summariesOf(get(RECORD, ...fields), body, LAST)).toEqual(['200 channelId', '200 problems']);
+    expect(await summariesOf(ask('OPTIONS', RECORD, ...fields), body, LAST)).toEqual(['204', '200 problems']);
+    expect(await summariesOf(ask('OPTIONS', '/nowhere/at/all', ...fields), body, LAST)).toEqual([
+      '404 route_not_found',
+      '200 problems',
+    ]);
+    const heads = await readUntilClosed(port, `${ask('HEAD', RECORD, ...fields)}${body}${LAST}`);
+    expect(heads.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(heads).not.toContain('"channelId"');
+  });
+
+  test('that is broken does not cost its request the answer; the connection is closed', async () => {
+    const chunked = get(RECORD, 'Transfer-Encoding: chunked');
+    expect(await summariesOf(chunked, '1\r\nx\n0\r\n\r\n', get('/problems'))).toEqual(['200 channelId']);
+  });
+});
+
+describe('an offer of another protocol', () => {
+  const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'];
+  const WEBSOCKET = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+
+  test.each([
+    ['HTTP/2', H2C],
+    ['WebSocket', WEBSOCKET],
+    ['HTTP/2, without Connection', ['Upgrade: h2c']],
+  ])('%s is ignored', async (_what, fields) => {
+    const [answer, ...others] = await readAnswers(port, get(RECORD, ...fields, 'Connection: close'));
+    expect([answer?.status, others]).toEqual([200, []]);
+    expect(answer?.headers.upgrade).toBeUndefined();
+  });
+
+  test('never moves an answer to another request', async () => {
+    const answered = await summariesOf(get(SEARCH), get(RECORD, ...H2C), get('/'), LAST);
+    // What stands in the same packet is lost in the parser: the closed connection tells the client to send it again.
+    expect(answered).toEqual(['200 query', '200 channelId']);
+    expect(await summariesOf(get(RECORD, 'Content-Length: 3', ...H2C), 'abc', LAST)).toEqual(['200 channelId']);
+  });
+
+  test('leaves the connection open for the next request', async () => {
+    const connection = await openConnection(port);
+    for (const [path, expected] of [
+      [RECORD, '200 channelId'],
+      [SEARCH, '200 query'],
+      ['/', '200 name'],
+    ] as const) {
+      expect(summarize(await connection.ask(get(path, ...H2C)))).toBe(expected);
+    }
+    expect(summarize(await connection.ask(get('/problems')))).toBe('200 problems');
+    connection.close();
+  });
+});
+
+describe('what cannot be read', () => {
+  const CONNECT = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+
+  test.each([
+    ['no HTTP', 'hello there\r\n\r\n', '400 malformed_request'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', '405 method_not_allowed'],
+    ['a tunnel', CONNECT, '405 method_not_allowed'],
+    ['two lengths', get('/', 'Content-Length: 1', 'Content-Length: 2'), '400 malformed_request'],
+    ['a URL beyond every limit', get(`/?${'x'.repeat(26_000)}`), '414 request_too_large'],
+    ['fields beyond every limit', get('/', `X: ${'x'.repeat(26_000)}`), '431 request_too_large'],
+  ])('%s leaves the requests before it their answers', async (_what, bytes, refusal) => {
+    expect(await summariesOf(get(SEARCH), get(RECORD), bytes, get('/'))).toEqual([
+      '200 query',
+      '200 channelId',
+      refusal,
+    ]);
+  });
+
+  test('after the last request is not answered, and leaves that request its answer', async () => {
+    const last = get(SEARCH, 'Connection: close');
+    expect(await summariesOf(get(RECORD), last, 'hello there\r\n\r\n')).toEqual(['200 channelId', '200 query']);
+  });
+
+  test('names the first of the operator’s origins', async () => {
+    for (const bytes of ['hello there\r\n\r\n', 'CONNECT a:1 HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
+      const [answer] = await readAnswers(port, bytes.replace('\r\n', '\r\nConnection: close\r\n'));
+      expect(JSON.parse(answer?.body ?? '').type).toMatch(/^https:\/\/one\.example\/problems#/);
+    }
+  });
+});
+
+describe('a URL that is too long', () => {
+  test.each([8_193, 12_000, 20_000, 24_000, 24_500, 30_000])('of %i bytes in one packet is 414', async (length) => {
+    const [answer] = await readAnswers(port, get(`/?${'x'.repeat(length - 2)}`, 'Connection: close'));
+    expect([answer?.status, JSON.parse(answer?.body ?? '')]).toEqual([
+      414,
+      expect.objectContaining({ code: 'request_too_large', detail: 'The URL is longer than 8192 bytes.' }),
+    ]);
+  });
+
+  test('is told from a field that is too long', async () => {
+    const long = get(`/?${'x'.repeat(8_000)}`, `X-Long: ${'x'.repeat(20_000)}`, 'Connection: close');
+    expect(await summariesOf(long)).toEqual(['431 request_too_large']);
+    expect(await summariesOf(get(`/?${'x'.repeat(8_000)}`, 'Connection: close'))).toEqual(['200 name']);
+  });
+});

@@ -1,0 +1,30 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** What is in use once garbage is collected: the heap, and buffers beside it. */
+async function bytesInUse(): Promise<number> {
+  for (let round = 0; round < 3; round += 1) {
+    collectGarbage();
+    // Weak references and buffers are let go between two turns of the event loop.
+    await nextTurn();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/**
+ * The memory that stays taken by what `fill` makes, in bytes. What it returns is kept alive while it is measured.
+ *
+ * Only differences of megabytes mean something: compiled code and the test runner take memory too.
+ */
+export async function measureHeldBytes(fill: () => unknown): Promise<number> {
+  const before = await bytesInUse();
+  const held = await fill();
+  const after = await bytesInUse();
+  // A use after the measurement, so that nothing is collected before it.
+  return held === measureHeldBytes ? 0 : after - before;
+}

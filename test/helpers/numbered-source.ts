@@ -1,0 +1,40 @@
+import type { Channel } from '../../src/domain/channel.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { ChannelSource, LoadedChannel } from '../../src/sources/source.ts';
+
+/** The ID of one of the channels of `numberedSource`. */
+export function numberedChannelId(number: number): string {
+  return `UC${String(number).padStart(22, '0')}`;
+}
+
+/** A live source that has a channel for every ID and finds nothing by other means. */
+export function numberedSource(): ChannelSource {
+  return {
+    name: 'numbered',
+    isLive: true,
+    async resolve() {
+      throw new AppError('channel_not_found', 'There is no such channel.');
+    },
+    getChannel: async (channelId) => loadedChannel(channelId),
+    search: async () => ({ hits: [] }),
+    close: async () => undefined,
+  };
+}
+
+function loadedChannel(channelId: string): LoadedChannel {
+  const channel: Channel = {
+    channelId,
+    title: `Channel ${channelId}`,
+    description: 'One of many.',
+    customUrl: null,
+    publishedAt: null,
+    country: null,
+    subscriberCount: '1',
+    viewCount: '1',
+    videoCount: '1',
+    links: [],
+    banner: { kind: 'remote', key: channelId, urls: [] },
+    avatar: { kind: 'remote', key: channelId, urls: [] },
+  };
+  return { channel, isComplete: true, missing: [] };
+}

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { findEntryKind, STORED_KEY_KINDS } from './cache/keys.ts';
 import { createPartStates } from './composition/part-states.ts';
 import { createStores } from './composition/stores.ts';
 import { takeDown } from './composition/take-down.ts';
@@ -84,7 +85,9 @@ export async function buildApp(
   const states = createPartStates(logger);
   const holders = createHolders();
   const tracing = await createTracing({ settings: config.tracing, version, logger, states });
-  const stores = await createStores({ config, clock, logger, states, holders });
+  for (const kind of [...STORED_KEY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  const onRefusedValue = (key: string) => metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'picture' });
+  const stores = await createStores({ config, clock, logger, states, holders, onRefusedValue });
   const { redis, store, pictures, caches } = stores;
   const upstreams = createUpstreams({
     config,
@@ -119,6 +122,7 @@ export async function buildApp(
     clock,
     find: (channelId) => failover.findPublishedAt(channelId),
     onError: (error) => logger.debug({ err: error }, 'no exact publishedAt'),
+    onRefused: onRefusedValue,
   });
   const channels = createChannelService({
     sources: failover,
@@ -161,7 +165,14 @@ export async function buildApp(
   const ownLimiter = createMemoryRateLimiter({ clock, maxClients: config.rateLimitClients });
   const sharedLimiter =
     redis &&
-    createFallbackRateLimiter({ shared: createRedisRateLimiter({ connection: redis }), own: ownLimiter, clock });
+    createFallbackRateLimiter({
+      shared: createRedisRateLimiter({
+        connection: redis,
+        onRefused: () => metrics.refusedValues.inc({ kind: 'limit' }),
+      }),
+      own: ownLimiter,
+      clock,
+    });
   const limiter = sharedLimiter ?? ownLimiter;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/cache/keys.ts';
 import { createPictureCache } from '../../src/cache/pictures.ts';
 import { createReadThrough } from '../../src/cache/read-through.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-plan.ts';
 import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
 import type { Original } from '../../src/services/originals.ts';
+import { STORED_VALUES } from '../../src/services/stored-values.ts';
 import type { SimulatedFiles, SimulatedSharedPictures, SimulatedStore } from './stores.ts';
 import { channelIdOf, type SimulatedPicture } from './traffic.ts';
 
@@ -62,12 +64,14 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     store,
     clock,
     ...LIFETIMES.records,
+    isValue: STORED_VALUES.records,
     maxMemoryBytes: memoryFor('records'),
   });
   const originals = createReadThrough<Original>({
     store,
     clock,
     ...LIFETIMES.originals,
+    isValue: STORED_VALUES.originals,
     maxMemoryBytes: memoryFor('originals'),
   });
   const channels = createChannelService({
@@ -79,7 +83,13 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
       },
     },
     records,
-    names: createReadThrough<string>({ store, clock, ...LIFETIMES.names, maxMemoryBytes: memoryFor('names') }),
+    names: createReadThrough<string>({
+      store,
+      clock,
+      ...LIFETIMES.names,
+      isValue: STORED_VALUES.names,
+      maxMemoryBytes: memoryFor('names'),
+    }),
     publishedTimes: { complete: (channel) => Promise.resolve(channel) },
     blockedChannels: new Set(),
     clock,
@@ -108,7 +118,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
   }
 
   async function loadOriginal(channelId: string, kind: ImageKind): Promise<{ value: Original }> {
-    const digest = `${kind}${channelId}`;
+    const digest = hash('sha256', `${kind}${channelId}`).slice(0, 32);
     download(channelId, digest, kind);
     const { width, height } = ORIGINAL_SIZE[kind];
     return {

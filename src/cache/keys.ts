@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Format } from '../domain/formats.ts';
+import { FORMATS, type Format, findFormat } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
@@ -10,6 +10,9 @@ import type { ImageKind, Size } from '../domain/variants.ts';
 const LAYOUT = { channel: 1, name: 1, search: 2, original: 3, published: 1, picture: 2, refinement: 1 } as const;
 
 export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
+
+/** Every kind of thing that is stored. */
+export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
 
 /** What an entry of a store is about, in whatever layout; `undefined` for a key that is not of our making. */
 export function findEntryKind(key: string): EntryKind | undefined {
@@ -77,6 +80,18 @@ const PICTURE = /^(?:original|picture\d+)\//;
 /** Whether the key is one of picture bytes, in whatever layout. */
 export function isPicture(key: string): boolean {
   return PICTURE.test(key);
+}
+
+const MADE_PICTURE = new RegExp(`^picture\\d+/.*\\.(${FORMATS.join('|')})(?:\\.refined)?$`, 's');
+
+/** The format that a made picture's key names; `undefined` for an original, which may be of any. */
+export function formatOfPicture(key: string): Format | undefined {
+  return findFormat(MADE_PICTURE.exec(key)?.[1] ?? '');
+}
+
+/** The digest that an original's key names. */
+export function digestOfOriginal(key: string): string | undefined {
+  return /^original\/[^/]*\/([0-9a-f]{32})$/.exec(key)?.[1];
 }
 
 /** Tells an original's bytes from what was made of one. */

@@ -19,7 +19,10 @@ function memoryStore(): Store & { readonly entries: Map<string, StoredEntry> } {
 }
 
 function setUp(store = memoryStore(), clock = createManualClock()) {
+  const refused: string[] = [];
   const cache = createReadThrough<string>({
+    isValue: (value): value is string => typeof value === 'string',
+    onRefused: (key) => refused.push(key),
     store,
     clock,
     freshMs: HOUR_MS,
@@ -33,7 +36,7 @@ function setUp(store = memoryStore(), clock = createManualClock()) {
       loads += 1;
       return { value, ...more };
     };
-  return { cache, store, clock, load, loads: () => loads };
+  return { cache, store, clock, refused, load, loads: () => loads };
 }
 
 const fail = async () => {
@@ -142,12 +145,45 @@ describe('the read-through cache', () => {
     expect((await cache.get('k', load('b'), WAIT)).outcome.kind).toBe('hit');
   });
 
-  test('takes a value of another making for a miss', async () => {
+  test.each([
+    'no json',
+    '{}',
+    '[]',
+    'null',
+    '{"value":null,"freshMs":1000}',
+    '{"value":{"channel":{}},"freshMs":1000}',
+    '{"value":"stored"}',
+    '{"value":"stored","freshMs":1e308}',
+    '{"value":"stored","freshMs":3600001}',
+    '{"value":"stored","freshMs":-1}',
+    '{"value":"stored","freshMs":"1000"}',
+    '{"value":"stored","absent":"gone","freshMs":1000}',
+    '{"absent":true,"freshMs":1000}',
+    '{"absent":"gone","freshMs":60001}',
+    `{"value":"${'x'.repeat(1_100_000)}","freshMs":1000}`,
+    '['.repeat(100_000),
+  ])('refuses what it did not write, counts it and replaces it: %#', async (value) => {
+    const { cache, store, clock, refused, load } = setUp();
+    store.entries.set('k', { value, storedAtMs: clock.now() });
+    expect(await cache.get('k', load('a'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'miss' } });
+    expect(refused).toEqual(['k']);
+    expect(store.entries.get('k')?.value).toBe('{"value":"a","freshMs":3600000}');
+  });
+
+  test('never repeats a stored text about an absence', async () => {
     const { cache, store, clock, load } = setUp();
-    for (const value of ['no json', '{}', '[]', 'null']) {
-      store.entries.set(value, { value, storedAtMs: clock.now() });
-      expect((await cache.get(value, load('a'), WAIT)).value).toBe('a');
-    }
+    const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
+    store.entries.set('k', { value, storedAtMs: clock.now() });
+    await expect(cache.get('k', load('a'), WAIT)).rejects.toMatchObject({
+      code: 'channel_not_found',
+      message: 'There is no such channel.',
+    });
+  });
+
+  test('serves nothing that is older than its limit, however long the store keeps it', async () => {
+    const { cache, store, clock } = setUp();
+    store.entries.set('k', { value: '{"value":"a","freshMs":1000}', storedAtMs: clock.now() - 168 * HOUR_MS });
+    await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
   test('does not store what it is told not to, and asks for it again when its own time is over', async () => {

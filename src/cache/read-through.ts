@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { currentSpan, type Span, traced } from '../lib/tracing/span.ts';
 import { withinMs } from '../lib/within-ms.ts';
 import type { Store } from './store.ts';
+import { type Content, readStoredForm, writeStoredForm } from './stored-form.ts';
 
 /** What a load brings. */
 export interface Loaded<V> {
@@ -38,9 +39,13 @@ export interface GetCurrentOptions<V> extends GetOptions, LoadIdentity {
   readonly isCurrent?: (value: V) => boolean;
 }
 
-export interface ReadThroughOptions {
+export interface ReadThroughOptions<V> {
   /** What its values are, for traces. */
   readonly name?: string;
+  /** Whether a stored value is one of this kind and belongs under the key; what is not counts as absent. */
+  readonly isValue: (value: unknown, key: string) => value is V;
+  /** Called for a stored value that does not fit. */
+  readonly onRefused?: (key: string) => void;
   readonly store: Store;
   readonly clock: Clock;
   readonly freshMs: number;
@@ -83,7 +88,7 @@ const ENTRY_OVERHEAD_BYTES = 400;
 const MAX_CLOCK_SKEW_MS = 5_000;
 
 interface Entry<V> {
-  readonly content: { readonly value: V } | { readonly absent: string };
+  readonly content: Content<V>;
   /** Monotonic times: the wall clock may jump while the process runs. */
   readonly freshUntilMs: number;
   readonly staleUntilMs: number;
@@ -97,18 +102,14 @@ interface PendingLoad<V> {
   readonly result: Promise<Entry<V>>;
 }
 
-interface StoredForm<V> {
-  readonly value?: V;
-  readonly absent?: string;
-  readonly freshMs: number;
-}
-
 /**
  * Memory (LRU) over a store, with one load per key however many ask at once; an old value is served when a load fails
  * or takes too long. The load goes on when its callers have gone.
  */
-export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V> {
-  const { name = 'values', store, clock, freshMs, staleMs, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = options;
+export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
+  const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
+  const { retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = options;
+  const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS };
   const memory = new LRUCache<string, Entry<V>>({
     maxSize: options.maxMemoryBytes,
     sizeCalculation: (entry) => entry.bytes,
@@ -121,14 +122,16 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     if (inMemory !== undefined) return inMemory.staleUntilMs > clock.monotonic() ? inMemory : undefined;
     const stored = await store.get(key);
     if (stored === undefined) return undefined;
-    const form = parseStored<V>(stored.value);
-    if (form === undefined) return undefined;
+    const form = readStoredForm(stored.value, key, rules);
+    if (form === undefined) {
+      onRefused?.(key);
+      return undefined;
+    }
     const ageMs = clock.now() - stored.storedAtMs;
     // An entry from the future was written before the clock was set back: its age is unknown, so it counts as stale.
     const leftMs = ageMs < -MAX_CLOCK_SKEW_MS ? 0 : form.freshMs - Math.max(ageMs, 0);
-    const content = form.absent === undefined ? { value: form.value as V } : { absent: form.absent };
-    const entry = entryOf(content, leftMs, staleMs - Math.max(ageMs, 0), stored.value.length, true);
-    if ('absent' in content && leftMs <= 0) return undefined;
+    const entry = entryOf(form.content, leftMs, staleMs - Math.max(ageMs, 0), stored.value.length, true);
+    if (entry.staleUntilMs <= clock.monotonic()) return undefined;
     // A load that finished meanwhile is newer than what the store had.
     const newer = memory.get(key);
     if (newer !== undefined) return newer;
@@ -137,7 +140,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
   }
 
   function entryOf(
-    content: Entry<V>['content'],
+    content: Content<V>,
     freshForMs: number,
     staleForMs: number,
     length: number,
@@ -154,8 +157,8 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
     };
   }
 
-  function keep(key: string, content: Entry<V>['content'], freshForMs: number, isStorable: boolean): Entry<V> {
-    const text = JSON.stringify({ ...content, freshMs: freshForMs } satisfies StoredForm<V>);
+  function keep(key: string, content: Content<V>, freshForMs: number, isStorable: boolean): Entry<V> {
+    const text = writeStoredForm({ content, freshMs: freshForMs });
     const entry = entryOf(content, freshForMs, staleMs, text.length, isStorable);
     memory.set(key, entry);
     if (isStorable) {
@@ -195,7 +198,7 @@ export function createReadThrough<V>(options: ReadThroughOptions): ReadThrough<V
       }
     }
 
-    function finish(content: Entry<V>['content'], freshForMs: number, isStorable: boolean): Entry<V> {
+    function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Entry<V> {
       if (pending.get(key) === started) return keep(key, content, freshForMs, isStorable);
       return entryOf(content, freshForMs, staleMs, 0, false);
     }
@@ -310,16 +313,6 @@ function noteOutcome(span: Span | undefined, { kind, isCollapsed, reason }: Cach
 
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
-
-/** `undefined` for a value that is not of our making: a store may be shared or damaged. */
-function parseStored<V>(text: string): StoredForm<V> | undefined {
-  try {
-    const form = JSON.parse(text) as StoredForm<V>;
-    return typeof form.freshMs === 'number' ? form : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function alwaysCurrent(): boolean {
   return true;

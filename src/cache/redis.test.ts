@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../test/helpers/redis.ts';
 import { parseRedisUrl } from '../domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisStore } from './redis.ts';
-import { createSharedPictures } from './shared-pictures.ts';
+import { createSharedPictures, type SharedPictures } from './shared-pictures.ts';
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;
@@ -39,15 +40,40 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 60_000);
     await createSharedPictures({ connection, maxPictureBytes: 10 }).set('picture1/x', Buffer.from('bytes'));
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.sort()).toEqual(['pennant:channel1:UC', 'pennant:picture1/x']);
+    expect(keys.sort()).toEqual(['pennant:bytes2:picture1/x', 'pennant:channel1:UC']);
     for (const key of keys) expect(await server.command('PTTL', key)).toBeGreaterThan(0);
   });
 
-  test('what somebody else wrote under a key reads as nothing', async () => {
-    for (const value of ['', 'text', ' text', 'no number']) {
-      await server.command('SET', 'pennant:foreign', value);
-      expect(await createRedisStore({ connection }).get('foreign')).toBeUndefined();
-    }
+  test.each([
+    ['an empty text', ['SET', '']],
+    ['a text', ['SET', 'text']],
+    ['no time', ['SET', ' text']],
+    ['a time without end', ['SET', '1e308 {}']],
+    ['a list', ['RPUSH', 'item']],
+    ['a set', ['SADD', 'item']],
+  ])(
+    '%s under a key reads as nothing, is reported, and gives way to a value',
+    async (_what, [command = '', item = '']) => {
+      await server.command('DEL', 'pennant:foreign');
+      await server.command(command, 'pennant:foreign', item);
+      const refused: string[] = [];
+      const store = createRedisStore({ connection, onRefused: (key) => refused.push(key) });
+      expect(await store.get('foreign')).toBeUndefined();
+      expect(refused).toEqual(['foreign']);
+      await store.set('foreign', { value: 'ours', storedAtMs: 1 }, 60_000);
+      expect(await store.get('foreign')).toEqual({ value: 'ours', storedAtMs: 1 });
+    },
+  );
+
+  test('erases past keys of other types, and those too that name the channel', async () => {
+    const gone = 'UCgone_________________A';
+    await server.command('FLUSHALL');
+    await server.command('RPUSH', `pennant:channel1:${gone}`, 'item');
+    await server.command('RPUSH', 'pennant:search1:20:other', 'item');
+    const store = createRedisStore({ connection });
+    await store.set('name1:handle:gone', { value: `{"value":"${gone}"}`, storedAtMs: 1 }, 60_000);
+    expect((await store.eraseChannels(new Set([gone]))).toSorted()).toEqual([`channel1:${gone}`, 'name1:handle:gone']);
+    expect(await server.command('KEYS', '*')).toEqual(['pennant:search1:20:other']);
   });
 
   test('a lifetime below a millisecond leaves nothing', async () => {
@@ -57,13 +83,75 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await store.get('short')).toBeUndefined();
   });
 
-  test('pictures come back byte for byte, and those over the limit are not kept', async () => {
-    const pictures = createSharedPictures({ connection, maxPictureBytes: 256 });
-    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    await pictures.set('every byte', bytes);
-    await pictures.set('too large', Buffer.alloc(257));
-    expect(await pictures.get('every byte')).toEqual(bytes);
-    expect(await pictures.get('too large')).toBeUndefined();
-    expect(await pictures.get('never set')).toBeUndefined();
+  describe('shared pictures', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('RIFFxxxxWEBP'),
+      Buffer.from(Array.from({ length: 244 }, (_, byte) => byte)),
+    ]);
+    const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    const key = `picture2/UCsome_________________A/${digest}/0,0,1,1/1x1/default.webp`;
+    const original = `original/UCsome_________________A/${digest}`;
+    let refused: string[];
+    let pictures: SharedPictures;
+    beforeEach(() => {
+      refused = [];
+      pictures = createSharedPictures({ connection, maxPictureBytes: 256, onRefused: (each) => refused.push(each) });
+      return server.command('FLUSHALL');
+    });
+
+    test('come back byte for byte, and those over the limit are not kept', async () => {
+      for (const each of [key, `${key}.refined`, original]) {
+        await pictures.set(each, bytes);
+        expect(await pictures.get(each)).toEqual(bytes);
+      }
+      await pictures.set(`${key}2.webp`, Buffer.alloc(257));
+      expect(await pictures.get(`${key}2.webp`)).toBeUndefined();
+      expect(refused).toEqual([]);
+    });
+
+    async function store(under: string, content: Buffer): Promise<void> {
+      await createSharedPictures({ connection, maxPictureBytes: 1_000 }).set(under, content);
+    }
+    const script = Buffer.from('<script>alert(document.domain)</script>');
+
+    test.each<[string, string, (redisKey: string) => Promise<unknown>]>([
+      ['a list', key, (redisKey) => server.command('RPUSH', redisKey, 'item')],
+      ['nothing but a checksum', key, (redisKey) => server.command('SET', redisKey, 'abcd')],
+      ['bytes without a checksum', key, (redisKey) => server.command('SET', redisKey, 'RIFFxxxxWEBP and more')],
+      [
+        'a damaged picture',
+        key,
+        async (redisKey) => {
+          await store(key, bytes);
+          await server.command('SETRANGE', redisKey, '100', 'damage');
+        },
+      ],
+      ['a script', key, () => store(key, script)],
+      ['a picture of another format', key, () => store(key, Buffer.from('\xff\xd8\xff and more than that', 'latin1'))],
+      [
+        'the picture of another key',
+        key,
+        async (redisKey) => {
+          await store(key.replace('1x1', '2x2'), bytes);
+          await server.command('RENAME', redisKey.replace('1x1', '2x2'), redisKey);
+        },
+      ],
+      ['a script in place of an original', original, () => store(original, script)],
+      ['another picture in place of an original', original, () => store(original, Buffer.concat([bytes, bytes]))],
+    ])('refuse %s', async (_what, under, put) => {
+      await put(`pennant:bytes2:${under}`);
+      expect(await pictures.get(under)).toBeUndefined();
+      expect(refused).toEqual([under]);
+      await pictures.set(under, bytes);
+      expect(await pictures.get(under)).toEqual(bytes);
+    });
+
+    test('do not read the former form, and erase it', async () => {
+      await server.command('SET', `pennant:${key}`, 'RIFFxxxxWEBP of an earlier version');
+      expect(await pictures.get(key)).toBeUndefined();
+      await pictures.set(key, bytes);
+      await pictures.eraseChannels(new Set(['UCsome_________________A']));
+      expect(await server.command('KEYS', '*')).toEqual([]);
+    });
   });
 });

@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../lib/redis/connection.ts';
+import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
 import { createRedisScript } from '../lib/redis/script.ts';
 import { findEntryKind } from './keys.ts';
@@ -15,7 +15,8 @@ for _, id in ipairs(ARGV) do is_meant[id] = true end
 local id_form = 'UC' .. string.rep('[%w_-]', 22)
 local erased = {}
 for _, key in ipairs(KEYS) do
-  local text = key .. ' ' .. (redis.call('GET', key) or '')
+  local value = redis.pcall('GET', key)
+  local text = key .. ' ' .. (type(value) == 'string' and value or '')
   for id in string.gmatch(text, id_form) do
     if is_meant[id] then
       redis.call('UNLINK', key)
@@ -27,13 +28,30 @@ end
 return erased
 `);
 
+export interface RedisStoreOptions {
+  /** The caller's; it stays open. */
+  readonly connection: RedisConnection;
+  /** Called for a value that this store did not write. */
+  readonly onRefused?: (key: string) => void;
+}
+
 /**
- * A store that instances share, in Redis or Valkey; entries expire there by themselves. The connection is the caller's
- * and stays open. Calls reject with `RedisUnavailable`.
+ * A store that instances share, in Redis or Valkey; entries expire there by themselves. Calls reject with
+ * `RedisUnavailable`.
  */
-export function createRedisStore({ connection }: { connection: RedisConnection }): ErasableStore {
+export function createRedisStore({ connection, onRefused }: RedisStoreOptions): ErasableStore {
   async function remove(key: string): Promise<void> {
     await connection.run((redis) => redis.del(REDIS_KEY_PREFIX + key));
+  }
+
+  /** `null` where there is nothing, `undefined` where there is no text but another type. */
+  async function textUnder(key: string): Promise<string | null | undefined> {
+    try {
+      return await connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key));
+    } catch (error) {
+      if (error instanceof RedisWrongType) return undefined;
+      throw error;
+    }
   }
 
   /** Those of the store alone: the rate limit's logs and the pictures are others' keys. */
@@ -46,8 +64,11 @@ export function createRedisStore({ connection }: { connection: RedisConnection }
 
   return {
     async get(key) {
-      const text = await connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key));
-      return text === null ? undefined : parse(text);
+      const text = await textUnder(key);
+      if (text === null) return undefined;
+      const entry = text === undefined ? undefined : parse(text);
+      if (entry === undefined) onRefused?.(key);
+      return entry;
     },
     async set(key, entry, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
@@ -73,9 +94,10 @@ function format({ value, storedAtMs }: StoredEntry): string {
   return `${storedAtMs} ${value}`;
 }
 
-/** `undefined` for what is not of our making: others may use the same Redis. */
+const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?) /;
+
+/** `undefined` for what this store did not write: others may use the same Redis. */
 function parse(text: string): StoredEntry | undefined {
-  const end = text.indexOf(' ');
-  const storedAtMs = end < 1 ? Number.NaN : Number(text.slice(0, end));
-  return Number.isFinite(storedAtMs) ? { value: text.slice(end + 1), storedAtMs } : undefined;
+  const [head, storedAtMs] = TEXT_FORM.exec(text) ?? [];
+  return head === undefined ? undefined : { value: text.slice(head.length), storedAtMs: Number(storedAtMs) };
 }

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
-import type { RedisConnection } from '../lib/redis/connection.ts';
+import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
 import { lookInto } from './cache-schema.ts';
 import { fileNamesIn } from './file-scan.ts';
 import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
 import { REDIS_KEY_PREFIX } from './redis.ts';
+import { findPictureKey } from './shared-pictures.ts';
 
 /** What is stored, as an operator looks at it; "no such channel" (`negatives`) counts apart from what was found. */
 export const STORED_KINDS = [
@@ -75,19 +76,44 @@ function sizeOf(path: string): number {
 export async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const counter = createCounter();
   for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) {
-    const own = keys.filter((key) => findStoredKind(key.slice(REDIS_KEY_PREFIX.length)) !== undefined);
-    const read = await connection.run((redis) =>
-      Promise.all(own.map((key) => Promise.all([key, redis.strLen(key), redis.getRange(key, 0, HEAD_BYTES)]))),
-    );
-    for (const [prefixed, length, head] of read) {
-      const key = prefixed.slice(REDIS_KEY_PREFIX.length);
-      const [storedAt = '', value = ''] = (head ?? '').split(' ', 2);
+    const own = keys.filter((key) => findStoredKind(storeKeyOf(key)) !== undefined);
+    for (const { redisKey, length, head } of await readHeads(connection, own)) {
+      const key = storeKeyOf(redisKey);
+      const [storedAt = '', value = ''] = head.split(' ', 2);
       const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
       const oldestMs = isPicture(key) ? undefined : Number(storedAt);
-      counter.add(kind, { entries: 1, bytes: key.length + length, oldestMs });
+      counter.add(kind, { entries: 1, bytes: redisKey.length - REDIS_KEY_PREFIX.length + length, oldestMs });
     }
   }
   return counter.statistics;
+}
+
+function storeKeyOf(redisKey: string): string {
+  return findPictureKey(redisKey) ?? redisKey.slice(REDIS_KEY_PREFIX.length);
+}
+
+interface ValueHead {
+  readonly redisKey: string;
+  readonly length: number;
+  readonly head: string;
+}
+
+async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
+  const heads = await Promise.all(keys.map((key) => readHead(connection, key)));
+  return heads.filter((head) => head !== undefined);
+}
+
+/** `undefined` for a key of another type, which is not ours. */
+async function readHead(connection: RedisConnection, redisKey: string): Promise<ValueHead | undefined> {
+  try {
+    const [length, head] = await connection.run((redis) =>
+      Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)]),
+    );
+    return { redisKey, length, head: head ?? '' };
+  } catch (error) {
+    if (error instanceof RedisWrongType) return undefined;
+    throw error;
+  }
 }
 
 /** Of the pictures on disk. */

@@ -2,7 +2,7 @@ import { cachePaths } from '../cache/cache-paths.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { createGuardedStore } from '../cache/guarded-store.ts';
 import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
-import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
+import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../cache/read-through.ts';
 import { createRedisStore } from '../cache/redis.ts';
 import { createSharedPictures } from '../cache/shared-pictures.ts';
 import { createSqliteStore } from '../cache/sqlite.ts';
@@ -16,6 +16,7 @@ import { withinMs } from '../lib/within-ms.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
+import { STORED_VALUES } from '../services/stored-values.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import type { PartStates } from './part-states.ts';
 
@@ -25,6 +26,8 @@ export interface StoresOptions {
   readonly logger: Logger;
   readonly states: PartStates;
   readonly holders: Holders;
+  /** Called for a stored value that cannot be one of ours: damaged, or written by somebody else. */
+  readonly onRefusedValue?: (key: string) => void;
 }
 
 /** Everything that is kept, in memory, on disk and in Redis. */
@@ -48,7 +51,8 @@ const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
 
-export async function createStores({ config, clock, logger, states, holders }: StoresOptions): Promise<Stores> {
+export async function createStores(options: StoresOptions): Promise<Stores> {
+  const { config, clock, logger, states, holders, onRefusedValue: onRefused = () => undefined } = options;
   const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
@@ -57,7 +61,7 @@ export async function createStores({ config, clock, logger, states, holders }: S
       onStateChange: (problem) => states.report('redis', problem === null ? null : `not used (${problem})`),
     }));
   const unguardedStore = redis
-    ? createRedisStore({ connection: redis })
+    ? createRedisStore({ connection: redis, onRefused })
     : createSqliteStore({
         path: paths.database,
         maxBytes: STORE_MAX_BYTES,
@@ -85,7 +89,7 @@ export async function createStores({ config, clock, logger, states, holders }: S
       },
     }),
     ...(redis && {
-      shared: createSharedPictures({ connection: redis, maxPictureBytes: SHARED_PICTURE_MAX_BYTES }),
+      shared: createSharedPictures({ connection: redis, maxPictureBytes: SHARED_PICTURE_MAX_BYTES, onRefused }),
     }),
     maxMemoryBytes: shareOf('pictures'),
     onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
@@ -95,15 +99,16 @@ export async function createStores({ config, clock, logger, states, holders }: S
     return Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);
   }
 
-  function readThrough<V>(kind: keyof typeof LIFETIMES): ReadThrough<V> {
-    return createReadThrough<V>({ name: kind, store, clock, ...LIFETIMES[kind], maxMemoryBytes: shareOf(kind) });
+  function readThrough<V>(kind: keyof typeof LIFETIMES, isValue: ReadThroughOptions<V>['isValue']): ReadThrough<V> {
+    const rules = { ...LIFETIMES[kind], isValue, onRefused };
+    return createReadThrough<V>({ name: kind, store, clock, ...rules, maxMemoryBytes: shareOf(kind) });
   }
 
   const caches = {
-    records: readThrough<ChannelEntry>('records'),
-    names: readThrough<string>('names'),
-    searches: readThrough<FoundChannels>('searches'),
-    originals: readThrough<Original>('originals'),
+    records: readThrough<ChannelEntry>('records', STORED_VALUES.records),
+    names: readThrough<string>('names', STORED_VALUES.names),
+    searches: readThrough<FoundChannels>('searches', STORED_VALUES.searches),
+    originals: readThrough<Original>('originals', STORED_VALUES.originals),
   };
 
   holders.add('pictures on disk', () => {

@@ -52,3 +52,8 @@ export interface SearchHit {
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';
 }
+
+/** Whether it has the form of `Channel.publishedAt`. */
+export function isPublishedAt(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
+}

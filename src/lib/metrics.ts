@@ -17,6 +17,7 @@ export interface Metrics {
   readonly sourceSeconds: Histogram<'source' | 'operation'>;
   readonly sourceFields: Counter<'source' | 'field' | 'path'>;
   readonly encoderEnds: Counter<'reason'>;
+  readonly refusedValues: Counter<'kind'>;
   readonly encoderSeconds: Histogram<'task'>;
   readonly encoderWaitSeconds: Histogram<'task'>;
   addGauge(gauge: ScrapedMetric): void;
@@ -56,6 +57,12 @@ export function createMetrics(): Metrics {
       name: 'pennant_encoder_processes_ended_total',
       help: 'Encoder processes that ended, by reason.',
       labelNames: ['reason'],
+      registers,
+    }),
+    refusedValues: new Counter({
+      name: 'pennant_stored_values_refused_total',
+      help: 'Stored values that were not of our making or damaged, and counted as absent.',
+      labelNames: ['kind'],
       registers,
     }),
     encoderSeconds: new Histogram({

@@ -63,6 +63,24 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  test.each([
+    ['a text', ['SET', 'text']],
+    ['a set', ['SADD', 'item']],
+    ['a list of texts', ['RPUSH', ...Array(10).fill('text')]],
+    ['a list of no numbers', ['RPUSH', ...Array(10).fill('nan')]],
+    ['a list that ends in a text', ['RPUSH', '1', 'text']],
+    ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
+  ])('begins a log anew where a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
+    let refused = 0;
+    const [connection] = connections as [RedisConnection];
+    const limiter = createRedisRateLimiter({ connection, onRefused: () => (refused += 1) });
+    const limit = { requests: 10, windowMs: 30_000 };
+    await server.command(command, 'pennant:limit1:10/30000:192.0.2.1', ...items);
+    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 9 });
+    expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
+    expect(refused).toBe(1);
+  });
+
   test('goes by the clock of Redis, and a log expires with its newest request', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const limit = { requests: 2, windowMs: 3_600_000 };

@@ -8,13 +8,21 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
  * clock is the only one that all instances share.
  *
  * A clock that was set back stands still for the client until it has caught up; where it was set back by more than the
- * window, the log begins anew instead of blocking the client for longer than any request could have.
+ * window, the log begins anew instead of blocking the client for longer than any request could have. So does a log that
+ * cannot be ours: another type, something that is no time, or more times than requests are allowed.
  */
 const DECIDE = createRedisScript(`
 local log, requests, window_us = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000
 local may_admit = ARGV[3] == '1'
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+
+local function is_time(index)
+  return string.match(redis.call('LINDEX', log, index), '^%d+$')
+end
+local length = redis.pcall('LLEN', log)
+local is_ours = type(length) == 'number' and length <= requests and (length == 0 or is_time(0) and is_time(-1))
+if not is_ours then redis.call('DEL', log) end
 
 local newest = tonumber(redis.call('LINDEX', log, -1))
 if newest and newest - now > window_us then
@@ -37,11 +45,17 @@ if is_allowed then
   used = used + 1
   oldest = oldest or now
 end
-return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0 }
+return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0, is_ours and 1 or 0 }
 `);
 
 export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
   hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
+}
+
+export interface RedisRateLimiterOptions {
+  readonly connection: Pick<RedisConnection, 'run'>;
+  /** Called where a key held something that is no log. */
+  readonly onRefused?: () => void;
 }
 
 /**
@@ -50,13 +64,14 @@ export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
  *
  * `hit` rejects with `RedisUnavailable` when Redis does not decide in time.
  */
-export function createRedisRateLimiter({ connection }: { connection: Pick<RedisConnection, 'run'> }): RedisRateLimiter {
+export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimiterOptions): RedisRateLimiter {
   return {
     async hit(client, { requests, windowMs }, mayAdmit = true) {
       const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
       const args = [String(requests), String(windowMs), mayAdmit ? '1' : '0'];
       const reply = await connection.run((redis) => DECIDE(redis, [key], args));
-      const [isAllowed, remaining, resetUs] = reply as [number, number, number];
+      const [isAllowed, remaining, resetUs, isOurs] = reply as [number, number, number, number];
+      if (isOurs === 0) onRefused?.();
       return { isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 };
     },
     async close() {},

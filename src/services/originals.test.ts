@@ -8,6 +8,7 @@ import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder.ts';
 import { createOriginals, type Original, type Originals } from './originals.ts';
+import { STORED_VALUES } from './stored-values.ts';
 
 const HOUR_MS = 3_600_000;
 const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
@@ -54,6 +55,7 @@ function start(): void {
     } as unknown as PictureCache,
     cache: createReadThrough<Original>({
       store,
+      isValue: STORED_VALUES.originals,
       clock,
       freshMs: 24 * HOUR_MS,
       staleMs: 168 * HOUR_MS,

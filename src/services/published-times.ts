@@ -1,6 +1,6 @@
 import { publishedKey } from '../cache/keys.ts';
 import type { Store } from '../cache/store.ts';
-import type { Channel } from '../domain/channel.ts';
+import { type Channel, isPublishedAt } from '../domain/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** The exact second a channel was created, which most answers do not hold; it never changes, so it is kept for good. */
@@ -18,13 +18,25 @@ export interface PublishedTimesOptions {
   /** `undefined` or `null` when no source can tell now. */
   readonly find: (channelId: string) => Promise<string | null | undefined>;
   readonly onError: (error: unknown) => void;
+  /** Called for a stored value that is no time. */
+  readonly onRefused?: (key: string) => void;
 }
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 /** How a time of which only the day is known is written. */
 const DAY_ONLY = 'T00:00:00Z';
 
-export function createPublishedTimes({ store, clock, find, onError }: PublishedTimesOptions): PublishedTimes {
+export function createPublishedTimes(options: PublishedTimesOptions): PublishedTimes {
+  const { store, clock, find, onError, onRefused } = options;
+
+  async function knownTime(channelId: string): Promise<string | undefined> {
+    const key = publishedKey(channelId);
+    const stored = await store.get(key);
+    if (stored === undefined || isPublishedAt(stored.value)) return stored?.value;
+    onRefused?.(key);
+    return undefined;
+  }
+
   async function findBehind(channelId: string, onFound: (publishedAt: string) => Promise<void>): Promise<void> {
     try {
       const publishedAt = await find(channelId);
@@ -39,8 +51,8 @@ export function createPublishedTimes({ store, clock, find, onError }: PublishedT
   return {
     async complete(channel, onFound) {
       if (channel.publishedAt !== null && !channel.publishedAt.endsWith(DAY_ONLY)) return channel;
-      const known = await store.get(publishedKey(channel.channelId));
-      if (known !== undefined) return { ...channel, publishedAt: known.value };
+      const known = await knownTime(channel.channelId);
+      if (known !== undefined) return { ...channel, publishedAt: known };
       void findBehind(channel.channelId, onFound);
       return channel;
     },

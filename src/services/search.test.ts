@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import { createSearchService } from './search.ts';
+import { STORED_VALUES } from './stored-values.ts';
 
 const BLOCKED = 'UCblocked000000000000000';
 
@@ -47,6 +48,7 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
       isBlocked: (channelId) => channelId === BLOCKED,
     },
     cache: createReadThrough<FoundChannels>({
+      isValue: STORED_VALUES.searches,
       clock,
       ...LIFETIMES.searches,
       maxMemoryBytes: 1_000_000,

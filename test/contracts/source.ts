@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { channelKey } from '../../src/cache/keys.ts';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isCouldNotTell } from '../../src/domain/errors.ts';
 import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
+import { STORED_VALUES } from '../../src/services/stored-values.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { answeringLate } from '../helpers/late-source.ts';
 
@@ -189,6 +191,8 @@ export function expectWellFormedChannel(channel: Channel): void {
   for (const original of [channel.banner, channel.avatar]) {
     if (original !== null) expect(original.key).not.toBe('');
   }
+  const key = channelKey(channel.channelId);
+  expect(STORED_VALUES.records({ channel, isComplete: true }, key), 'the stored record is used').toBe(true);
 }
 
 function expectWellFormedHit(hit: SearchHit): void {

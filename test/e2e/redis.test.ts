@@ -155,11 +155,41 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const instance = await startConnected(server.url, UNLIMITED);
     await instance.get(`/${SAMPLE}/mobile.webp`);
     await sleep(50);
-    const before = await server.command('KEYS', 'pennant:picture*');
+    const before = await server.command('KEYS', 'pennant:bytes2:picture*');
     expect(before).toHaveLength(1);
     await instance.get(`/${SAMPLE}/mobile.webp?width=777`);
     await sleep(50);
-    expect(await server.command('KEYS', 'pennant:picture*')).toEqual(before);
+    expect(await server.command('KEYS', 'pennant:bytes2:picture*')).toEqual(before);
+  });
+
+  test('stay on it when keys hold another type or values that nobody here wrote', async () => {
+    const record = `pennant:channel1:${SAMPLE}`;
+    const limit = 'pennant:limit1:10/30000:127.0.0.1';
+    await server.command('RPUSH', record, 'item');
+    await server.command('SET', limit, 'text');
+    await server.command('SET', 'pennant:search2:saltmarrow', `${Date.now()} {"value":null,"freshMs":1e308}`);
+    await server.command(
+      'SET',
+      'pennant:name1:handle:copperloop',
+      `${Date.now()} {"value":"undefined","freshMs":60000}`,
+    );
+    const instance = await startConnected(server.url);
+    for (const path of [`/api/channel/${SAMPLE}`, '/api/search?q=saltmarrow', '/api/channel/copperloop?type=handle']) {
+      const { status, headers } = await instance.get(path);
+      expect([path, status, headers['cache-status']]).toEqual([
+        path,
+        200,
+        expect.stringMatching(/fwd=uri-miss; stored/),
+      ]);
+    }
+    const refused = await Promise.all(
+      ['channel', 'limit', 'search', 'name'].map((kind) =>
+        metric(instance, `pennant_stored_values_refused_total{kind="${kind}"}`),
+      ),
+    );
+    expect(refused).toEqual([1, 1, 1, 1]);
+    expect([await metric(instance, 'pennant_redis_usable'), (await readiness(instance)).conditions]).toEqual([1, []]);
+    await expect.poll(() => server.command('TYPE', record)).toBe('string');
   });
 
   test.each([

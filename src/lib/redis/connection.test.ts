@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { findRedisServer, type RedisServer, startRedisServer } from '../../../test/helpers/redis.ts';
 import { startSlowProxy } from '../../../test/helpers/slow-proxy.ts';
 import { parseRedisUrl } from '../../domain/redis-url.ts';
-import { createRedisConnection, type RedisConnection, type RedisTimings, RedisUnavailable } from './connection.ts';
+import {
+  createRedisConnection,
+  type RedisConnection,
+  type RedisTimings,
+  RedisUnavailable,
+  RedisWrongType,
+} from './connection.ts';
 
 interface Subject {
   readonly connection: RedisConnection;
@@ -51,6 +57,17 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     server = await startRedisServer();
   });
   afterEach(() => server.remove());
+
+  test('stays in use when a key holds another type, in a command and in a script', async () => {
+    const { connection, changes, write } = await connect(server.url);
+    await connection.run((redis) => redis.rPush('list', 'item'));
+    const read = connection.run((redis) => redis.get('list'));
+    await expect(read).rejects.toBeInstanceOf(RedisWrongType);
+    const script = connection.run((redis) => redis.eval("return redis.call('GET', 'list')"));
+    await expect(script).rejects.toBeInstanceOf(RedisWrongType);
+    await write();
+    expect([connection.stats(), changes]).toEqual([{ isUsable: true, timeouts: 0, outages: 0 }, []]);
+  });
 
   test('a server that works is used from the start, without a word about it', async () => {
     const { connection, changes, write } = await connect(server.url);

@@ -11,6 +11,14 @@ export class RedisUnavailable extends Error {
   }
 }
 
+/** The key holds another type than the command works on: nothing is wrong with Redis itself. */
+export class RedisWrongType extends RedisUnavailable {
+  constructor(cause: unknown) {
+    super('A key in Redis holds another type.', { cause });
+    this.name = 'RedisWrongType';
+  }
+}
+
 export interface RedisStats {
   readonly isUsable: boolean;
   /** Commands without an answer in time, since the start. */
@@ -24,7 +32,7 @@ export interface RedisConnection {
    * Runs a command, or several that belong together.
    *
    * @throws RedisUnavailable after the command's time-out at the latest, at once while Redis is left alone; the command
-   * may have been carried out all the same
+   * may have been carried out all the same. RedisWrongType where a key holds another type; Redis stays in use
    */
   run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
   stats(): RedisStats;
@@ -133,6 +141,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       timeoutsInARow = 0;
       return answer;
     } catch (error) {
+      if (isWrongType(error)) throw new RedisWrongType(error);
       handleFailure(client, error);
       throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
     }
@@ -153,4 +162,9 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       client?.destroy();
     },
   };
+}
+
+/** Redis 6.2 puts what a script has met behind words of its own. */
+function isWrongType(error: unknown): boolean {
+  return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
 }

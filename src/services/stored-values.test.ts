@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { channelKey } from '../cache/keys.ts';
+import type { Channel, SearchHit } from '../domain/channel.ts';
+import type { Original } from './originals.ts';
+import { STORED_VALUES } from './stored-values.ts';
+
+const ID = 'UCsome_________________A';
+const CHANNEL: Channel = {
+  channelId: ID,
+  title: 'Some channel',
+  description: '',
+  customUrl: '@Some',
+  publishedAt: '2014-05-17T09:30:00Z',
+  country: 'NL',
+  subscriberCount: '1284000',
+  viewCount: null,
+  videoCount: '0',
+  links: [{ title: 'Website', url: 'https://pennant.example/' }],
+  banner: { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] },
+  avatar: { kind: 'catalog-file', key: 'catalog:0123', fileName: '0123456789abcdef0123456789abcdef.jpg' },
+};
+const HIT: SearchHit = {
+  ...{ channelId: ID, title: 'Some channel', description: null, customUrl: null },
+  ...{ subscriberCount: '1', videoCount: null, banner: 'unknown', avatar: 'present' },
+};
+const ORIGINAL: Original = {
+  ...{ refKey: 'key', digest: '0123456789abcdef0123456789abcdef', firstStoredAtMs: 1_700_000_000_000 },
+  ...{ width: 2_560, height: 1_440, format: 'gif', hasAlpha: false, isWebReady: true },
+};
+const NOTHING_KNOWN = Object.fromEntries(Object.keys(CHANNEL).map((field) => [field, null]));
+
+describe('a stored record', () => {
+  const fits = (value: unknown) => STORED_VALUES.records(value, channelKey(ID));
+  const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true });
+
+  test('is used with every field known, and with none but ID and title', () => {
+    expect(fits(ofChannel({}))).toBe(true);
+    expect(fits(ofChannel({ ...NOTHING_KNOWN, channelId: ID, title: 'Some channel' }))).toBe(true);
+    expect(fits({ movedTo: 'UCother________________A' })).toBe(true);
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['an empty object', {}],
+    ['an empty channel', { channel: {}, isComplete: true }],
+    ['no word about completeness', { channel: CHANNEL }],
+    ['the record of another channel', ofChannel({ channelId: 'UCother________________A' })],
+    ['a move to what is no channel', { movedTo: '../x' }],
+    ['no title', ofChannel({ title: '' })],
+    ['a number as count', ofChannel({ subscriberCount: 1_284_000 })],
+    ['a count that is no number', ofChannel({ viewCount: 'many' })],
+    ['another form of time', ofChannel({ publishedAt: 'yesterday' })],
+    ['a script as link', ofChannel({ links: [{ title: 'x', url: 'javascript:alert(1)' }] })],
+    ['a link that is no URL', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
+    ['a picture over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
+    ['a picture out of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
+  ])('is refused with %s', (_what, value) => {
+    expect(fits(value)).toBe(false);
+  });
+});
+
+test('a stored name is used when it is a channel ID', () => {
+  expect([ID, 'undefined', '', null, { channelId: ID }].map((value) => STORED_VALUES.names(value))).toEqual([
+    ...[true, false, false, false, false],
+  ]);
+});
+
+test('stored search results are used when every hit fits', () => {
+  const fits = (hits: unknown, next: unknown = { youtube: 'token' }) => STORED_VALUES.searches({ hits, next });
+  expect([fits([]), fits([HIT, HIT]), fits([], {})]).toEqual([true, true, true]);
+  const wrong = [null, {}, [null], [HIT, { ...HIT, channelId: 'x' }], [{ ...HIT, banner: true }]];
+  expect(wrong.map((hits) => fits(hits))).toEqual(wrong.map(() => false));
+  expect([fits([], null), fits([], []), fits([], { youtube: 1 }), STORED_VALUES.searches([HIT])]).toEqual([
+    ...[false, false, false, false],
+  ]);
+});
+
+test('stored facts about an original are used when they can be true', () => {
+  expect(STORED_VALUES.originals(ORIGINAL)).toBe(true);
+  for (const wrong of [
+    { digest: '../x' },
+    { width: 0 },
+    { height: 1e9 },
+    { format: 'svg' },
+    { firstStoredAtMs: null },
+  ]) {
+    expect(STORED_VALUES.originals({ ...ORIGINAL, ...wrong })).toBe(false);
+  }
+});

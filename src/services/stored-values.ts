@@ -1,0 +1,96 @@
+import { channelKey } from '../cache/keys.ts';
+import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { FORMATS } from '../domain/formats.ts';
+import { isChannelId } from '../domain/identifier.ts';
+import { type Check, either, fields, listOf, mapOf, nullOr, numberIn, oneOf, text, trueOrFalse } from '../lib/shape.ts';
+import type { FoundChannels } from '../sources/search-all.ts';
+import type { ChannelEntry } from './channels.ts';
+import type { Original } from './originals.ts';
+
+/*
+ * What a stored value of each kind has to look like before it is used. A store can be damaged, and whoever can write to
+ * Redis can write anything.
+ */
+
+const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
+const NOT_EMPTY = text(/./s);
+const COUNT = nullOr(text(/^\d{1,30}$/));
+const OPTIONAL_TEXT = nullOr(text());
+/** Beyond what any decoder here accepts. */
+const MAX_SIDE_PX = 65_535;
+
+const LINK = fields<ChannelLink>({ title: text(), url: isWebUrl });
+
+const ORIGINAL_REF: Check<OriginalRef> = either(
+  fields<Extract<OriginalRef, { kind: 'remote' }>>({
+    kind: oneOf(['remote']),
+    key: NOT_EMPTY,
+    urls: listOf(text(/^https:\/\//)),
+  }),
+  fields<Extract<OriginalRef, { kind: 'catalog-file' }>>({
+    kind: oneOf(['catalog-file']),
+    key: NOT_EMPTY,
+    // No path: it is joined to the folder of the catalog's pictures.
+    fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
+  }),
+);
+
+const CHANNEL = fields<Channel>({
+  channelId: CHANNEL_ID,
+  title: NOT_EMPTY,
+  description: OPTIONAL_TEXT,
+  customUrl: nullOr(text(/^@/)),
+  publishedAt: nullOr(isPublishedAt),
+  country: nullOr(text(/^[A-Z]{2}$/)),
+  subscriberCount: COUNT,
+  viewCount: COUNT,
+  videoCount: COUNT,
+  links: nullOr(listOf(LINK)),
+  banner: nullOr(ORIGINAL_REF),
+  avatar: nullOr(ORIGINAL_REF),
+});
+
+const CHANNEL_ENTRY: Check<ChannelEntry> = either(
+  fields<{ channel: Channel; isComplete: boolean }>({ channel: CHANNEL, isComplete: trueOrFalse }),
+  fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
+);
+
+const PICTURE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
+
+const SEARCH_HIT = fields<SearchHit>({
+  channelId: CHANNEL_ID,
+  title: text(),
+  description: OPTIONAL_TEXT,
+  customUrl: OPTIONAL_TEXT,
+  subscriberCount: COUNT,
+  videoCount: COUNT,
+  banner: PICTURE_PRESENCE,
+  avatar: PICTURE_PRESENCE,
+});
+
+const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
+
+const ORIGINAL = fields<Original>({
+  refKey: NOT_EMPTY,
+  digest: text(/^[0-9a-f]{32}$/),
+  firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+  width: numberIn(1, MAX_SIDE_PX),
+  height: numberIn(1, MAX_SIDE_PX),
+  format: oneOf([...FORMATS, 'gif']),
+  hasAlpha: trueOrFalse,
+  isWebReady: trueOrFalse,
+});
+
+/** By the cache that they are for. */
+export const STORED_VALUES = {
+  records: (value: unknown, key: string): value is ChannelEntry =>
+    // A record of another channel under this key would be served in its place.
+    CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
+  names: CHANNEL_ID,
+  searches: FOUND_CHANNELS,
+  originals: ORIGINAL,
+} as const;
+
+function isWebUrl(value: unknown): value is string {
+  return typeof value === 'string' && ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
+}

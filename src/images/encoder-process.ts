@@ -106,7 +106,7 @@ async function inspect(original: OriginalBytes): Promise<PictureInfo> {
   // A header says nothing of a cut or damaged rest. Decoders run from the top, so the last row needs everything.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
-  const isReady = isWebReady(metadata) && isBarePicture(format, bytes);
+  const isReady = isWebReady(metadata) && (await isBarePicture(format, bytes));
   return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha, isWebReady: isReady };
 }
 

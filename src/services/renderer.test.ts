@@ -6,7 +6,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { type EndReason, TaskInterrupted } from '../images/encoder-pool.ts';
 import { createRefinements } from './refinements.ts';
-import { createRenderer, type PictureSpec } from './renderer.ts';
+import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
 const QUICK = Buffer.from('the quick encoding');
 const SMALL = Buffer.from('small');
@@ -45,6 +45,7 @@ let readOriginal: () => Promise<{ bytes: Buffer }>;
 let attempts: number;
 let errors: unknown[];
 let ask: () => Promise<Buffer>;
+let renderer: Renderer;
 
 beforeEach(() => {
   stored = new Map();
@@ -68,7 +69,7 @@ function start(): void {
     },
     async close() {},
   };
-  const renderer = createRenderer({
+  renderer = createRenderer({
     originals: { get: unused, readBytes: unused, read: () => readOriginal() },
     encoder: {
       encode: async () => QUICK,
@@ -182,5 +183,15 @@ describe('a smaller encoding that is gone', () => {
     clock.advance(60_000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(attempts).toBe(1);
+  });
+});
+
+describe('a picture that shows all of its original in the same format', () => {
+  it('has another ETag when it is re-encoded than when the original itself is sent', async () => {
+    const sameFormat = { ...SPEC, identity: { ...SPEC.identity, format: 'png' as const } };
+    const sent = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: true } });
+    const encoded = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: false } });
+    expect(encoded.etag).not.toBe(sent.etag);
+    expect(encoded.earlierEtags).not.toContain(sent.etag);
   });
 });

@@ -131,8 +131,11 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
 
   return {
     async renditionOf(spec) {
-      const key = pictureKey(spec.identity);
-      if (isTheOriginal(spec)) return passThrough(spec, key);
+      const plainKey = pictureKey(spec.identity);
+      const isWhole = isWholeOriginal(spec);
+      if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
+      // The former version sent some of these originals as they were, under the plain key: other bytes, another ETag.
+      const key = isWhole ? `${plainKey}.encoded` : plainKey;
       const generation = await availableGeneration(key, spec.fileClass);
       const storedKey = generation === 'refined' ? refinedPictureKey(key) : key;
       const effort = generation === 'refined' ? 'high' : 'quick';
@@ -187,10 +190,10 @@ function isGoneFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** True when the picture is the original as it is, and the original carries nothing that a picture here must not. */
-function isTheOriginal({ original, identity }: PictureSpec): boolean {
+/** True when the picture shows all of the original, in its own size and format. */
+function isWholeOriginal({ original, identity }: PictureSpec): boolean {
   const { crop, output, format, quality } = identity;
   const isWhole = crop.width === original.width && crop.height === original.height;
   const isFullSize = output.width === original.width && output.height === original.height;
-  return original.isWebReady && isWhole && isFullSize && format === original.format && quality === undefined;
+  return isWhole && isFullSize && format === original.format && quality === undefined;
 }

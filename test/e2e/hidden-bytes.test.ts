@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { EXTENSIONS } from '../../src/domain/formats.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
+import { SEED, seedPictures } from '../helpers/seeded-pictures.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/** Some places have no room for all of it. */
+const SHORTEST_SEED = SEED.subarray(0, 4);
+/** Decoders refuse these: nothing of them is ever sent. */
+const REFUSED = ['jpeg: arithmetic conditioning', 'jpeg: a reserved segment'];
+
+test('no byte of an original is sent that is not part of its picture', async () => {
+  const pictures = await seedPictures();
+  const dataDir = await createTemporaryDirectory();
+  const files = Object.fromEntries(pictures.map(({ bytes }, number) => [`${number}.bin`, bytes]));
+  const lines = pictures.map((_, number) => catalogLine(number, { avatarFile: `${number}.bin` }));
+  expect((await importLines(dataDir, lines, await writePictures(dataDir, files))).refusals).toEqual([]);
+  const service = await startTestApp({ dataDir });
+  onTestFinished(() => service.close());
+
+  for (const [number, { format, place }] of pictures.entries()) {
+    const extension = format === 'gif' ? 'png' : EXTENSIONS[format];
+    const { status, bytes } = await service.get(`/${channelIdOf(number)}/avatar.${extension}`);
+    const name = `${format}: ${place}`;
+    expect([name, bytes.includes(SHORTEST_SEED)]).toEqual([name, false]);
+    expect([name, status]).toEqual([name, REFUSED.includes(name) ? 502 : 200]);
+  }
+});

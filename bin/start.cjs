@@ -1,7 +1,8 @@
 'use strict';
 
 // No TypeScript: Node would load its support for that before what an earlier start has compiled could be used.
-const { existsSync } = require('node:fs');
+const { createHash } = require('node:crypto');
+const { existsSync, readdirSync, rm } = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 const { loadEnvFile } = require('./env-file.cjs');
@@ -11,6 +12,8 @@ const SOURCES = join(__dirname, '../src/main.ts');
 const [command = 'serve', ...options] = process.argv.slice(2);
 const isService = command === 'serve' && options.length === 0;
 endOnSignal();
+// Nobody but the service's user and group has a use for what is in DATA_DIR.
+process.umask(process.umask(0o077) | 0o027);
 const envFile = loadEnvFile();
 if (isService && envFile.problem === undefined) keepCompiled();
 // A file of its own: Node 8 cannot read `import()`. No process of its own: signals must reach the service. A package
@@ -31,8 +34,27 @@ function endOnSignal() {
 
 /** Stripping types and compiling takes most of a start: what is kept in the data directory is used by the next one. */
 function keepCompiled() {
-  const dataDirectory = process.env.DATA_DIR?.trim() || './data';
   // The threads take the directory from the environment.
-  process.env.NODE_COMPILE_CACHE ??= join(dataDirectory, 'compile-cache');
+  process.env.NODE_COMPILE_CACHE ??= compileCacheOfThisInstallation();
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
+}
+
+/** Each installation has its own: the entries of one that an upgrade has replaced would stay for ever. */
+function compileCacheOfThisInstallation() {
+  const directory = join(process.env.DATA_DIR?.trim() || './data', 'compile-cache');
+  const { version } = require('../package.json');
+  const own = createHash('sha256').update(`${version} ${process.version} ${__dirname}`).digest('hex').slice(0, 16);
+  for (const name of namesIn(directory)) {
+    // A few thousand small files; the start does not wait for it, and the next one tries again.
+    if (name !== own) rm(join(directory, name), { recursive: true, force: true }, () => {});
+  }
+  return join(directory, own);
+}
+
+function namesIn(directory) {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { childrenOf, type ServiceOptions, startService } from '../helpers/service-process.ts';
@@ -14,11 +14,28 @@ const compiledIn = (dataDir: string) => readdir(join(dataDir, 'compile-cache'), 
 
 test('what makes the next start quick is written before it listens, not while clients wait', async () => {
   const directory = await createTemporaryDirectory();
+  const compileCache = join(directory, 'data/compile-cache');
+  await mkdir(join(compileCache, 'of-another-installation/files'), { recursive: true });
   const { base } = await start({ directory });
+  await expect
+    .poll(() => readdir(compileCache), { timeout: 60_000 })
+    .toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
   const atFirst = (await compiledIn(join(directory, 'data'))).length;
   await fetch(base);
   expect(atFirst).toBeGreaterThan(100);
   expect((await compiledIn(join(directory, 'data'))).length).toBe(atFirst);
+});
+
+test('nobody but the user and the group of the service may read what it writes', async () => {
+  const directory = await createTemporaryDirectory();
+  const { child, ended } = await start({ directory });
+  child.kill('SIGTERM');
+  await ended;
+  const data = join(directory, 'data');
+  const entries = await readdir(data, { recursive: true, withFileTypes: true });
+  const paths = [data, ...entries.map(({ parentPath, name }) => join(parentPath, name))];
+  expect(paths.length).toBeGreaterThan(10);
+  for (const path of paths) expect([path, (await stat(path)).mode & 0o027]).toEqual([path, 0]);
 });
 
 test.each([

@@ -1,0 +1,132 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+
+/* deploy/compose.yaml, as docker-compose reads it. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SAMPLE = 'UCPennantSample00000001A';
+
+const run = promisify(execFile);
+const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf8');
+
+/** What docs/operating.md has the reader write into `.env`. */
+function firstDaySettings(): string {
+  const blocks = readDocuments().flatMap((document) => document.blocks);
+  const [first] = blocks.filter(({ document, language }) => document === 'docs/operating.md' && language === 'ini');
+  if (first === undefined) throw new Error('docs/operating.md shows no settings');
+  return first.text;
+}
+
+interface ComposedService {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly networks?: Readonly<Record<string, { readonly ipv4_address?: string }>>;
+  readonly ports?: readonly string[];
+}
+
+describe.skipIf(!findDockerCompose())('compose.yaml for docker-compose', () => {
+  let project: string;
+  let services: Record<string, ComposedService>;
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'pennant-compose-'));
+    await cp(join(ROOT, 'deploy'), join(project, 'deploy'), { recursive: true });
+    await writeFile(join(project, '.env'), `${firstDaySettings()}\nBLOCKED_CHANNELS=${SAMPLE}\n`);
+    const { stdout } = await run(
+      'docker-compose',
+      ['-f', join(project, 'deploy/compose.yaml'), '--profile', 'metrics', 'config'],
+      { env: { PATH: process.env.PATH } },
+    );
+    ({ services } = parseYaml(stdout) as { services: Record<string, ComposedService> });
+  }, 60_000);
+  afterAll(() => rm(project, { recursive: true, force: true }));
+
+  test('every service has few rights, bounds and an image of one version', () => {
+    expect(Object.keys(services).sort()).toEqual([
+      'nginx',
+      'pennant-1',
+      'pennant-2',
+      'pennant-3',
+      'prometheus',
+      'valkey',
+    ]);
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        restart: 'unless-stopped',
+        mem_limit: expect.stringMatching(/^\d+[mg]$/),
+        pids_limit: expect.any(Number),
+        logging: { options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
+      });
+      expect(service.image).toMatch(/^pennant$|:v?\d+\.\d+\.\d+$/);
+    }
+  });
+
+  test('every instance has the settings of .env, but for what the containers decide', () => {
+    for (const number of [1, 2, 3]) {
+      expect(services[`pennant-${number}`]?.environment).toMatchObject({
+        BASE_URL: 'https://img.example.org',
+        BLOCKED_CHANNELS: SAMPLE,
+        HOST: '0.0.0.0',
+        DATA_DIR: '/data',
+        TRUST_PROXY: '172.30.80.10/32',
+        CONSOLE_HOST: `172.30.81.2${number}`,
+      });
+    }
+  });
+
+  test('nothing is published by IPv6, where all visitors would have one address', () => {
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports);
+    expect(published).toEqual(['0.0.0.0:80:80/tcp', '127.0.0.1:9090:9090/tcp']);
+  });
+
+  test('Prometheus is in the network of the private listeners, and asks each by its address there', async () => {
+    const { scrape_configs } = parseYaml(await readDeployed('prometheus.yaml')) as {
+      scrape_configs: { static_configs: { targets: string[] }[] }[];
+    };
+    const listeners = [1, 2, 3].map((number) => {
+      const { environment = {}, networks } = services[`pennant-${number}`] ?? {};
+      expect(networks?.metrics?.ipv4_address).toBe(environment.CONSOLE_HOST);
+      return `${environment.CONSOLE_HOST}:${environment.CONSOLE_PORT}`;
+    });
+    expect(scrape_configs[0]?.static_configs[0]?.targets).toEqual(listeners);
+    expect(Object.keys(services.prometheus?.networks ?? {})).toContain('metrics');
+    expect(Object.keys(services.nginx?.networks ?? {})).not.toContain('metrics');
+  });
+});
+
+describe('compose.yaml', () => {
+  const composed = readFileSync(join(ROOT, 'deploy/compose.yaml'), 'utf8');
+
+  test('names the instances that nginx.conf asks, and nginx’s address as the one that is trusted', async () => {
+    const nginx = await readDeployed('nginx.conf');
+    const asked = [...nginx.matchAll(/server (\S+):8080/g)].map(([, name]) => name);
+    expect(asked).toEqual([...composed.matchAll(/^ {2}(pennant-\d+):$/gm)].map(([, name]) => name).slice(0, 3));
+    const nginxAddress = /nginx:[\s\S]*ipv4_address: ([\d.]+)/.exec(composed)?.[1];
+    expect(composed).toContain(`TRUST_PROXY: ${nginxAddress}/32\n`);
+  });
+
+  test('mounts every file that nginx.conf includes', async () => {
+    const nginx = await readDeployed('nginx.conf');
+    const included = new Set([...nginx.matchAll(/include (\S+);/g)].map(([, name]) => name));
+    expect(included.size).toBeGreaterThan(0);
+    for (const name of ['nginx.conf', ...included]) expect(composed).toContain(`./${name}:/etc/nginx/${name}:ro`);
+  });
+});
+
+/** False where it is absent, but never in CI. */
+function findDockerCompose(): boolean {
+  if (spawnSync('docker-compose', ['version']).status === 0) return true;
+  if (process.env.CI) throw new Error('docker-compose is needed here: apt-get install docker-compose');
+  console.log('SKIPPED: no docker-compose on this machine, so deploy/compose.yaml is not checked by it.');
+  return false;
+}

@@ -11,11 +11,15 @@ export interface LimiterFigures {
   readonly newClientNs: number;
   /** A later request of each, in the same order. */
   readonly knownClientNs: number;
-  /**
-   * The longest decision among the first requests of all clients, by the wall clock: pauses of the garbage collector and
-   * of the machine are included.
-   */
-  readonly longestMs: Readonly<Record<AddressKind, Summary>>;
+  readonly pauses: Readonly<Record<AddressKind, PauseFigures>>;
+}
+
+/** The longest decision among the first requests of all clients. */
+export interface PauseFigures {
+  /** Of this thread, the collector's work on it included: what a machine that others use leaves unchanged. */
+  readonly cpuMs: Summary;
+  /** With what the machine makes every process wait. */
+  readonly wallMs: Summary;
 }
 
 type AddressKind = keyof typeof ADDRESSES;
@@ -42,11 +46,11 @@ export function measureLimiter(clients = DEFAULT_CLIENTS): LimiterFigures {
   return {
     clients,
     ...measureClients(clients),
-    longestMs: { IPv4: measurePauses(clients, 'IPv4'), IPv6: measurePauses(clients, 'IPv6') },
+    pauses: { IPv4: measurePauses(clients, 'IPv4'), IPv6: measurePauses(clients, 'IPv6') },
   };
 }
 
-function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'longestMs'> {
+function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'pauses'> {
   const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: clients });
 
   function hitAll(): number {
@@ -63,21 +67,28 @@ function measureClients(clients: number): Omit<LimiterFigures, 'clients' | 'long
   return { bytesPerClient, newClientNs, knownClientNs: hitAll() };
 }
 
-function measurePauses(clients: number, kind: AddressKind): Summary {
-  return summarize(Array.from({ length: PAUSE_ROUNDS }, () => longestDecisionMs(clients, ADDRESSES[kind])));
+function measurePauses(clients: number, kind: AddressKind): PauseFigures {
+  const rounds = Array.from({ length: PAUSE_ROUNDS }, () => longestDecision(clients, ADDRESSES[kind]));
+  return {
+    cpuMs: summarize(rounds.map(({ cpuMs }) => cpuMs)),
+    wallMs: summarize(rounds.map(({ wallMs }) => wallMs)),
+  };
 }
 
-function longestDecisionMs(clients: number, addressOf: (client: number) => string): number {
+function longestDecision(clients: number, addressOf: (client: number) => string): { cpuMs: number; wallMs: number } {
   collectGarbage();
   const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: clients });
-  let longestMs = 0;
+  const longest = { cpuMs: 0, wallMs: 0 };
   for (let client = 0; client < clients; client += 1) {
     const address = addressOf(client);
     const startedMs = performance.now();
+    const before = process.threadCpuUsage();
     limiter.hit(address, LIMIT);
-    longestMs = Math.max(longestMs, performance.now() - startedMs);
+    const { user, system } = process.threadCpuUsage(before);
+    longest.cpuMs = Math.max(longest.cpuMs, (user + system) / 1000);
+    longest.wallMs = Math.max(longest.wallMs, performance.now() - startedMs);
   }
-  return longestMs;
+  return longest;
 }
 
 function scattered(client: number): number {

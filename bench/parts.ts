@@ -78,7 +78,7 @@ const MAX_DECISION_NS = 3_000;
 const MAX_PAUSE_MS = 20;
 
 function limiterRows(figures: LimiterFigures): Row[] {
-  const { clients, bytesPerClient, newClientNs, knownClientNs, longestMs } = figures;
+  const { clients, bytesPerClient, newClientNs, knownClientNs } = figures;
   return [
     {
       part: 'limiter',
@@ -90,14 +90,20 @@ function limiterRows(figures: LimiterFigures): Row[] {
     },
     decisionRow('a client’s first decision', newClientNs),
     decisionRow('a client’s second decision', knownClientNs),
-    ...Object.entries(longestMs).map(([kind, { median, lowest, highest }]) => ({
-      part: 'limiter',
-      what: `longest of ${clients} decisions for new ${kind} clients`,
-      measured: `${median.toFixed(1)} ms (${lowest.toFixed(1)}–${highest.toFixed(1)})`,
-      target: `at most ${MAX_PAUSE_MS} ms`,
-      isMet: median <= MAX_PAUSE_MS,
-    })),
+    ...(['IPv4', 'IPv6'] as const).map((kind) => pauseRow(kind, figures)),
   ];
+}
+
+function pauseRow(kind: 'IPv4' | 'IPv6', { clients, pauses }: LimiterFigures): Row {
+  const { cpuMs, wallMs } = pauses[kind];
+  const cpu = `${cpuMs.median.toFixed(1)} (${cpuMs.lowest.toFixed(1)}–${cpuMs.highest.toFixed(1)}) ms of CPU time`;
+  return {
+    part: 'limiter',
+    what: `longest of ${clients} decisions for new ${kind} clients`,
+    measured: `${cpu}, ${wallMs.lowest.toFixed(1)}–${wallMs.highest.toFixed(1)} ms by the clock`,
+    target: `at most ${MAX_PAUSE_MS} ms of CPU time`,
+    isMet: cpuMs.median <= MAX_PAUSE_MS,
+  };
 }
 
 function decisionRow(what: string, ns: number): Row {

@@ -243,13 +243,18 @@ export async function buildApp(
     return [...degraded, ...leftAlone, ...(isStopping ? [stopping] : [])];
   }
 
-  holders.add('rate limit', () => ({ entries: ownLimiter.stats().clients, maxEntries: config.rateLimitClients }));
+  holders.add('rate limit', () => ownLimiter.stats());
   if (sharedLimiter) {
     holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
   }
   holders.add('failed originals', () => originals.stats());
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: config.encoderQueue }));
+
+  function limiterFigures() {
+    const { entries: clients, evicted } = ownLimiter.stats();
+    return { clients, evicted };
+  }
 
   addProcessGauges(metrics);
   addHolderGauges(metrics, holders);
@@ -258,7 +263,7 @@ export async function buildApp(
     pictures: () => pictures.stats(),
     memoryEntries: () =>
       Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
-    limiter: () => ownLimiter.stats(),
+    limiter: limiterFigures,
     refusedNetworks: () => refusedClients.stats().entries,
     breakers: () => [
       ...upstreams.sourceStates().flatMap(({ name, breaker }) => (breaker === null ? [] : [[name, breaker] as const])),
@@ -277,7 +282,7 @@ export async function buildApp(
       sources: allUpstreams,
       encoder: () => encoder.stats(),
       stores: () => holders.read(),
-      limiter: () => ownLimiter.stats(),
+      limiter: limiterFigures,
       refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
       settings,
     },

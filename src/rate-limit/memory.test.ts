@@ -25,7 +25,7 @@ describe('the in-process limiter when it is full', () => {
   it('never keeps more clients than its cap', () => {
     const { limiter, hit } = createFullLimiter(100);
     for (let client = 0; client < 1_000; client += 1) hit(`client ${client}`);
-    expect(limiter.stats()).toEqual({ clients: 100, evicted: 900 });
+    expect(limiter.stats()).toMatchObject({ entries: 100, maxEntries: 100, evicted: 900 });
   });
 
   it('forgets the clients with the most budget left first', () => {
@@ -62,7 +62,7 @@ describe('the in-process limiter when it is full', () => {
     for (let client = 0; client < 10; client += 1) hit(`early ${client}`);
     clock.advance(LIMIT.windowMs);
     for (let client = 0; client < 10; client += 1) hit(`late ${client}`);
-    expect(limiter.stats()).toEqual({ clients: 10, evicted: 0 });
+    expect(limiter.stats()).toMatchObject({ entries: 10, evicted: 0 });
   });
 });
 
@@ -73,11 +73,11 @@ describe('the in-process limiter over time', () => {
     clock.advance(LIMIT.windowMs);
     let largestStep = 0;
     for (let client = 0; client < 10_000; client += 1) {
-      const before = limiter.stats().clients;
+      const before = limiter.stats().entries;
       hit('steady');
-      largestStep = Math.max(largestStep, before - limiter.stats().clients);
+      largestStep = Math.max(largestStep, before - limiter.stats().entries);
     }
-    expect(limiter.stats().clients).toBe(1);
+    expect(limiter.stats().entries).toBe(1);
     expect(largestStep).toBeLessThan(100);
   });
 
@@ -87,7 +87,7 @@ describe('the in-process limiter over time', () => {
       hit(`client ${client}`);
       clock.advance(30);
     }
-    expect(limiter.stats().clients).toBeLessThan(1_100);
+    expect(limiter.stats().entries).toBeLessThan(1_100);
   });
 
   it('goes by the monotonic clock, so that a jump of the wall clock neither blocks nor frees anyone', () => {
@@ -113,5 +113,35 @@ describe('the in-process limiter over time', () => {
       const eleventh = admitted[index + LIMIT.requests];
       if (eleventh !== undefined) expect(eleventh - time).toBeGreaterThanOrEqual(LIMIT.windowMs);
     });
+  });
+});
+
+describe('the memory of the in-process limiter', () => {
+  it('is used again for new clients once others are forgotten', () => {
+    const { clock, limiter, hit } = createFullLimiter(5_000);
+    const flood = (round: number) => {
+      for (let client = 0; client < 5_000; client += 1) hit(`${round} ${client}`, LIMIT.requests);
+    };
+    flood(0);
+    const { bytes } = limiter.stats();
+    expect(bytes).toBeLessThan(2 * 1024 * 1024);
+    for (let round = 1; round < 4; round += 1) {
+      clock.advance(round === 2 ? LIMIT.windowMs : 1);
+      flood(round);
+    }
+    expect(limiter.stats().bytes).toBe(bytes);
+  });
+
+  it('tells apart as many clients as it keeps, forgets those it is told to and finds all others', () => {
+    const { clock, hit } = createFullLimiter(100_000);
+    const clients = Array.from({ length: 10_000 }, (_, number) => `2001:db8:${number.toString(16)}::/64`);
+    for (const client of clients) expect(hit(client).remaining).toBe(9);
+    clock.advance(LIMIT.windowMs / 2);
+    const kept = clients.filter((_, number) => number % 3 === 0);
+    for (const client of kept) expect(hit(client).remaining).toBe(8);
+    clock.advance(LIMIT.windowMs / 2);
+    for (let visit = 0; visit < 7_000; visit += 1) hit('steady');
+    for (const client of kept) expect(hit(client).remaining).toBe(8);
+    for (const client of clients.filter((_, number) => number % 3 === 1)) expect(hit(client).remaining).toBe(9);
   });
 });

@@ -1,13 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
-import { compactCopy } from '../lib/compact-copy.ts';
-import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/ranked-lists.ts';
-import { createShardedMap, type ShardedMap } from '../lib/sharded-map.ts';
+import { FIELD_COUNT } from './client-fields.ts';
+import { createClientIndex } from './client-index.ts';
+import { createClientRanks } from './client-ranks.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
-import { createTimeQueues, NO_CELL, type TimeQueue } from './time-queues.ts';
+import { createRecords, NONE } from './records.ts';
+import { createTimeQueues } from './time-queues.ts';
 
 export interface MemoryRateLimiterStats {
   /** Clients kept now; some may have expired and not been swept yet. */
-  readonly clients: number;
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly bytes: number;
   /** Clients forgotten before their time because `maxClients` was reached, since the start. */
   readonly evicted: number;
 }
@@ -29,18 +32,6 @@ export interface MemoryRateLimiterOptions {
 
 const DEFAULT_MAX_CLIENTS = 1_000_000;
 
-/** A client's log: the times of its admitted requests that are still inside the window. */
-interface ClientLog extends TimeQueue, Ranked<ClientLog> {
-  readonly key: string;
-}
-
-/** All clients under one limit. A client that has two (an override inside its IPv6 network) has two logs. */
-interface LimitGroup extends RateLimit {
-  readonly logs: ShardedMap<ClientLog>;
-  /** By used budget; within a rank the client whose last admitted request is oldest comes first. */
-  readonly ranks: RankedLists<ClientLog>;
-}
-
 /** Finer than tenths, so that each count under the default limit has its own rank; the top one means "blocked". */
 const TOP_RANK = 16;
 const RANK_COUNT = TOP_RANK + 1;
@@ -49,137 +40,125 @@ const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
 
 /**
  * Decides in this process, from a log of each client's admitted times: no span of `windowMs`, wherever it starts, holds
- * more than `requests` of them. `hit` answers at once.
+ * more than `requests` of them. `hit` answers at once. A client that comes under two limits (an override inside its IPv6
+ * network) has a log for each.
  */
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
-  const queues = createTimeQueues();
-  const groups: LimitGroup[] = [];
-  let clients = 0;
+  const logs = createRecords(FIELD_COUNT);
+  const index = createClientIndex(logs);
+  const times = createTimeQueues(logs);
+  /** By limit and used budget; within a rank the client whose last admitted request is oldest comes first. */
+  const ranks = createClientRanks(logs);
+  /** In the order in which they were first seen; there are as many as the settings name. */
+  const limits: RateLimit[] = [];
   let evicted = 0;
   let visits = 0;
 
-  function groupOf(limit: RateLimit): LimitGroup {
-    for (const group of groups) {
-      if (group.requests === limit.requests && group.windowMs === limit.windowMs) return group;
+  function numberOf(limit: RateLimit): number {
+    for (let number = 0; number < limits.length; number += 1) {
+      const known = limits[number] as RateLimit;
+      if (known.requests === limit.requests && known.windowMs === limit.windowMs) return number;
     }
-    const group = createGroup(limit);
-    groups.push(group);
-    return group;
+    return limits.push({ requests: limit.requests, windowMs: limit.windowMs }) - 1;
   }
 
-  function logOf(group: LimitGroup, client: string, nowMs: number): ClientLog {
-    const known = group.logs.get(client);
-    if (known !== undefined) return known;
-    if (clients >= maxClients) evictOne(nowMs);
-    const log = createLog(compactCopy(client));
-    group.logs.set(log.key, log);
-    clients += 1;
-    return log;
+  function rankOf(limit: number, rank: number): number {
+    return limit * RANK_COUNT + rank;
   }
 
-  function dropExpired(group: LimitGroup, log: ClientLog, nowMs: number): void {
-    while (log.length > 0 && nowMs - queues.oldest(log) >= group.windowMs) queues.shift(log);
+  function logOf(limit: number, client: string, nowMs: number): number {
+    const known = index.find(client, limit);
+    if (known !== NONE) return known;
+    if (logs.stats().entries >= maxClients) evictOne(nowMs);
+    return index.add(client, limit);
   }
 
-  function push(group: LimitGroup, log: ClientLog, atMs: number): void {
-    queues.push(log, atMs);
-    group.ranks.place(log, Math.floor((log.length * TOP_RANK) / group.requests));
+  function dropExpired(log: number, windowMs: number, nowMs: number): void {
+    while (times.length(log) > 0 && nowMs - times.oldest(log) >= windowMs) times.shift(log);
   }
 
-  function forget(group: LimitGroup, log: ClientLog): void {
-    queues.clear(log);
-    group.ranks.remove(log);
-    group.logs.delete(log.key);
-    clients -= 1;
+  function push(log: number, limit: number, atMs: number): void {
+    times.push(log, atMs);
+    const { requests } = limits[limit] as RateLimit;
+    ranks.place(log, rankOf(limit, Math.floor((times.length(log) * TOP_RANK) / requests)));
   }
 
-  function isExpired(group: LimitGroup, log: ClientLog, nowMs: number): boolean {
-    return nowMs - queues.newest(log) >= group.windowMs;
+  function forget(log: number): void {
+    times.clear(log);
+    ranks.remove(log);
+    index.remove(log);
+  }
+
+  function isExpired(log: number, limit: number, nowMs: number): boolean {
+    return nowMs - times.newest(log) >= (limits[limit] as RateLimit).windowMs;
   }
 
   function evictOne(nowMs: number): void {
     for (let rank = 0; rank < RANK_COUNT; rank += 1) {
-      for (const group of groups) {
-        const log = group.ranks.first(rank);
-        if (log === undefined) continue;
-        if (!isExpired(group, log, nowMs)) evicted += 1;
-        forget(group, log);
+      for (let limit = 0; limit < limits.length; limit += 1) {
+        const log = ranks.first(rankOf(limit, rank));
+        if (log === NONE) continue;
+        if (!isExpired(log, limit, nowMs)) evicted += 1;
+        forget(log);
         return;
       }
     }
   }
 
-  /** Forgets expired clients of one rank of one group, the next one with every visit. */
+  /** Forgets expired clients of one rank of one limit, the next one with every visit. */
   function sweepNextRank(nowMs: number): void {
-    const group = groups[visits % groups.length] as LimitGroup;
-    const rank = Math.floor(visits / groups.length) % RANK_COUNT;
+    const limit = visits % limits.length;
+    const rank = rankOf(limit, Math.floor(visits / limits.length) % RANK_COUNT);
     visits += 1;
-    for (let swept = 0; swept < MAX_SWEPT_PER_VISIT * groups.length; swept += 1) {
-      const log = group.ranks.first(rank);
-      if (log === undefined || !isExpired(group, log, nowMs)) return;
-      forget(group, log);
+    for (let swept = 0; swept < MAX_SWEPT_PER_VISIT * limits.length; swept += 1) {
+      const log = ranks.first(rank);
+      if (log === NONE || !isExpired(log, limit, nowMs)) return;
+      forget(log);
     }
   }
 
   return {
     hit(client, limit) {
+      const { requests, windowMs } = limit;
       const nowMs = clock.monotonic();
-      const group = groupOf(limit);
+      const number = numberOf(limit);
       sweepNextRank(nowMs);
-      const log = logOf(group, client, nowMs);
-      dropExpired(group, log, nowMs);
-      const isAllowed = log.length < group.requests;
-      if (isAllowed) push(group, log, nowMs);
+      const log = logOf(number, client, nowMs);
+      dropExpired(log, windowMs, nowMs);
+      const isAllowed = times.length(log) < requests;
+      if (isAllowed) push(log, number, nowMs);
       return {
         isAllowed,
-        remaining: group.requests - log.length,
-        resetMs: group.windowMs - (nowMs - queues.oldest(log)),
+        remaining: requests - times.length(log),
+        resetMs: windowMs - (nowMs - times.oldest(log)),
       };
     },
+
     budget(client, limit) {
+      const { requests, windowMs } = limit;
       const nowMs = clock.monotonic();
-      const group = groupOf(limit);
-      const log = group.logs.get(client);
-      if (log !== undefined) dropExpired(group, log, nowMs);
-      if (log === undefined || log.length === 0) return { remaining: group.requests, resetMs: 0 };
-      return {
-        remaining: group.requests - log.length,
-        resetMs: group.windowMs - (nowMs - queues.oldest(log)),
-      };
+      const log = index.find(client, numberOf(limit));
+      if (log !== NONE) dropExpired(log, windowMs, nowMs);
+      if (log === NONE || times.length(log) === 0) return { remaining: requests, resetMs: 0 };
+      return { remaining: requests - times.length(log), resetMs: windowMs - (nowMs - times.oldest(log)) };
     },
+
     add(client, limit, atMs) {
       const nowMs = clock.monotonic();
-      const group = groupOf(limit);
+      const number = numberOf(limit);
       sweepNextRank(nowMs);
-      const log = logOf(group, client, nowMs);
-      push(group, log, log.length === 0 ? atMs : Math.max(atMs, queues.newest(log)));
+      const log = logOf(number, client, nowMs);
+      push(log, number, times.length(log) === 0 ? atMs : Math.max(atMs, times.newest(log)));
     },
-    stats: () => ({ clients, evicted }),
-    async close() {
-      groups.length = 0;
-      clients = 0;
-    },
-  };
-}
 
-function createGroup(limit: RateLimit): LimitGroup {
-  return {
-    requests: limit.requests,
-    windowMs: limit.windowMs,
-    logs: createShardedMap<ClientLog>(),
-    ranks: createRankedLists<ClientLog>(),
-  };
-}
+    stats: () => ({
+      entries: logs.stats().entries,
+      maxEntries: maxClients,
+      bytes: logs.stats().bytes + index.stats().bytes + times.stats().bytes,
+      evicted,
+    }),
 
-function createLog(key: string): ClientLog {
-  return {
-    key,
-    length: 0,
-    firstCell: NO_CELL,
-    lastCell: NO_CELL,
-    rank: UNRANKED,
-    previous: undefined,
-    next: undefined,
+    async close() {},
   };
 }

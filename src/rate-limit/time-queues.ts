@@ -1,24 +1,22 @@
-/** One client's queue of times inside a `TimeQueues` pool. Only the pool reads or writes these positions. */
-export interface TimeQueue {
-  length: number;
-  firstCell: number;
-  lastCell: number;
-}
+import { FIELD } from './client-fields.ts';
+import { NONE, type Records } from './records.ts';
 
 /**
- * First-in-first-out queues of times that share a few large arrays: 12 bytes a time, however many queues there are and
- * however long each is. A million small JavaScript arrays would cost ten times that, and the collector's attention.
+ * First-in-first-out queues of times, one for each record, that share a few large arrays: 12 bytes a time, however many
+ * queues there are and however long each is.
  */
 export interface TimeQueues {
-  push(queue: TimeQueue, time: number): void;
+  length(record: number): number;
+  push(record: number, time: number): void;
   /** The queue must not be empty. */
-  oldest(queue: TimeQueue): number;
+  oldest(record: number): number;
   /** The queue must not be empty. */
-  newest(queue: TimeQueue): number;
+  newest(record: number): number;
   /** Drops the oldest time; the queue must not be empty. */
-  shift(queue: TimeQueue): void;
+  shift(record: number): void;
   /** Empties the queue at once, whatever its length. */
-  clear(queue: TimeQueue): void;
+  clear(record: number): void;
+  stats(): { readonly bytes: number };
 }
 
 interface Block {
@@ -29,14 +27,13 @@ interface Block {
 const BLOCK_BITS = 14;
 const CELLS_PER_BLOCK = 1 << BLOCK_BITS;
 const CELL_MASK = CELLS_PER_BLOCK - 1;
-/** Where an empty queue begins and ends. */
-export const NO_CELL = -1;
+const CELL_BYTES = 12;
 
-export function createTimeQueues(): TimeQueues {
+export function createTimeQueues(records: Records): TimeQueues {
   // Blocks instead of one array that doubles: copying a hundred megabytes would stop the event loop.
   const blocks: Block[] = [];
   let usedCells = 0;
-  let firstFreeCell = NO_CELL;
+  let firstFreeCell = NONE;
 
   function blockOf(cell: number): Block {
     return blocks[cell >> BLOCK_BITS] as Block;
@@ -55,7 +52,7 @@ export function createTimeQueues(): TimeQueues {
   }
 
   function takeCell(): number {
-    if (firstFreeCell !== NO_CELL) {
+    if (firstFreeCell !== NONE) {
       const cell = firstFreeCell;
       firstFreeCell = nextOf(cell);
       return cell;
@@ -67,29 +64,35 @@ export function createTimeQueues(): TimeQueues {
     return usedCells - 1;
   }
 
+  function length(record: number): number {
+    return records.get(record, FIELD.times);
+  }
+
   return {
-    push(queue, time) {
+    length,
+    push(record, time) {
       const cell = takeCell();
       blockOf(cell).times[cell & CELL_MASK] = time;
-      if (queue.length === 0) queue.firstCell = cell;
-      else link(queue.lastCell, cell);
-      queue.lastCell = cell;
-      queue.length += 1;
+      if (length(record) === 0) records.set(record, FIELD.firstTime, cell);
+      else link(records.get(record, FIELD.lastTime), cell);
+      records.set(record, FIELD.lastTime, cell);
+      records.set(record, FIELD.times, length(record) + 1);
     },
-    oldest: (queue) => timeOf(queue.firstCell),
-    newest: (queue) => timeOf(queue.lastCell),
-    shift(queue) {
-      const cell = queue.firstCell;
-      queue.firstCell = nextOf(cell);
-      queue.length -= 1;
+    oldest: (record) => timeOf(records.get(record, FIELD.firstTime)),
+    newest: (record) => timeOf(records.get(record, FIELD.lastTime)),
+    shift(record) {
+      const cell = records.get(record, FIELD.firstTime);
+      records.set(record, FIELD.firstTime, nextOf(cell));
+      records.set(record, FIELD.times, length(record) - 1);
       link(cell, firstFreeCell);
       firstFreeCell = cell;
     },
-    clear(queue) {
-      if (queue.length === 0) return;
-      link(queue.lastCell, firstFreeCell);
-      firstFreeCell = queue.firstCell;
-      queue.length = 0;
+    clear(record) {
+      if (length(record) === 0) return;
+      link(records.get(record, FIELD.lastTime), firstFreeCell);
+      firstFreeCell = records.get(record, FIELD.firstTime);
+      records.set(record, FIELD.times, 0);
     },
+    stats: () => ({ bytes: blocks.length * CELLS_PER_BLOCK * CELL_BYTES }),
   };
 }

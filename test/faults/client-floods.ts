@@ -36,7 +36,7 @@ export async function floodTheLimiter(): Promise<Outcome> {
   }
   const seconds = (performance.now() - startedAtMs) / 1000;
   const grown = (await usedMemory()) - before;
-  const { clients } = limiter.stats();
+  const { entries: clients } = limiter.stats();
   if (clients > REMEMBERED) faults.push(`${clients} clients are remembered`);
   if (grown > MAX_LIMITER_BYTES) exceeded.push(`memory grew by ${mebibytes(grown)} MiB`);
   if (seconds > 30) exceeded.push(`it took ${seconds.toFixed(0)} s, longer than the limiter's window`);

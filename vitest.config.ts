@@ -1,15 +1,29 @@
 import { defineConfig } from 'vitest/config';
 
+// Only a hang meets these limits: a busy machine must not fail a test.
+const LIMITS = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 2 };
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['test/live/**', 'node_modules/**'],
-    // Real processes, sockets and encoders: a busy two-core machine needs room.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // One more try tells a busy moment of a shared machine from a defect; a retried test still shows as such.
-    retry: process.env.CI === undefined ? 0 : 1,
-    pool: 'forks',
-    maxWorkers: 2,
+    projects: [
+      {
+        // The service in this process, every unit and every contract: needs npm's packages and nothing else.
+        test: {
+          name: 'core',
+          include: ['src/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
+          // The files share no module state, and loading the service for each of them would take half of the time.
+          isolate: false,
+          ...LIMITS,
+        },
+      },
+      {
+        // Processes of the service, Redis, nginx, browsers, the package and the documents.
+        test: {
+          name: 'system',
+          include: ['test/system/*.test.ts', 'test/browser/*.test.ts', 'test/faults/*.test.ts'],
+          ...LIMITS,
+        },
+      },
+    ],
   },
 });

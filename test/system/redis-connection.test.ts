@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { findRedisServer, type RedisServer, startRedisServer } from '../../../test/helpers/redis.ts';
-import { startSlowProxy } from '../../../test/helpers/slow-proxy.ts';
-import { parseRedisUrl } from '../../domain/redis-url.ts';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import {
   createRedisConnection,
   type RedisConnection,
   type RedisTimings,
   RedisUnavailable,
   RedisWrongType,
-} from './connection.ts';
+} from '../../src/lib/redis/connection.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { startSlowProxy } from '../helpers/slow-proxy.ts';
 
 interface Subject {
   readonly connection: RedisConnection;

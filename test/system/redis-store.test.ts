@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { describeStoreContract } from '../../test/contracts/store.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from '../../test/helpers/redis.ts';
-import { parseRedisUrl } from '../domain/redis-url.ts';
-import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
-import { createRedisStore } from './redis.ts';
-import { createSharedPictures, type SharedPictures } from './shared-pictures.ts';
+import { createRedisStore } from '../../src/cache/redis.ts';
+import { createSharedPictures, type SharedPictures } from '../../src/cache/shared-pictures.ts';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { describeStoreContract } from '../contracts/store.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;

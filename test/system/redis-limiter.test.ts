@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { describeLimiterContract } from '../../test/contracts/limiter.ts';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from '../../test/helpers/redis.ts';
-import { withScriptTime } from '../../test/helpers/redis-time.ts';
-import { parseRedisUrl } from '../domain/redis-url.ts';
-import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
-import { createFallbackRateLimiter } from './fallback.ts';
-import type { RateLimiter } from './limiter.ts';
-import { createMemoryRateLimiter } from './memory.ts';
-import { createRedisRateLimiter } from './redis.ts';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { createFallbackRateLimiter } from '../../src/rate-limit/fallback.ts';
+import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
+import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
+import { createRedisRateLimiter } from '../../src/rate-limit/redis.ts';
+import { describeLimiterContract } from '../contracts/limiter.ts';
+import { createManualClock } from '../helpers/clock.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { withScriptTime } from '../helpers/redis-time.ts';
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;

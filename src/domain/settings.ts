@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './embedded-ipv4.ts';
 
 /** A value that a setting cannot have; the message says what is expected. */
 export class SettingError extends Error {}
@@ -105,15 +106,17 @@ function cidr(value: string): Cidr {
   throw new SettingError(`must be an address range such as 10.0.0.0/8 or 127.0.0.1/32, is "${value}"`);
 }
 
-/** The IPv6 form of an IPv4 address begins with these bits; a range that is no longer than them holds all of IPv4. */
-const IPV4_MAPPED_PREFIX_BITS = 96;
-
 /** A range of proxies. One that holds every address is refused: it would let any client write its own address. */
 export function proxyCidr(value: string): Cidr {
-  const [address, prefixBits] = cidr(value);
-  const isMapped = address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress();
-  if (prefixBits > (isMapped ? IPV4_MAPPED_PREFIX_BITS : 0)) return [address, prefixBits];
+  const range = cidr(value);
+  if (range[1] > 0 && !isAllOfIpv4(range)) return range;
   throw new SettingError(`must not be ${value}: every client could then write its own address`);
+}
+
+/** In one of the forms in which an IPv6 address stands for an IPv4 address. */
+function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
+  if (address instanceof ipaddr.IPv4 || prefixBits > EMBEDDED_IPV4_PREFIX_BITS) return false;
+  return embeddedIpv4(address) !== undefined;
 }
 
 export interface RateLimitSetting {
@@ -138,5 +141,11 @@ export function rateLimitOverride(value: string): RateLimitOverride {
   const at = value.lastIndexOf('=');
   if (at === -1) throw new SettingError(`must be CIDR=requests/seconds or CIDR=unlimited, is "${value}"`);
   const limit = value.slice(at + 1);
-  return { range: cidr(value.slice(0, at)), limit: limit === 'unlimited' ? 'unlimited' : rateLimit(limit) };
+  const range = cidr(value.slice(0, at));
+  if (isAllOfIpv4(range)) {
+    throw new SettingError(
+      `must not name ${value.slice(0, at)}: these count as the IPv4 addresses in them; name those`,
+    );
+  }
+  return { range, limit: limit === 'unlimited' ? 'unlimited' : rateLimit(limit) };
 }

@@ -22,6 +22,8 @@ describe('the client behind a socket that is no trusted proxy', () => {
     ['203.0.113.7', '203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7', '203.0.113.7'],
     ['::ffff:cb00:7107', '203.0.113.7', '203.0.113.7'],
+    ['64:ff9b::203.0.113.7', '203.0.113.7', '203.0.113.7'],
+    ['64:ff9b::cb00:7108', '203.0.113.8', '203.0.113.8'],
     ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1:2:3:4:5', '2001:db8:0:1::/64'],
     ['fe80::1%eth0', 'fe80::1', 'fe80::/64'],
     ['', '', ''],
@@ -45,6 +47,8 @@ describe('the client behind a trusted proxy', () => {
     ['198.51.100.1, 203.0.113.7', '203.0.113.7'],
     ['198.51.100.1,203.0.113.7,10.2.3.4, 127.0.0.1', '203.0.113.7'],
     ['203.0.113.7, 2001:db8:ffff::1', '203.0.113.7'],
+    ['203.0.113.7, 64:ff9b::10.2.3.4', '203.0.113.7'],
+    ['[64:ff9b::cb00:7107]:443', '203.0.113.7'],
     [['198.51.100.1', '203.0.113.7, 10.9.9.9'], '203.0.113.7'],
   ])('%j is %s', (forwardedFor, address) => {
     expect(addressBehindProxy(forwardedFor)).toBe(address);
@@ -120,6 +124,8 @@ describe('isTrustedProxy', () => {
   it.each([
     ['10.200.0.1', true],
     ['::ffff:10.200.0.1', true],
+    ['64:ff9b::10.200.0.1', true],
+    ['64:ff9b::203.0.113.7', false],
     ['2001:db8:ffff::9', true],
     ['203.0.113.7', false],
     ['', false],
@@ -139,11 +145,15 @@ describe('isPrivateAddress', () => {
     '::1',
     'fd00::1',
     'fe80::1',
+    '64:ff9b::10.0.0.1',
   ])('holds for %s', (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
 
-  it.each(['203.0.113.7', '8.8.8.8', '2a00:1450::1', '', 'unknown'])('does not hold for "%s"', (address) => {
-    expect(isPrivateAddress(address)).toBe(false);
-  });
+  it.each(['203.0.113.7', '8.8.8.8', '64:ff9b::8.8.8.8', '2a00:1450::1', '', 'unknown'])(
+    'does not hold for "%s"',
+    (address) => {
+      expect(isPrivateAddress(address)).toBe(false);
+    },
+  );
 });

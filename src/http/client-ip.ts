@@ -8,7 +8,7 @@ import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv
 export interface Client {
   /** Canonical; the socket's own text where that is no address (a Unix socket). */
   readonly address: string;
-  /** What one subscriber's addresses share: an IPv4 address, or an IPv6 network such as `2001:db8::/64`. */
+  /** What one subscriber's addresses share: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
 }
 
@@ -109,5 +109,6 @@ const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal
 
 /** True for addresses that a proxy of the operator's own would have, and no client on the internet. */
 export function isPrivateAddress(text: string): boolean {
-  return ipaddr.isValid(text) && PRIVATE_RANGES.has(ipaddr.process(text).range());
+  const address = parseAddress(text);
+  return address !== undefined && PRIVATE_RANGES.has(ipaddr.parse(formatAddress(address)).range());
 }

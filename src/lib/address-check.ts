@@ -1,10 +1,9 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import ipaddr from 'ipaddr.js';
+import { embeddedIpv4 } from '../domain/embedded-ipv4.ts';
 
 /** The addresses that IANA gives out for the public IPv6 internet (RFC 4291 section 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** The well-known prefix of RFC 6052; the local-use one (RFC 8215) is for private networks. */
-const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
  * True for an address of the public internet: not private, loopback, link-local, shared (RFC 6598), multicast,
@@ -13,15 +12,10 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast';
-  if (parsed.match(NAT64)) return isPublicAddress(embeddedIpv4(parsed));
-  return parsed.match(GLOBAL_IPV6) && parsed.range() === 'unicast';
-}
-
-/** The last 32 bits: RFC 6052 section 2.2. */
-function embeddedIpv4(address: ipaddr.IPv6): string {
-  return address.toByteArray().slice(12).join('.');
+  const parsed = ipaddr.parse(address);
+  const ipv4 = parsed instanceof ipaddr.IPv4 ? parsed : embeddedIpv4(parsed as ipaddr.IPv6);
+  if (ipv4 !== undefined) return ipv4.range() === 'unicast';
+  return (parsed as ipaddr.IPv6).match(GLOBAL_IPV6) && parsed.range() === 'unicast';
 }
 
 /** A name that leads only to addresses which may not be connected to. */

@@ -70,7 +70,10 @@ describe('parseAddress', () => {
     ['::FFFF:c000:0201', '192.0.2.1'],
     ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
     ['fe80::1%eth0', 'fe80::1'],
-    ['64:ff9b::192.0.2.1', '64:ff9b::c000:201'],
+    ['64:ff9b::192.0.2.1', '192.0.2.1'],
+    ['64:ff9b::c000:201%eth0', '192.0.2.1'],
+    ['64:ff9b:1::c000:201', '64:ff9b:1::c000:201'],
+    ['64:ff9b::1:c000:201', '64:ff9b::1:c000:201'],
     ['::', '::'],
   ])('reads %s as %s', (text, canonical) => {
     expect(formatAddress(addressOf(text))).toBe(canonical);
@@ -108,6 +111,7 @@ describe('createNetworkTable', () => {
     [ipaddr.parseCIDR('2001:db8::/32'), 'wide v6'],
     [ipaddr.parseCIDR('2001:db8:1::/48'), 'narrow v6'],
     [ipaddr.parseCIDR('::ffff:172.16.0.0/108'), 'mapped'],
+    [ipaddr.parseCIDR('64:ff9b::198.51.100.0/120'), 'NAT64'],
   ]);
 
   it.each([
@@ -121,6 +125,10 @@ describe('createNetworkTable', () => {
     ['2001:db9::1', undefined],
     ['172.31.0.1', 'mapped'],
     ['172.32.0.1', undefined],
+    ['64:ff9b::ac1f:1', 'mapped'],
+    ['198.51.100.9', 'NAT64'],
+    ['64:ff9b::198.51.100.9', 'NAT64'],
+    ['198.51.101.9', undefined],
   ])('finds for %s: %s', (text, value) => {
     expect(find(addressOf(text))).toBe(value);
   });
@@ -146,6 +154,7 @@ describe('cutAddress', () => {
     ['203.0.113.77', '203.0.113.0/24'],
     ['255.255.255.255', '255.255.255.0/24'],
     ['::ffff:203.0.113.77', '203.0.113.0/24'],
+    ['64:ff9b::203.0.113.77', '203.0.113.0/24'],
     ['2001:db8:17:99::1', '2001:db8:17::/48'],
     ['::1', '::/48'],
     ['no address', 'other'],

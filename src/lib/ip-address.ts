@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/embedded-ipv4.ts';
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
 export type IpAddress = number | ipaddr.IPv6;
@@ -36,7 +37,7 @@ export function parseIpv4(text: string): number | undefined {
   return dots === 3 && digits > 0 ? bits * 256 + part : undefined;
 }
 
-/** Reads an address; a zone (`%eth0`) is dropped, an IPv4-mapped IPv6 address is the IPv4 address. */
+/** Reads an address; a zone (`%eth0`) is dropped, an IPv4-mapped or NAT64 address is the IPv4 address. */
 export function parseAddress(text: string): IpAddress | undefined {
   const ipv4 = parseIpv4(text);
   if (ipv4 !== undefined) return ipv4;
@@ -44,7 +45,8 @@ export function parseAddress(text: string): IpAddress | undefined {
   if (text.length > MAX_ADDRESS_CHARACTERS || !isIPv6(text)) return undefined;
   const zoneAt = text.indexOf('%');
   const ipv6 = ipaddr.IPv6.parse(zoneAt === -1 ? text : text.slice(0, zoneAt));
-  return ipv6.isIPv4MappedAddress() ? bitsOfIpv4(ipv6.toIPv4Address()) : ipv6;
+  const ipv4Inside = embeddedIpv4(ipv6);
+  return ipv4Inside === undefined ? ipv6 : bitsOfIpv4(ipv4Inside);
 }
 
 /** INET6_ADDRSTRLEN and an interface's name (IF_NAMESIZE) after the percent sign. */
@@ -90,8 +92,8 @@ interface Ipv6Entry<T> {
 }
 
 /**
- * A look-up by network, the longest prefix first. Networks of IPv4-mapped addresses count as the IPv4 networks that they
- * stand for. Cost grows with the number of networks: meant for the dozens that an operator writes down.
+ * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4 networks
+ * that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes down.
  */
 export function createNetworkTable<T>(
   entries: readonly (readonly [network: Network, value: T])[],
@@ -99,7 +101,7 @@ export function createNetworkTable<T>(
   const ipv4: Ipv4Entry<T>[] = [];
   const ipv6: Ipv6Entry<T>[] = [];
   const longestFirst = entries
-    .map(([network, value]) => [unmapped(network), value] as const)
+    .map(([network, value]) => [asIpv4(network), value] as const)
     .sort(([[, left]], [[, right]]) => right - left);
   for (const [[address, prefixBits], value] of longestFirst) {
     if (address instanceof ipaddr.IPv6) {
@@ -115,10 +117,8 @@ export function createNetworkTable<T>(
   };
 }
 
-const MAPPED_PREFIX_BITS = 96;
-
-function unmapped([address, prefixBits]: Network): Network {
-  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress();
-  if (!isMapped || prefixBits < MAPPED_PREFIX_BITS) return [address, prefixBits];
-  return [address.toIPv4Address(), prefixBits - MAPPED_PREFIX_BITS];
+function asIpv4([address, prefixBits]: Network): Network {
+  const ipv4 = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : undefined;
+  if (ipv4 === undefined || prefixBits < EMBEDDED_IPV4_PREFIX_BITS) return [address, prefixBits];
+  return [ipv4, prefixBits - EMBEDDED_IPV4_PREFIX_BITS];
 }

@@ -13,6 +13,7 @@ describe('createLimitLookup', () => {
       '198.51.100.200/32=1/1',
       '2001:db8:1::/48=50/30',
       '2001:db8:1::7/128=unlimited',
+      '64:ff9b::203.0.113.0/120=20/30',
     ].map(rateLimitOverride),
   );
 
@@ -25,6 +26,8 @@ describe('createLimitLookup', () => {
     ['2001:db8:1::7', 'unlimited'],
     ['2001:db8:2::1', DEFAULT_LIMIT],
     ['::ffff:198.51.100.1', { requests: 100, windowMs: 60_000 }],
+    ['64:ff9b::198.51.100.1', { requests: 100, windowMs: 60_000 }],
+    ['203.0.113.9', { requests: 20, windowMs: 30_000 }],
   ])('gives %s the limit of the longest prefix', (address, limit) => {
     expect(limitFor(address)).toEqual(limit);
   });

@@ -121,19 +121,23 @@ async function startServer(
   warnings: readonly string[],
 ): Promise<number | undefined> {
   // Loaded when needed: a short command should not wait for the whole server.
-  const [{ buildApp }, { serve }, { createLogger }, { findDataVersionProblem }] = await Promise.all([
+  const [{ buildApp }, { serve }, { createLogger }, { findStartProblem }, { markDataDir }] = await Promise.all([
     import('./app.ts'),
     import('./cli/serve/listen.ts'),
     import('./lib/logger.ts'),
-    import('./composition/version-problem.ts'),
+    import('./composition/start-problem.ts'),
+    import('./cli/serve/data-dir-lock.ts'),
   ]);
-  const problem = findDataVersionProblem(config);
+  const problem = findStartProblem(config);
   if (problem !== undefined) {
     process.stderr.write(`${problem}\n`);
     return EXIT.failed;
   }
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of warnings) logger.warn(warning);
+  const ports = { PORT: config.port, CONSOLE_PORT: config.consolePort };
+  const other = markDataDir(config.dataDir, { pid: process.pid, ports });
+  if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
   return serve({
     async build() {
       const service = await buildApp(config, { logger, version, settings });

@@ -15,8 +15,8 @@ ends within a second. Settings are environment variables, and those of a file .e
 directory.
 
   --check   only looks whether it would start: every setting, DATA_DIR, the databases in it, the
-            ports, Redis. Starts nothing and leaves nothing behind. A port that is taken and a Redis
-            that does not answer are warnings.
+            ports, Redis. Starts nothing and leaves nothing behind. A port that another process uses
+            is an error, one of the running service a note; a Redis that does not answer is a warning.
 
 Exit code: 0 stopped by a signal, or it would start; 1 it cannot start, or could not stop in order;
 2 unusable arguments.

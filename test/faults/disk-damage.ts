@@ -3,6 +3,7 @@ import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findRefusingOrigin } from '../helpers/faulty-upstream.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, stopService } from './context.ts';
@@ -66,7 +67,9 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
 
   const damaged = randomBytes(good.length);
   await writeFile(path, damaged);
-  const service = await context.start({ directory, env: { DATA_DIR: join(directory, 'data') } });
+  // With the catalog as its only source it would not start.
+  const env = { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: await findRefusingOrigin() };
+  const service = await context.start({ directory, env });
   const client = createHttpSender(service.port);
   const url = '/api/channel/pennantsample?type=handle';
   for (let count = 0; count < 20; count += 1) {

@@ -1,4 +1,6 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +8,8 @@ import { runCommand } from '../helpers/command.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const NOBODY = 65_534;
 
 let directory: string;
 let dataDir: string;
@@ -64,12 +68,44 @@ describe('serve --check', () => {
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(before);
   });
 
-  test('only warns of a port that is taken, beside the running service', async () => {
-    const service = await startService({ directory });
+  test('notes the running service of this DATA_DIR, and its ports', async () => {
+    const service = await startService({ directory, env: { PORT: String(await findFreePort()) } });
     onTestFinished(() => void service.child.kill('SIGKILL'));
-    const ended = await check({ PORT: String(service.port) });
+    const ports = { PORT: String(service.port), CONSOLE_PORT: new URL(service.inside).port };
+    const ended = await check(ports);
     expect(ended).toMatchObject({ exitCode: 0 });
-    expect(ended.stdout).toMatch(/^warning {2}PORT: listen EADDRINUSE.* \(no mistake if that is this service\)$/m);
+    const lines = ended.stdout.split('\n');
+    expect(lines).toContain(`note     The service runs (process ${service.pid})`);
+    for (const [setting, port] of Object.entries(ports)) {
+      expect(lines).toContain(`note     ${setting}: ${port} on 127.0.0.1 is used by the running service`);
+    }
+    service.child.kill('SIGKILL');
+    await service.ended;
+    expect((await check(ports)).stdout).not.toContain('note');
+  });
+
+  test('fails over a port that another process uses, be it a service with another DATA_DIR', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const elsewhere = join(directory, 'elsewhere');
+    const service = await startService({ directory, env: { DATA_DIR: elsewhere } });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const consolePort = new URL(service.inside).port;
+    const ended = await check({ PORT: String(port), CONSOLE_PORT: consolePort });
+    expect(ended).toMatchObject({ exitCode: 1 });
+    expect(ended.stdout).toContain(`error    PORT: ${port} on 127.0.0.1 is used by another process\n`);
+    expect(ended.stdout).toContain(`error    CONSOLE_PORT: ${consolePort} on 127.0.0.1 is used by another process\n`);
+
+    const shared = await check({ DATA_DIR: elsewhere });
+    expect(shared).toMatchObject({ exitCode: 0 });
+    const text = `Another service (process ${service.pid}) uses this DATA_DIR: give each its own`;
+    expect(shared.stdout).toContain(`warning  ${text}\n`);
+    const second = await startService({ directory, env: { DATA_DIR: elsewhere } });
+    onTestFinished(() => void second.child.kill('SIGKILL'));
+    expect(second.output()).toContain('another service uses this DATA_DIR');
+    expect(service.output()).not.toContain('another service');
   });
 
   test('lists every setting that cannot be used, and exits with 1', async () => {
@@ -110,9 +146,25 @@ describe('serve --check', () => {
     await chmod(directory, 0o755);
     await mkdir(dataDir, { mode: 0o755 });
     // What root may do says nothing: the kernel lets it write anywhere.
-    const ended = await check({}, 65_534);
+    const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* cannot be written: EACCES/m);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('finds what another user has left in a DATA_DIR of one’s own', async () => {
+    await chmod(directory, 0o755);
+    await mkdir(join(dataDir, 'pictures/abc'), { recursive: true });
+    for (const path of [dataDir, join(dataDir, 'pictures')]) await chown(path, NOBODY, NOBODY);
+    await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
+    await writeFile(join(dataDir, 'catalog.db'), '', { mode: 0o600 });
+    const ended = await check({}, NOBODY);
+    expect(ended).toMatchObject({ exitCode: 1 });
+    expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
+      expect.stringMatching(/DATA_DIR \S+ cannot be used: \S+pictures\/abc cannot be written \(EACCES\)$/),
+      expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
+      expect.stringMatching(/catalog\.db cannot be read \(EACCES\)$/),
+    ]);
+    expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|cache\.db|catalog\.db)/m);
   });
 
   test('warns of a Redis that does not answer, and shows no password', async () => {
@@ -160,5 +212,34 @@ describe('a database of another version', () => {
     const { headers } = await fetch(`${service.base}/channel/UCPennantSample00000001A`);
     expect(headers.get('cache-status')).toContain('fwd=uri-miss');
     expect(service.output()).toContain('"kind":"rebuilt"');
+  });
+});
+
+describe('a start with the catalog alone', () => {
+  const start = (env: Record<string, string> = {}, uid?: number) =>
+    runCommand(['serve'], {
+      directory,
+      env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1', SOURCES: 'catalog', ...env },
+      ...(uid !== undefined && { uid }),
+    });
+
+  test('is refused where the catalog is damaged, and only then', async () => {
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
+    const refused = { exitCode: 1, stdout: '', stderr: expect.stringMatching(/^.*catalog\.db is damaged .*\n$/) };
+    expect(await start()).toEqual(refused);
+    const service = await startService({ directory, env: { SOURCES: 'catalog,youtube' } });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    expect(service.output()).toContain('listens on');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('is refused where the catalog cannot be made', async () => {
+    await chmod(directory, 0o755);
+    await mkdir(dataDir, { mode: 0o755 });
+    expect(await start({}, NOBODY)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^.*catalog\.db cannot be made: EACCES.*\n$/),
+    });
   });
 });

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
-import { mkdtemp, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { cachePaths } from '../../cache/cache-paths.ts';
 import { findSchemaProblem } from '../../cache/cache-schema.ts';
 import type { RedisAddress } from '../../domain/redis-url.ts';
@@ -11,6 +9,8 @@ import { createRedisConnection } from '../../lib/redis/connection.ts';
 import { countChannels } from '../../sources/catalog/look-into.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { formatCount } from '../format.ts';
+import { checkDataDir, findAccessProblem, withLog } from './check-data-dir.ts';
+import { findRunningService, type RunningService } from './data-dir-lock.ts';
 
 export interface CheckSettings {
   /** Which file of settings was read, or that there is none. */
@@ -32,48 +32,51 @@ interface ListenerSettings {
 }
 
 export interface Finding {
-  /** `error`: the service would not start, or could not do its work. */
-  readonly level: 'ok' | 'warning' | 'error';
+  /** `note`: no mistake, but worth knowing; `error`: the service would not start, or could not do its work. */
+  readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly text: string;
 }
 
 /** Looks at everything that a start needs besides sound settings. Starts nothing and leaves nothing behind. */
 export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
   const { envFile, dataDir, hasCatalog, listeners, redis, warnings } = settings;
+  const running = findRunningService(dataDir);
   return [
     { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
-    ...(redis === undefined ? [checkCache(dataDir)] : [await checkRedis(redis)]),
-    ...(hasCatalog ? [checkCatalog(dataDir)] : []),
-    ...(await Promise.all(listeners.map(checkPort))),
+    ...checkRunning(running, listeners),
+    ...(redis === undefined ? [await checkCache(dataDir)] : [await checkRedis(redis)]),
+    ...(hasCatalog ? [await checkCatalog(dataDir)] : []),
+    ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
 }
 
-/** Writes where it will: rights, a read-only disk and a full one all show. */
-async function checkDataDir(dataDir: string): Promise<Finding> {
-  const existing = nearestExisting(dataDir);
-  try {
-    await rmdir(await mkdtemp(join(existing, 'pennant-check-')));
-  } catch (error) {
-    return { level: 'error', text: `DATA_DIR ${dataDir} cannot be written: ${(error as Error).message}` };
-  }
-  return { level: 'ok', text: `DATA_DIR ${dataDir} ${existing === dataDir ? 'can be written' : 'will be made'}` };
+/** Two services on one directory work, but each removes pictures to keep the quota that it knows of alone. */
+function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
+  if (running === undefined) return [];
+  const isSame = listeners.some((listener) => isListenerOf(running, listener));
+  if (isSame) return [{ level: 'note', text: `The service runs (process ${running.pid})` }];
+  const text = `Another service (process ${running.pid}) uses this DATA_DIR: give each its own`;
+  return [{ level: 'warning', text }];
 }
 
-function nearestExisting(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
-  return nearestExisting(dirname(path));
+function isListenerOf({ ports }: RunningService, { setting, port }: ListenerSettings): boolean {
+  return ports[setting] === port;
 }
 
-function checkCache(dataDir: string): Finding {
-  const problem = findSchemaProblem(cachePaths(dataDir).database);
+async function checkCache(dataDir: string): Promise<Finding> {
+  const { database } = cachePaths(dataDir);
+  const problem = findSchemaProblem(database) ?? (await findAccessProblem(withLog(database), 'written'));
   return problem === undefined ? { level: 'ok', text: 'cache.db can be used' } : { level: 'error', text: problem };
 }
 
-function checkCatalog(dataDir: string): Finding {
+async function checkCatalog(dataDir: string): Promise<Finding> {
+  const { database, images } = catalogPaths(dataDir);
+  const problem = await findAccessProblem([...withLog(database), images], 'read');
+  if (problem !== undefined) return { level: 'error', text: problem };
   try {
-    const channels = countChannels(catalogPaths(dataDir).database);
+    const channels = countChannels(database);
     const state = channels === undefined ? 'will be made' : `has ${formatCount(channels, 'channel')}`;
     return { level: 'ok', text: `catalog.db ${state}` };
   } catch (error) {
@@ -82,15 +85,18 @@ function checkCatalog(dataDir: string): Finding {
   }
 }
 
-async function checkPort({ setting, host, port }: ListenerSettings): Promise<Finding> {
+async function checkPort(listener: ListenerSettings, running: RunningService | undefined): Promise<Finding> {
+  const { setting, host, port } = listener;
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    const text = `${setting}: ${(error as Error).message}`;
-    if (!hasErrorCode(error, 'EADDRINUSE')) return { level: 'error', text };
-    return { level: 'warning', text: `${text} (no mistake if that is this service)` };
+    if (!hasErrorCode(error, 'EADDRINUSE')) return { level: 'error', text: `${setting}: ${(error as Error).message}` };
+    if (running !== undefined && isListenerOf(running, listener)) {
+      return { level: 'note', text: `${setting}: ${port} on ${host} is used by the running service` };
+    }
+    return { level: 'error', text: `${setting}: ${port} on ${host} is used by another process` };
   }
   server.close();
   await once(server, 'close');

@@ -1,0 +1,31 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { cachePaths } from '../cache/cache-paths.ts';
+import { findSchemaProblem } from '../cache/cache-schema.ts';
+import type { Config } from '../config.ts';
+import { nearestExisting } from '../lib/nearest-existing.ts';
+import { findCatalogProblem, findVersionProblem } from '../sources/catalog/look-into.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
+
+/**
+ * Why a start is of no use with what is in the data directory: a database is not for this version, or the only source
+ * is a catalog that cannot be used. The service copes with any other trouble.
+ */
+export function findStartProblem({ dataDir, redisUrl, sources }: Config): string | undefined {
+  const ofCache = redisUrl === undefined ? findSchemaProblem(cachePaths(dataDir).database) : undefined;
+  if (ofCache !== undefined || !sources.includes('catalog')) return ofCache;
+  const { database } = catalogPaths(dataDir);
+  if (sources.length > 1) return findVersionProblem(database);
+  return findCatalogProblem(database) ?? findCreationProblem(database);
+}
+
+/** Why a catalog that is missing cannot be made. */
+function findCreationProblem(database: string): string | undefined {
+  if (statSync(database, { throwIfNoEntry: false }) !== undefined) return undefined;
+  try {
+    accessSync(nearestExisting(dirname(resolve(database))), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${database} cannot be made: ${(error as Error).message}`;
+  }
+}

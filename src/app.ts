@@ -149,15 +149,16 @@ export async function buildApp(
     reloadChannel: (channelId) => channels.reload(channelId),
     clock,
   });
+  const refinements = createRefinements({
+    store,
+    clock,
+    onError: (error) => logger.warn({ err: error }, 'a picture could not be encoded again'),
+  });
   const renderer = createRenderer({
     originals,
     encoder,
     pictures,
-    refinements: createRefinements({
-      store,
-      clock,
-      onError: (error) => logger.warn({ err: error }, 'a picture could not be encoded again'),
-    }),
+    refinements,
   });
   const banners = createBannerService({ channels, originals, renderer });
 
@@ -249,6 +250,9 @@ export async function buildApp(
   }
   holders.add('failed originals', () => originals.stats());
   holders.add('refused networks', () => refusedClients.stats());
+  holders.add('ETags of pictures', () => renderer.stats().etags);
+  holders.add('pictures being made', () => renderer.stats().underWay);
+  holders.add('pictures to encode again', refinements.stats);
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: config.encoderQueue }));
 
   function limiterFigures() {
@@ -281,12 +285,12 @@ export async function buildApp(
       conditions,
       sources: allUpstreams,
       encoder: () => encoder.stats(),
-      stores: () => holders.read(),
       limiter: limiterFigures,
       refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
       settings,
     },
     registry: metrics.registry,
+    holders,
     purge,
     dataDir: config.dataDir,
     logger,

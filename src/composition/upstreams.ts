@@ -52,6 +52,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       onStateChange: states.report,
       onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
     });
+  for (const source of sources) {
+    for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
+  }
   function createBreaker(upstream: string): CircuitBreaker {
     const breaker = createCircuitBreaker({ clock });
     holders.add(`calls to judge ${upstream} by`, () => breaker.stats().calls);

@@ -1,3 +1,4 @@
+import type { HolderStats } from '../lib/holders.ts';
 import { type Buckets, bucketsSince, quantile } from './buckets.ts';
 import { LOOKUP_KINDS, REQUEST_OUTCOMES, type RequestOutcome, type Totals } from './totals.ts';
 
@@ -33,6 +34,7 @@ export interface History {
   steps(): readonly Step[];
   /** From the oldest look that is kept up to `now`. */
   recent(now: Totals): Recent;
+  stats(): HolderStats;
   stop(): void;
 }
 
@@ -84,6 +86,7 @@ export function startHistory({ read, queued, onError }: HistoryOptions): History
       };
     },
 
+    stats: () => ({ entries: looks.length, maxEntries: KEPT_STEPS + 1 }),
     stop: () => clearInterval(timer),
   };
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import type { Purge } from '../services/purge.ts';
@@ -14,6 +15,7 @@ import { readTotals } from './totals.ts';
 export interface ConsoleOptions {
   readonly readers: ServiceReaders;
   readonly registry: Registry;
+  readonly holders: Holders;
   readonly purge: Purge;
   /** Whose stores `purge` empties. */
   readonly dataDir: string;
@@ -48,10 +50,11 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener: for the operator and the machinery around the service, never for the internet. */
 export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
-  const { readers, registry, purge, dataDir, allowedHosts, publicBase, logger } = options;
+  const { readers, registry, holders, purge, dataDir, allowedHosts, publicBase, logger } = options;
   const guard = createHostGuard({ allowedHosts });
   const app = Fastify({ logger: false, forceCloseConnections: true, schemaController: WITHOUT_SCHEMAS });
   let history: History | undefined;
+  holders.add('console history', () => history?.stats() ?? {});
 
   app.addHook('onReady', async () => {
     history = startHistory({
@@ -81,7 +84,7 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
   });
   app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
 
-  app.get('/state.json', () => history && readState(readers, registry, history));
+  app.get('/state.json', () => history && readState(readers, { registry, holders, history }));
   addPurgeRoute(app, { purge, dataDir });
   const pageFolders = [{ directory: PAGE }, { directory: SITE, names: SHARED_FILES }];
   addStaticFiles(app, { prefix: '/', folders: pageFolders, headers: PAGE_HEADERS });

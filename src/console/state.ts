@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { HolderReading } from '../lib/holders.ts';
+import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { Condition } from './conditions.ts';
 import type { History, Recent, Step } from './history.ts';
 import { type FieldTotals, readTotals } from './totals.ts';
@@ -17,7 +17,6 @@ export interface ServiceReaders {
     readonly refused: number;
     readonly restarts: number;
   };
-  readonly stores: () => readonly HolderReading[];
   readonly limiter: () => { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
   readonly settings: readonly SettingReading[];
@@ -55,7 +54,16 @@ export interface ConsoleState {
   readonly settings: ServiceReaders['settings'];
 }
 
-export async function readState(readers: ServiceReaders, registry: Registry, history: History): Promise<ConsoleState> {
+export interface CountedParts {
+  readonly registry: Registry;
+  readonly holders: Holders;
+  readonly history: History;
+}
+
+export async function readState(
+  readers: ServiceReaders,
+  { registry, holders, history }: CountedParts,
+): Promise<ConsoleState> {
   const nowMs = Date.now();
   const totals = await readTotals(registry, nowMs);
   return {
@@ -68,7 +76,7 @@ export async function readState(readers: ServiceReaders, registry: Registry, his
     sources: readers.sources(),
     fields: totals.fields,
     encoder: readers.encoder(),
-    stores: readers.stores(),
+    stores: holders.read(),
     limiter: readers.limiter(),
     refusedNetworks: readers.refusedNetworks(),
     settings: readers.settings,

@@ -1,3 +1,5 @@
+import type { HolderStats } from './holders.ts';
+
 /** Runs each piece of work once, however many ask for it at the same time. */
 export interface SharedWork<T> {
   /**
@@ -6,6 +8,8 @@ export interface SharedWork<T> {
    */
   run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
   isRunning(key: string): boolean;
+  /** Work under way: there is one for each key, and none for a key that nobody waits for. */
+  stats(): HolderStats;
 }
 
 interface Task<T> {
@@ -50,5 +54,6 @@ export function createSharedWork<T>(): SharedWork<T> {
       }
     },
     isRunning: (key) => tasks.has(key),
+    stats: () => ({ entries: tasks.size }),
   };
 }

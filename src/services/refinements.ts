@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { refinementKey } from '../cache/keys.ts';
 import type { Store } from '../cache/store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { compactCopy } from '../lib/compact-copy.ts';
+import type { HolderStats } from '../lib/holders.ts';
 
 /** Which encoding of a picture goes out: the quick one that its first client waited for, or the smaller one made later. */
 export type Generation = 'quick' | 'refined';
@@ -12,6 +14,7 @@ export interface Refinements {
   noteQuickAnswer(pictureKey: string, refine: () => Promise<RefineOutcome>): void;
   /** The smaller encoding is not stored any more: the picture starts again as one that nobody has asked for. */
   noteLost(pictureKey: string): void;
+  stats(): HolderStats;
 }
 
 /**
@@ -30,7 +33,10 @@ export interface RefinementsOptions {
 const MIN_ANSWERS = 3;
 const MIN_AGE_MS = 60_000;
 const RETRY_UNAVAILABLE_MS = 600_000;
-const REMEMBERED_PICTURES = 50_000;
+/** Some 25,000 pictures. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** The object of an entry and the cache's own lists (measured; the test compares). */
+const ENTRY_OVERHEAD_BYTES = 250;
 /** As long as a picture may be served. */
 const KEPT_MS = 7 * 86_400_000;
 
@@ -43,12 +49,14 @@ interface Progress {
 
 /** Remembers which pictures are asked for often enough to be worth a slow encode. */
 export function createRefinements({ store, clock, onError }: RefinementsOptions): Refinements {
-  // `max` would make room for all of them at the start.
-  const progress = new LRUCache<string, Progress>({ maxSize: REMEMBERED_PICTURES, sizeCalculation: () => 1 });
+  const progress = new LRUCache<string, Progress>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: (_, pictureKey) => ENTRY_OVERHEAD_BYTES + pictureKey.length,
+  });
 
   function begin(pictureKey: string, state: Progress['state']): Progress {
     const begun: Progress = { answers: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
-    progress.set(pictureKey, begun);
+    progress.set(compactCopy(pictureKey), begun);
     return begun;
   }
 
@@ -97,5 +105,7 @@ export function createRefinements({ store, clock, onError }: RefinementsOptions)
     noteLost(pictureKey) {
       if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'quick');
     },
+
+    stats: () => ({ entries: progress.size, bytes: progress.calculatedSize, maxBytes: MAX_BYTES }),
   };
 }

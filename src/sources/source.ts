@@ -1,5 +1,6 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import type { HolderStats } from '../lib/holders.ts';
 
 export interface LoadOptions {
   /** Aborted when the answer can no longer be used; the source then gives up its sockets. */
@@ -60,5 +61,7 @@ export interface ChannelSource {
    * effort. `null` means that the source does not say now: it says nothing about the channel, not even that there is one.
    */
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
+  /** What it holds of requests under way and of answers, by name. */
+  readonly holders?: Readonly<Record<string, () => HolderStats>>;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export interface Findings {
 
 /** A source whose every call is noted down, past caches, budgets, breakers and second tries. */
 export interface Upstream {
-  readonly source: Required<ChannelSource>;
+  readonly source: Required<Omit<ChannelSource, 'holders'>>;
   readonly origin: string;
   /** True where the exact creation time needs a call of its own. */
   readonly hasFeed: boolean;

@@ -47,6 +47,20 @@ const UNAVAILABLE = { code: 'upstream_unavailable', retryAfterMs: 3_000 };
 const RETRY_MS = 3_000;
 
 describe('the catalog source', () => {
+  it('refuses questions beyond those that it can answer soon, and holds no more', async () => {
+    const source = createCatalogSource({ dataDir: await createTemporaryDirectory(), samplesDir: null });
+    onTestFinished(() => source.close());
+    const { signal } = new AbortController();
+    const questions = Array.from({ length: 1_500 }, (_, number) => source.search(`query ${number}`, 20, { signal }));
+    expect(source.holders?.['questions to the catalog']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
+    const outcomes = await Promise.allSettled(questions);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(500);
+    expect(refused[0]).toMatchObject({ reason: { code: 'upstream_unavailable', retryAfterMs: 1_000 } });
+    expect(source.holders?.['questions to the catalog']?.().entries).toBe(0);
+    await expect(source.search('query', 20, { signal })).resolves.toEqual({ hits: [] });
+  });
+
   it('removes the draft of a process that was killed while it made the catalog, but none that may be in use', async () => {
     const dataDir = await createTemporaryDirectory();
     const [old, recent] = [join(dataDir, 'catalog.new-old'), join(dataDir, 'catalog.new-recent')];

@@ -25,6 +25,11 @@ export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', imp
 /** How long a catalog that could not be used is left alone before it is opened again. */
 const RETRY_AFTER_MS = 3_000;
 
+/** A question takes a millisecond: more of them would be answered too late for whoever asks. */
+const MAX_WAITING = 1_000;
+/** How long to wait when that many do. */
+const BUSY_RETRY_MS = 1_000;
+
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
 const WORKER_FILE = new URL(`./catalog-worker${extname(import.meta.url)}`, import.meta.url);
 
@@ -42,6 +47,7 @@ export function createCatalogSource({
 }: CatalogSourceOptions): ChannelSource {
   const data: CatalogWorkerData = { dataDir, samplesDir };
   const pool = new Piscina({ filename: WORKER_FILE.href, minThreads: 1, maxThreads: 1, workerData: data });
+  let waiting = 0;
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
   const opening = run('open').catch((error: unknown) => {
@@ -52,8 +58,18 @@ export function createCatalogSource({
   async function ask<T>(name: 'find' | 'search', task: ChannelRef | SearchTask, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
-    // The signal stays here: the pool would end the whole thread for it, and an answer takes milliseconds.
-    return run(name, task);
+    if (waiting >= MAX_WAITING) {
+      throw new AppError('upstream_unavailable', 'The channel catalog is asked for too much at the moment.', {
+        retryAfterMs: BUSY_RETRY_MS,
+      });
+    }
+    waiting += 1;
+    try {
+      // The signal stays here: the pool would end the whole thread for it, and an answer takes milliseconds.
+      return await run(name, task);
+    } finally {
+      waiting -= 1;
+    }
   }
 
   async function run<T>(name: 'open' | 'find' | 'search', task?: ChannelRef | SearchTask): Promise<T> {
@@ -77,6 +93,7 @@ export function createCatalogSource({
   return {
     name: 'catalog',
     isLive: false,
+    holders: { 'questions to the catalog': () => ({ entries: waiting, maxEntries: MAX_WAITING }) },
     getChannel: (channelId: string, { signal }: LoadOptions) => load(channelIdRef(channelId), signal),
     async resolve(ref: ChannelRef, { signal }: LoadOptions) {
       const loaded = await load(ref, signal);

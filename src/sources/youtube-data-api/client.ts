@@ -18,7 +18,7 @@ export interface YoutubeDataApiOptions {
   readonly unitsPerDay: number;
 }
 
-export interface YoutubeDataApiSource extends Required<ChannelSource> {
+export interface YoutubeDataApiSource extends Required<Omit<ChannelSource, 'holders'>> {
   quota(): ReturnType<DailyQuota['stats']>;
 }
 

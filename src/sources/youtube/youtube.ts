@@ -37,6 +37,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): Required<Cha
   return {
     name: 'youtube',
     isLive: true,
+    holders: { 'long answers of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     search: (query, _limit, options) => searchChannels(innertube, query, options),

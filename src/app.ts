@@ -154,12 +154,7 @@ export async function buildApp(
     clock,
     onError: (error) => logger.warn({ err: error }, 'a picture could not be encoded again'),
   });
-  const renderer = createRenderer({
-    originals,
-    encoder,
-    pictures,
-    refinements,
-  });
+  const renderer = createRenderer({ originals, encoder, pictures, refinements, clock });
   const banners = createBannerService({ channels, originals, renderer });
 
   // Listeners
@@ -249,6 +244,7 @@ export async function buildApp(
     holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
   }
   holders.add('failed originals', () => originals.stats());
+  holders.add('failed encodes', () => renderer.stats().failedEncodes);
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('ETags of pictures', () => renderer.stats().etags);
   holders.add('pictures being made', () => renderer.stats().underWay);

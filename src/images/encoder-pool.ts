@@ -25,11 +25,6 @@ export class TaskInterrupted extends Error {
   }
 }
 
-/** True when the task itself ended its process, by a crash or at its deadline: it would do so again. */
-export function isEncoderFailure({ cause }: Error): boolean {
-  return cause instanceof TaskInterrupted && (cause.reason === 'crash' || cause.reason === 'deadline');
-}
-
 export interface RunningTask {
   /** Rejects with TaskInterrupted. */
   readonly reply: Promise<TaskReply>;

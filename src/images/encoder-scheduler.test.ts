@@ -3,7 +3,7 @@ import { recordSpan } from '../../test/helpers/recorded-spans.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
 import type { Priority } from './encoder.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
-import { type EncoderPool, type EndReason, isEncoderFailure, TaskInterrupted } from './encoder-pool.ts';
+import { type EncoderPool, type EndReason, TaskInterrupted } from './encoder-pool.ts';
 import { createScheduler } from './encoder-scheduler.ts';
 
 const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
@@ -243,7 +243,7 @@ describe('the scheduler', () => {
     task('1').interrupt(reason);
     await settled();
     if (reason === 'crash') task('1').interrupt(reason);
-    await expect(result).rejects.toSatisfy((error: Error) => isEncoderFailure(error) === isToBlame);
+    await expect(result).rejects.toMatchObject({ scope: isToBlame ? 'key' : 'upstream' });
   });
 
   it('refuses what waits and what still comes once it is closed', async () => {

@@ -17,14 +17,19 @@ const NEW: OriginalRef = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht
 let clock: ManualClock;
 let stored: Map<string, StoredEntry>;
 let pictures: Map<string, Buffer>;
+let hasRoom: boolean;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
+/** Keys of the pictures that were asked for, in order. */
+let asked: string[];
 let originals: Originals;
 
 beforeEach(() => {
   clock = createManualClock();
   stored = new Map();
   pictures = new Map();
+  hasRoom = true;
   downloads = new Map();
+  asked = [];
   start();
 });
 
@@ -41,7 +46,10 @@ function start(): void {
     async close() {},
   };
   originals = createOriginals({
-    download: (ref) => downloadOf(ref).promise,
+    download(ref) {
+      asked.push(ref.key);
+      return downloadOf(ref).promise;
+    },
     encoder: {
       inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
     },
@@ -51,7 +59,7 @@ function start(): void {
         const bytes = pictures.get(key);
         return bytes && { bytes };
       },
-      put: (key: string, bytes: Buffer) => pictures.set(key, bytes),
+      put: (key: string, bytes: Buffer) => hasRoom && pictures.set(key, bytes),
     } as unknown as PictureCache,
     cache: createReadThrough<Original>({
       store,
@@ -162,5 +170,42 @@ describe('the time when an original was first stored', () => {
     const { value, outcome } = await originals.get(channelWith(OLD), 'avatar');
     expect(outcome.kind).toBe('refreshed');
     expect(value.firstStoredAtMs).toBe(clock.now());
+  });
+});
+
+describe('the bytes of an original', () => {
+  it('are downloaded again where nothing is stored, once for all who need them', async () => {
+    hasRoom = false;
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    const { value } = await originals.get(channelWith(OLD), 'avatar');
+    downloads.clear();
+    const reads = [1, 2, 3].map(() => originals.readBytes(channelWith(OLD), 'avatar', value));
+    await settled();
+    expect(asked).toEqual(['old', 'old']);
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('picture')));
+  });
+
+  it('are those of the picture that was described, or the client is told to ask again', async () => {
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    const { value } = await originals.get(channelWith(OLD), 'avatar');
+    pictures.clear();
+    downloads.clear();
+    downloadOf(OLD).resolve(Buffer.from('another picture'));
+    await expect(originals.readBytes(channelWith(OLD), 'avatar', value)).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+    });
+    const { value: current } = await originals.get(channelWith(OLD), 'avatar');
+    expect(await originals.readBytes(channelWith(OLD), 'avatar', current)).toEqual(Buffer.from('another picture'));
+  });
+
+  it('are downloaded from where a newer record says when they are gone', async () => {
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    const { value } = await originals.get(channelWith(OLD), 'avatar');
+    pictures.clear();
+    downloads.clear();
+    downloadOf(OLD).reject(new AppError('image_not_found', 'The picture is gone.'));
+    downloadOf(NEW).resolve(Buffer.from('picture'));
+    expect(await originals.readBytes(channelWith(OLD), 'avatar', value)).toEqual(Buffer.from('picture'));
   });
 });

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/resilience/failed-keys.ts';
+import { createSharedWork } from '../lib/shared-work.ts';
 
 /** What is known of an original without reading its bytes. */
 export interface Original extends PictureInfo {
@@ -54,6 +55,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const { download, encoder, pictures, cache, reloadChannel, clock } = options;
   // By the picture, not by the channel: a record that names another picture is not kept waiting.
   const failedPictures = createFailedKeys({ clock });
+  const downloading = createSharedWork<Buffer>();
 
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedPictures.run(ref.key, () => loadOnce(channelId, ref, previous));
@@ -64,10 +66,25 @@ export function createOriginals(options: OriginalsOptions): Originals {
     ref: OriginalRef,
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
-    // The encoder has a deadline of its own: one that hangs is not upstream's fault.
-    const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
-    const bytes = await downloaded.catch(translateGone);
-    const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    return examine(channelId, ref, await fetchBytes(ref), previous);
+  }
+
+  /** Downloads once for all who need the bytes at the same time. */
+  function fetchBytes(ref: OriginalRef): Promise<Buffer> {
+    return downloading.run(ref.key, NEVER, () => {
+      // The encoder has a deadline of its own: one that hangs is not upstream's fault.
+      const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
+      return downloaded.catch(translateGone);
+    });
+  }
+
+  async function examine(
+    channelId: string,
+    ref: OriginalRef,
+    bytes: Buffer,
+    previous: Original | undefined,
+  ): Promise<Loaded<Original>> {
+    const digest = digestOf(bytes);
     const isSame = previous?.digest === digest;
     const key = originalBytesKey(channelId, digest);
     pictures.put(key, bytes, 'plain');
@@ -121,27 +138,30 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return reloaded;
   }
 
-  async function loadAnew(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
-    const { channelId } = channel;
-    const ref = refOf(channel, kind);
+  async function fetchAgain(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<FetchedBytes> {
     try {
-      const loadId = ref.key;
-      return await cache.refresh(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-        loadId,
-      });
+      return { ref, bytes: await failedPictures.run(ref.key, () => fetchBytes(ref)) };
     } catch (error) {
       if (!isGone(error)) throw error;
-      return find(channelId, kind, await reloadedRef(channelId, kind, ref, error));
+      const reloaded = await reloadedRef(channelId, kind, ref, error);
+      return { ref: reloaded, bytes: await failedPictures.run(reloaded.key, () => fetchBytes(reloaded)) };
     }
   }
 
   async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
-    const key = originalBytesKey(channel.channelId, original.digest);
+    const { channelId } = channel;
+    const key = originalBytesKey(channelId, original.digest);
     const stored = await pictures.get(key, 'plain');
     if (stored !== undefined) return stored;
-    const { value } = await loadAnew(channel, kind);
-    const bytes = value.digest === original.digest ? await pictures.get(key, 'plain') : undefined;
-    if (bytes !== undefined) return bytes;
+    const { ref, bytes } = await fetchAgain(channelId, kind, refOf(channel, kind));
+    if (digestOf(bytes) === original.digest) {
+      pictures.put(key, bytes, 'plain');
+      return bytes;
+    }
+    const loadId = ref.key;
+    await cache.refresh(originalKey(channelId, kind), (previous) => examine(channelId, ref, bytes, previous), {
+      loadId,
+    });
     throw new AppError('upstream_unavailable', 'The picture has just changed: please ask again.', {
       retryAfterMs: 1_000,
     });
@@ -160,6 +180,15 @@ export function createOriginals(options: OriginalsOptions): Originals {
     readBytes,
     stats: () => failedPictures.stats(),
   };
+}
+
+interface FetchedBytes {
+  readonly ref: OriginalRef;
+  readonly bytes: Buffer;
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 }
 
 function refOf(channel: Channel, kind: ImageKind): OriginalRef {

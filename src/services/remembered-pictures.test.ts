@@ -38,12 +38,14 @@ function specOf(number: number): PictureSpec {
 }
 
 function createSubjects() {
-  const refinements = createRefinements({ store: EMPTY_STORE, clock: createManualClock(), onError: () => undefined });
+  const clock = createManualClock();
+  const refinements = createRefinements({ store: EMPTY_STORE, clock, onError: () => undefined });
   const renderer = createRenderer({
     originals: { get: unused, read: unused, readBytes: unused },
     encoder: { encode: unused, refine: unused },
     pictures: { has: async () => false } as unknown as PictureCache,
     refinements,
+    clock,
   });
   return { refinements, renderer };
 }

@@ -4,7 +4,8 @@ import type { PictureCache } from '../cache/pictures.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EndReason, TaskInterrupted } from '../images/encoder-pool.ts';
+import type { EncodeJob, OriginalBytes } from '../images/encoder.ts';
+import type { EndReason } from '../images/encoder-pool.ts';
 import { createRefinements } from './refinements.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
@@ -41,7 +42,10 @@ let stored: Map<string, StoredEntry>;
 let pictures: Map<string, Buffer>;
 /** What becomes of the next re-encodes, in order; without any, they succeed. */
 let outcomes: (() => Promise<Buffer | undefined>)[];
-let readOriginal: () => Promise<{ bytes: Buffer }>;
+let readOriginal: () => Promise<OriginalBytes>;
+let readBytes: () => Promise<Buffer>;
+/** Makes the encoding that a client waits for. */
+let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
 let errors: unknown[];
 let ask: () => Promise<Buffer>;
@@ -52,6 +56,8 @@ beforeEach(() => {
   pictures = new Map();
   outcomes = [];
   readOriginal = async () => ({ bytes: Buffer.from('original') });
+  readBytes = unused;
+  encode = async () => QUICK;
   attempts = 0;
   errors = [];
   start();
@@ -70,9 +76,9 @@ function start(): void {
     async close() {},
   };
   renderer = createRenderer({
-    originals: { get: unused, readBytes: unused, read: () => readOriginal() },
+    originals: { get: unused, readBytes: () => readBytes(), read: () => readOriginal() },
     encoder: {
-      encode: async () => QUICK,
+      encode: (job) => encode(job),
       async refine() {
         attempts += 1;
         return (outcomes.shift() ?? (async () => SMALL))();
@@ -84,6 +90,7 @@ function start(): void {
       put: (key: string, bytes: Buffer) => pictures.set(key, bytes),
     } as unknown as PictureCache,
     refinements: createRefinements({ store, clock, onError: (error) => errors.push(error) }),
+    clock,
   });
   ask = async () => {
     const rendition = await renderer.renditionOf(SPEC);
@@ -112,7 +119,9 @@ async function askUntilDue(): Promise<void> {
 }
 
 const ended = (reason: EndReason) => async () => {
-  throw new AppError('overloaded', 'The picture could not be made.', { cause: new TaskInterrupted(reason) });
+  throw new AppError('overloaded', 'The picture could not be made.', {
+    scope: reason === 'preempted' ? 'upstream' : 'key',
+  });
 };
 
 describe('a picture that is asked for often', () => {
@@ -193,5 +202,35 @@ describe('a picture that shows all of its original in the same format', () => {
     const encoded = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: false } });
     expect(encoded.etag).not.toBe(sent.etag);
     expect(encoded.earlierEtags).not.toContain(sent.etag);
+  });
+});
+
+describe('a picture whose encode ends its process', () => {
+  it('fails without another encode for the next seconds, and is tried again then', async () => {
+    let encodes = 0;
+    encode = async () => {
+      encodes += 1;
+      return ended('deadline')();
+    };
+    for (let asked = 0; asked < 5; asked += 1) await expect(ask()).rejects.toMatchObject({ code: 'overloaded' });
+    expect(encodes).toBe(1);
+    clock.advance(15_000);
+    encode = async () => QUICK;
+    expect(await ask()).toEqual(QUICK);
+  });
+});
+
+describe('an original whose file is evicted or damaged', () => {
+  it.each([
+    ['evicted', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
+    ['damaged', new AppError('upstream_invalid', 'The original picture cannot be decoded.')],
+  ])('is read again when it is %s', async (_how, failure) => {
+    readOriginal = async () => ({ path: '/gone' });
+    readBytes = async () => Buffer.from('the original');
+    encode = async ({ original }) => {
+      if ('path' in original) throw failure;
+      return original.bytes;
+    };
+    expect(await ask()).toEqual(Buffer.from('the original'));
   });
 });

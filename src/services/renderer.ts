@@ -3,13 +3,14 @@ import type { FileClass } from '../cache/files.ts';
 import { fingerprint, originalBytesKey, type PictureIdentity, pictureKey, refinedPictureKey } from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, isKeyFailure } from '../domain/errors.ts';
 import type { ImageKind, Variant } from '../domain/variants.ts';
 import type { EncodeJob, Encoder, JobOptions } from '../images/encoder.ts';
-import { isEncoderFailure } from '../images/encoder-pool.ts';
 import type { Effort } from '../images/settings.ts';
+import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { createFailedKeys } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
 import type { Original, Originals } from './originals.ts';
@@ -50,7 +51,7 @@ export interface Rendition {
 
 export interface Renderer {
   renditionOf(spec: PictureSpec): Promise<Rendition>;
-  stats(): { readonly etags: HolderStats; readonly underWay: HolderStats };
+  stats(): { readonly etags: HolderStats; readonly underWay: HolderStats; readonly failedEncodes: HolderStats };
 }
 
 export interface RendererOptions {
@@ -58,6 +59,7 @@ export interface RendererOptions {
   readonly encoder: Pick<Encoder, 'encode' | 'refine'>;
   readonly pictures: PictureCache;
   readonly refinements: Refinements;
+  readonly clock: Clock;
 }
 
 /** Hashing a key anew for each request costs more than looking its picture up. Some 10,000 pictures. */
@@ -66,8 +68,9 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 const ETAG_OVERHEAD_BYTES = 250;
 
 /** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
-export function createRenderer({ originals, encoder, pictures, refinements }: RendererOptions): Renderer {
+export function createRenderer({ originals, encoder, pictures, refinements, clock }: RendererOptions): Renderer {
   const encoding = createSharedWork<Buffer>();
+  const failedEncodes = createFailedKeys({ clock });
   const etags = new LRUCache<string, string>({
     maxSize: MAX_ETAGS_BYTES,
     sizeCalculation: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
@@ -87,12 +90,14 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
   }
 
   async function encode(spec: PictureSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
+    const job = await jobFor(spec, effort);
     try {
-      return await encoder.encode(await jobFor(spec, effort), options);
+      return await encoder.encode(job, options);
     } catch (error) {
-      if (!isGoneFile(error)) throw error;
-      // The original was evicted between looking it up and reading it: the second look-up downloads it.
-      return encoder.encode(await jobFor(spec, effort), options);
+      if (!('path' in job.original) || !(isGoneFile(error) || isUndecodable(error))) throw error;
+      // The file was evicted or damaged since it was stored: reading it here finds out, and downloads it again.
+      const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
+      return encoder.encode({ ...job, original: { bytes } }, options);
     }
   }
 
@@ -149,7 +154,7 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
       const effort = generation === 'refined' ? 'high' : 'quick';
 
       async function make(signal: AbortSignal, client: string): Promise<Buffer> {
-        const bytes = await encode(spec, effort, { signal, client });
+        const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client }));
         pictures.put(storedKey, bytes, spec.fileClass);
         return bytes;
       }
@@ -174,6 +179,7 @@ export function createRenderer({ originals, encoder, pictures, refinements }: Re
     stats: () => ({
       etags: { entries: etags.size, bytes: etags.calculatedSize, maxBytes: MAX_ETAGS_BYTES },
       underWay: encoding.stats(),
+      failedEncodes: failedEncodes.stats(),
     }),
   };
 }
@@ -196,7 +202,11 @@ function unavailableOriginal(error: unknown): undefined {
 
 /** The encoder refused the work or gave its place to somebody who waits: nothing is wrong with the picture. */
 function hasMadeWay(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'overloaded' && !isEncoderFailure(error);
+  return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
+}
+
+function isUndecodable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'upstream_invalid';
 }
 
 function isGoneFile(error: unknown): boolean {

@@ -1,5 +1,3 @@
-import { AppError } from './errors.ts';
-
 export type IdentifierKind = 'id' | 'handle' | 'username';
 
 /** What a request names a channel by. `value` is as upstream wants to see it; `key` is what two equal ones share. */
@@ -38,34 +36,16 @@ export function findUsername(text: string): ChannelRef | undefined {
   return { kind: 'username', value: text, key: text.toLowerCase() };
 }
 
-/**
- * Reads an identifier as the kind that the request says it is.
- *
- * @throws AppError `invalid_parameter` when it cannot be of that kind; the message says so where it plainly is another.
- */
-export function parseIdentifier(text: string, kind: IdentifierKind): ChannelRef {
-  const ref = kind === 'id' ? (isChannelId(text) ? channelIdRef(text) : undefined) : findByName(text, kind);
-  if (ref !== undefined) return ref;
-  throw new AppError('invalid_parameter', `${FORMS[kind]}${hintFor(text, kind)}`);
+/** Reads an identifier as the kind that the request says it is; `undefined` when it cannot be of that kind. */
+export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef | undefined {
+  return FINDERS[kind](text);
 }
 
-function findByName(text: string, kind: 'handle' | 'username'): ChannelRef | undefined {
-  return kind === 'handle' ? findHandle(text) : findUsername(text);
-}
-
-const FORMS: Record<IdentifierKind, string> = {
-  id: 'The identifier is not a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
-  handle:
-    'The identifier is not a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
-  username: 'The identifier is not a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+const FINDERS: Record<IdentifierKind, (text: string) => ChannelRef | undefined> = {
+  id: (text) => (isChannelId(text) ? channelIdRef(text) : undefined),
+  handle: findHandle,
+  username: findUsername,
 };
-
-function hintFor(text: string, kind: IdentifierKind): string {
-  if (kind !== 'id' && isChannelId(text)) return ' It looks like a channel ID: leave out "type" or use ?type=id.';
-  if (kind !== 'handle' && findHandle(text) !== undefined) return ' It looks like a handle: add ?type=handle.';
-  if (kind === 'handle' && findUsername(text) !== undefined) return ' It may be a username: use ?type=username.';
-  return '';
-}
 
 /** A name without a kind, as `/api/banner/{name}` takes it: how to read it, in order. Empty when it can be nothing. */
 export function refsOfBareIdentifier(text: string): ChannelRef[] {

@@ -37,18 +37,17 @@ export function parseBannerPath(identifier: string, segment: string | undefined)
  * @throws AppError `route_not_found`
  */
 export function parseShortPath(identifier: string, segment: string | undefined): PicturePath {
-  const variant = parseVariantSegment(segment);
   if (segment !== undefined) {
     const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
-    if (refs.length > 0) return { ...variant, refs };
-    throw routeNotFound();
+    if (refs.length === 0) throw routeNotFound();
+    return { ...parseVariantSegment(segment), refs };
   }
   const named = splitChannelIdExtension(identifier);
   if (named?.format !== undefined) {
     return { refs: refsOfBareIdentifier(named.id), variant: undefined, format: named.format };
   }
   const refs = isChannelId(identifier) || identifier.startsWith('@') ? refsOfBareIdentifier(identifier) : [];
-  if (refs.length > 0) return { ...variant, refs };
+  if (refs.length > 0) return { refs, variant: undefined, format: undefined };
   throw routeNotFound();
 }
 

@@ -19,11 +19,13 @@ export interface CheckedRequest {
 /** What is wrong with a request whatever its path, in this order: malformed, expectation, method. */
 export function findRequestFault({ request, target, authority, base }: CheckedRequest): AppError | undefined {
   if (target.problem !== undefined) return target.problem;
+  // Node's parser also takes the version lines of HTTP/0.9, HTTP/2.0 and RTSP for requests.
+  if (request.httpVersionMajor !== 1) return notHttp();
   if (authority === '') return new AppError('malformed_request', 'Send exactly one Host field that names a host.');
   if (base === undefined) {
     return new AppError(
       'malformed_request',
-      'The Host field is not a host name or address of at most 260 characters, perhaps with a port from 1 to 65535.',
+      'The host is not a name or address of at most 260 characters, perhaps with a port from 1 to 65535.',
     );
   }
   const { expect } = request.headers;
@@ -34,6 +36,10 @@ export function findRequestFault({ request, target, authority, base }: CheckedRe
 }
 
 const METHODS: ReadonlySet<string> = new Set(ALLOWED_METHODS.split(', '));
+
+export function notHttp(): AppError {
+  return new AppError('malformed_request', 'The request is not valid HTTP/1.1.');
+}
 
 export function methodNotAllowed(): AppError {
   return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are answered.`);

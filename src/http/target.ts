@@ -27,10 +27,15 @@ export function parseTarget(rawUrl: string): RequestTarget {
   const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
-  const reason = findPathFault(path) ?? findQueryFault(query);
+  if (!path.startsWith('/')) return unusable(noTarget());
   if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL names no host.'));
+  const reason = findPathFault(path) ?? findQueryFault(query);
   if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
   return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
+}
+
+export function noTarget(): AppError {
+  return new AppError('malformed_request', 'The request target is neither a path nor an absolute URL.');
 }
 
 export function urlTooLong(): AppError {
@@ -51,8 +56,7 @@ function dropEmptySegments(path: string): string {
 const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
 
 function findPathFault(path: string): string | undefined {
-  if (!path.startsWith('/')) return 'The request target is neither a path nor an absolute URL.';
-  if (path.includes('#')) return 'The path holds a "#": leave the fragment out or write it as %23.';
+  if (path.includes('#')) return 'The path holds a "#": leave the fragment out.';
   if (!SUSPICIOUS.test(path)) return undefined;
   for (const segment of path.split('/')) {
     const decoded = decode(segment);

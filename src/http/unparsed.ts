@@ -5,9 +5,9 @@ import { STATUS_CODES } from '../lib/node-http.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS } from './answer.ts';
 import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
 import { type Admission, type RateLimitGate, tooManyRequests } from './rate-limit.ts';
-import { methodNotAllowed } from './request-check.ts';
+import { methodNotAllowed, notHttp } from './request-check.ts';
 import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
-import { MAX_URL_BYTES, urlTooLong } from './target.ts';
+import { MAX_URL_BYTES, noTarget, urlTooLong } from './target.ts';
 
 /** A fault that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {
@@ -156,10 +156,13 @@ function refusalFor(error: ParserError): Refusal {
         fault: new AppError('request_too_large', 'The header section is too large.'),
         status: HEADERS_TOO_LARGE_STATUS,
       };
+    // Methods of no protocol, of RTSP, and the one that begins HTTP/2.
     case 'HPE_INVALID_METHOD':
+    case 'HPE_INVALID_CONSTANT':
+    case 'HPE_INVALID_VERSION':
       return { fault: hasRequestLine(error) ? methodNotAllowed() : notHttp() };
     case 'HPE_INVALID_URL':
-      return { fault: new AppError('malformed_request', 'The URL holds characters that have to be percent-escaped.') };
+      return { fault: hasUnescapedTarget(error) ? unescapedTarget() : noTarget() };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { fault: new AppError('request_timeout', 'The request did not arrive in time.') };
     default:
@@ -167,8 +170,8 @@ function refusalFor(error: ParserError): Refusal {
   }
 }
 
-function notHttp(): AppError {
-  return new AppError('malformed_request', 'The request is not valid HTTP/1.1.');
+function unescapedTarget(): AppError {
+  return new AppError('malformed_request', 'The URL holds characters that have to be percent-escaped.');
 }
 
 /** The beginning of a request line (RFC 9112 section 3): method and target. */
@@ -180,10 +183,18 @@ function hasRequestLine(error: ParserError): boolean {
   return REQUEST_LINE.test(unreadableText(error));
 }
 
-/** Only of a URL that begins in the packet at fault: of one in several packets, only the last is known. */
 function hasLongUrl(error: ParserError): boolean {
-  const [, url = ''] = METHOD_AND_TARGET.exec(unreadableText(error)) ?? [];
-  return url.length > MAX_URL_BYTES;
+  return targetOf(error).length > MAX_URL_BYTES;
+}
+
+function hasUnescapedTarget(error: ParserError): boolean {
+  return /[^\x21-\x7e]/.test(targetOf(error));
+}
+
+/** Only where it begins in the packet at fault: of a URL in several packets, only the last is known. */
+function targetOf(error: ParserError): string {
+  const [, target = ''] = METHOD_AND_TARGET.exec(unreadableText(error)) ?? [];
+  return target;
 }
 
 /** The packet at fault, without the requests before in it. */

@@ -46,6 +46,11 @@ describe('malformed and unusual HTTP', () => {
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\n\r\n', 400, 'malformed_request'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['a method of RTSP', 'DESCRIBE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['the method that begins HTTP/2', 'PRI / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['HTTP/2 in words', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['HTTP/0.9 in words', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a version that there is not', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a known other method', 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     [
@@ -117,6 +122,11 @@ describe('malformed and unusual HTTP', () => {
     const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const text = await readUntilClosed(port, `${post}1\r\nx\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 405']);
+  });
+
+  test('a target without its slash is told from one to be escaped', async () => {
+    const raw = await sendRaw(port, 'GET channel/x HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('neither a path')]);
   });
 
   test('a handle in raw UTF-8 is told to be escaped', async () => {

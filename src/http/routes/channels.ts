@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, parseIdentifier, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { type ChannelRef, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
+import { parseIdentifier } from '../identifier-path.ts';
 import { lookedUpJson } from '../json-answer.ts';
 import { completeObject } from '../json-schema.ts';
 import { CHANNEL_QUERY, createQueryReader } from '../params.ts';
@@ -22,7 +23,7 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
     url: string,
     summary: string,
     description: string,
-    refsOf: (identifier: string, query: Record<string, unknown>) => ChannelRef[],
+    refsOf: (identifier: string, request: FastifyRequest) => ChannelRef[],
   ): Endpoint<string> {
     const isTyped = url.startsWith('/api/');
     return {
@@ -36,7 +37,7 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
       },
       parsePath: (request) => (request.params as { identifier: string }).identifier,
       async answer(identifier, request) {
-        const refs = refsOf(identifier, request.query as Record<string, unknown>);
+        const refs = refsOf(identifier, request);
         const { channel, outcome } = await channels.getChannel(refs);
         return lookedUpJson(request, outcome, recordBodies.get(channel, request.exchange.base));
       },
@@ -49,20 +50,26 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
       '/api/channel/:identifier',
       'A channel’s metadata',
       'A channel ID, or what `type` says.',
-      (identifier, query) => [parseIdentifier(identifier, readQuery(query).type ?? 'id')],
+      (identifier, { query, exchange }) => {
+        const { type = 'id' } = readQuery(query as Record<string, unknown>);
+        return [parseIdentifier(identifier, type, exchange.target)];
+      },
     ),
   );
   addEndpoint(
     app,
-    endpoint('/channel/:identifier', 'A channel’s metadata by ID', 'A channel ID.', (identifier) => [
-      parseIdentifier(identifier, 'id'),
+    endpoint('/channel/:identifier', 'A channel’s metadata by ID', 'A channel ID.', (identifier, { exchange }) => [
+      parseIdentifier(identifier, 'id', exchange.target),
     ]),
   );
   addEndpoint(
     app,
-    endpoint('/user/:identifier', 'A channel’s metadata by user name', 'A legacy user name.', (identifier) => [
-      parseIdentifier(identifier, 'username'),
-    ]),
+    endpoint(
+      '/user/:identifier',
+      'A channel’s metadata by user name',
+      'A legacy user name.',
+      (identifier, { exchange }) => [parseIdentifier(identifier, 'username', exchange.target)],
+    ),
   );
   addEndpoint(
     app,

@@ -1,0 +1,44 @@
+import { AppError } from '../domain/errors.ts';
+import { type ChannelRef, findIdentifier, type IdentifierKind } from '../domain/identifier.ts';
+import type { RequestTarget } from './target.ts';
+
+/**
+ * Reads an identifier as the kind that its path or `type` says it is.
+ *
+ * @throws AppError `invalid_parameter` when it cannot be of that kind; the message names the request that reads it as
+ * the kind that it can be
+ */
+export function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
+  const ref = findIdentifier(text, kind);
+  if (ref !== undefined) return ref;
+  throw new AppError('invalid_parameter', `${FORMS[kind]}${adviceFor(text, kind, target)}`);
+}
+
+const FORMS: Record<IdentifierKind, string> = {
+  id: 'The identifier is not a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
+  handle:
+    'The identifier is not a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
+  username: 'The identifier is not a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+};
+
+/** In this order; every channel ID could be a handle too, so none of these is ever an ID. */
+const LOOKS: Record<Exclude<IdentifierKind, 'id'>, string> = {
+  handle: 'It looks like a handle',
+  username: 'It may be a username',
+};
+
+function adviceFor(text: string, kind: IdentifierKind, target: RequestTarget): string {
+  for (const other of ['handle', 'username'] as const) {
+    const ref = other === kind ? undefined : findIdentifier(text, other);
+    if (ref !== undefined) return ` ${LOOKS[other]}: ${requestFor(ref, target)}.`;
+  }
+  return '';
+}
+
+const RECORD_PATH = '/api/channel/';
+
+/** Where `type` can be added as it is, that is shorter than the whole request. */
+function requestFor({ kind, value }: ChannelRef, { path, query }: RequestTarget): string {
+  if (path.startsWith(RECORD_PATH) && query === '') return `add ?type=${kind}`;
+  return `ask for ${RECORD_PATH}${encodeURIComponent(value)}?type=${kind}`;
+}

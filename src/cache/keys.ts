@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FORMATS, type Format, findFormat } from '../domain/formats.ts';
+import { type Format, findFormat } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
@@ -82,11 +82,14 @@ export function isPicture(key: string): boolean {
   return PICTURE.test(key);
 }
 
-const MADE_PICTURE = new RegExp(`^picture\\d+/.*\\.(${FORMATS.join('|')})(?:\\.refined)?$`, 's');
+const MADE_PICTURE = /^picture\d+\//;
+const REFINED = '.refined';
 
 /** The format that a made picture's key names; `undefined` for an original, which may be of any. */
 export function formatOfPicture(key: string): Format | undefined {
-  return findFormat(MADE_PICTURE.exec(key)?.[1] ?? '');
+  if (!MADE_PICTURE.test(key)) return undefined;
+  const name = key.endsWith(REFINED) ? key.slice(0, -REFINED.length) : key;
+  return findFormat(name.slice(name.lastIndexOf('.') + 1));
 }
 
 /** The digest that an original's key names. */

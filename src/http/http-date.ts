@@ -1,17 +1,12 @@
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const LONG_DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const SHORT_WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const WEEKDAYS = [...SHORT_WEEKDAYS, 'Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-const DAY = `(?:${DAYS.join('|')})`;
-const LONG_DAY = `(?:${LONG_DAYS.join('|')})`;
-const MONTH = `(?<month>${MONTHS.join('|')})`;
-const TIME = '(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)';
 
 /** The preferred form, and the two obsolete ones that recipients must accept. */
 const FORMS = [
-  new RegExp(`^${DAY}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
-  new RegExp(`^${LONG_DAY}, (?<day>\\d\\d)-${MONTH}-(?<shortYear>\\d\\d) ${TIME} GMT$`),
-  new RegExp(`^${DAY} ${MONTH} (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`),
+  /^(?<weekday>[A-Z][a-z]{2}), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) GMT$/,
+  /^(?<weekday>[A-Z][a-z]{5,8}), (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<shortYear>\d\d) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) GMT$/,
+  /^(?<weekday>[A-Z][a-z]{2}) (?<month>[A-Z][a-z]{2}) (?<day>\d\d| \d) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) (?<year>\d{4})$/,
 ];
 
 /** The longest weekday's name makes the longest date; the check keeps other texts cheap. */
@@ -21,9 +16,10 @@ const MAX_CHARACTERS = 'Wednesday, 06-Nov-94 08:49:37 GMT'.length;
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
   const fields = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
-  if (fields === undefined) return undefined;
+  if (fields === undefined || !WEEKDAYS.includes(fields.weekday ?? '')) return undefined;
   const { shortYear, year = fullYear(Number(shortYear), nowMs) } = fields;
   const month = MONTHS.indexOf(fields.month ?? '');
+  if (month === -1) return undefined;
   const day = Number(fields.day);
   const hour = Number(fields.hour);
   const minute = Number(fields.minute);

@@ -177,7 +177,7 @@ function unescapedTarget(): AppError {
 /** The beginning of a request line (RFC 9112 section 3): method and target. */
 const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
 /** A request line whatever its method: anything else was never meant as HTTP. */
-const REQUEST_LINE = new RegExp(`${METHOD_AND_TARGET.source} HTTP/1\\.[01]\\r?\\n`);
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function hasRequestLine(error: ParserError): boolean {
   return REQUEST_LINE.test(unreadableText(error));

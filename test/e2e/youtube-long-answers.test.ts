@@ -38,10 +38,17 @@ describe('an answer that is too long for the event loop', () => {
     expect(answer.json()).toMatchObject({ results: [{ title: 'Bell Rock Light' }, { title: 'Pebble Drop - Topic' }] });
   });
 
+  it('is an unusable answer where a list of many elements stands in place of a channel', async () => {
+    const { service, replay } = running;
+    replay.misbehave('browse', answerJson({ header: Array.from({ length: 300_000 }, () => ({})) }));
+    const answer = await service.get('/api/channel/UCreplayManyElements0019');
+    expect([answer.status, answer.json()]).toMatchObject([502, { code: 'upstream_invalid' }]);
+  });
+
   it('is refused beyond 4 MiB', async () => {
     const { service, replay } = running;
     replay.misbehave('browse', padded(ownAnswer('browseId', LIGHTHOUSE), MAX_ANSWER_BYTES));
-    const answer = await service.get('/api/channel/UCreplayTooLong000000013');
+    const answer = await service.get('/api/channel/UCreplayTooLong000000018');
     expect([answer.status, answer.json()]).toMatchObject([502, { code: 'upstream_invalid' }]);
   });
 });

@@ -4,23 +4,29 @@ import { firstAt } from './json.ts';
 import type { ChannelField } from './layouts.ts';
 import { parseLinks } from './links.ts';
 import { parsePictureBase } from './pictures.ts';
-import { type CountNoun, parseCount, parseJoinedDate, textOf } from './texts.ts';
+import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf, textWithin } from './texts.ts';
 
 type FieldReaders = { readonly [Field in ChannelField]: (value: unknown) => unknown };
 
+/** Longer texts are none of these: what goes into a record is bounded. */
+const MAX_TITLE_CHARACTERS = 500;
+const MAX_DESCRIPTION_CHARACTERS = 20_000;
+const MAX_NAME_CHARACTERS = 100;
+const MAX_URL_CHARACTERS = 2_048;
+
 const FIELD_READERS = {
-  channelId: (value) => parseText(value, parseChannelId),
-  title: (value) => parseText(value, (text) => (text.trim() === '' ? undefined : text)),
-  description: (value) => textOf(value),
-  customUrl: (value) => parseText(value, parseHandle),
-  publishedAt: (value) => parseText(value, parseJoinedDate),
-  country: (value) => parseText(value, findCountryCode),
+  channelId: (value) => parseText(value, MAX_URL_CHARACTERS, parseChannelId),
+  title: (value) => parseText(value, MAX_TITLE_CHARACTERS, (text) => (text.trim() === '' ? undefined : text)),
+  description: (value) => textWithin(textOf(value), MAX_DESCRIPTION_CHARACTERS),
+  customUrl: (value) => parseText(value, MAX_URL_CHARACTERS, parseHandle),
+  publishedAt: (value) => parseText(value, MAX_NAME_CHARACTERS, parseJoinedDate),
+  country: (value) => parseText(value, MAX_NAME_CHARACTERS, findCountryCode),
   subscriberCount: (value) => countReader('subscriber')(value) ?? parseFollowers(value),
   viewCount: countReader('view'),
   videoCount: countReader('video'),
   links: parseLinks,
-  banner: parsePictureBase,
-  avatar: parsePictureBase,
+  banner: (value) => parsePictureBase(textWithin(value, MAX_URL_CHARACTERS)),
+  avatar: (value) => parsePictureBase(textWithin(value, MAX_URL_CHARACTERS)),
 } satisfies FieldReaders;
 
 export type FieldValue<Field extends ChannelField> = NonNullable<ReturnType<(typeof FIELD_READERS)[Field]>>;
@@ -30,13 +36,25 @@ export function readFieldValue(field: ChannelField, found: unknown): unknown {
   return FIELD_READERS[field](found);
 }
 
-function parseText(value: unknown, parse: (text: string) => string | undefined): string | undefined {
-  const text = textOf(value);
+/** Whether what stands there is read as English, and would be something else in another language. */
+export function isReadAsEnglish(field: ChannelField, found: unknown): boolean {
+  if (field === 'publishedAt' || field === 'country') return true;
+  const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';
+  const text = isCount ? textOf(found) : undefined;
+  return text !== undefined && !isPlainCount(text);
+}
+
+function parseText(
+  value: unknown,
+  maxCharacters: number,
+  parse: (text: string) => string | undefined,
+): string | undefined {
+  const text = textWithin(textOf(value), maxCharacters);
   return text === undefined ? undefined : parse(text);
 }
 
 function countReader(noun: CountNoun): (value: unknown) => string | undefined {
-  return (value) => parseText(value, (text) => parseCount(text, noun));
+  return (value) => parseText(value, MAX_NAME_CHARACTERS, (text) => parseCount(text, noun));
 }
 
 /** A schema.org counter: the only count that is a number in every language. */

@@ -1,33 +1,61 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinks, unwrapRedirect } from './links.ts';
+import { parseLinks, parseTarget } from './links.ts';
 
-describe('unwrapRedirect', () => {
-  it('takes the target out of the redirector, whichever of its hosts', () => {
+const hrefOf = (target: string) => parseTarget(target)?.href;
+
+describe('a link’s target', () => {
+  it('is taken out of the redirector, whichever of its hosts and with or without its scheme', () => {
     const target = 'https://example.org/a?b=1&c=2';
-    for (const host of ['www.youtube.com', 'm.youtube.com', 'youtube.com']) {
-      expect(unwrapRedirect(`https://${host}/redirect?redir_token=x&q=${encodeURIComponent(target)}`)).toBe(target);
+    for (const site of [
+      'https://www.youtube.com',
+      'http://m.youtube.com',
+      'https://youtube.com',
+      'www.youtube.com',
+      '',
+    ]) {
+      expect(hrefOf(`${site}/redirect?redir_token=x&q=${encodeURIComponent(target)}`)).toBe(target);
     }
   });
 
-  it('leaves other URLs as they are, those on YouTube included', () => {
-    for (const url of [
-      'https://music.youtube.com/channel/x',
-      'https://www.youtube.com/@a?q=1',
-      'http://www.eevblog.com',
-    ]) {
-      expect(unwrapRedirect(url)).toBe(url);
-    }
+  it.each(['https://music.youtube.com/channel/x', 'https://www.youtube.com/@a?q=1', 'http://www.eevblog.com/'])(
+    'stays as it is: %s',
+    (url) => {
+      expect(hrefOf(url)).toBe(url);
+    },
+  );
+
+  it.each([
+    ['www.youtube.com/@LighthouseKeeper', 'https://www.youtube.com/@LighthouseKeeper'],
+    ['example.org', 'https://example.org/'],
+    ['example.org:8443/a?b#c', 'https://example.org:8443/a?b#c'],
+    ['//example.org/a', 'https://example.org/a'],
+    ['/@LighthouseKeeper', 'https://www.youtube.com/@LighthouseKeeper'],
+    ['https://www.youtube.com/redirect?q=example.org%2Fa', 'https://example.org/a'],
+    ['leuchtfeuer-münchen.example/ü', 'https://xn--leuchtfeuer-mnchen-y6b.example/%C3%BC'],
+  ])('without a scheme is https: %s', (target, url) => {
+    expect(hrefOf(target)).toBe(url);
+  });
+
+  it('goes out as browsers write it, without control characters', () => {
+    expect(hrefOf('HTTPS://Example.org/a\u0001b\nc d')).toBe('https://example.org/a%01bc%20d');
   });
 
   it.each([
     'mailto:a@example.org',
     'javascript:alert(1)',
+    'JavaScript:alert(1)//example.org/',
+    'data:text/html,x.y/',
+    'a@example.org',
     'https://www.youtube.com/redirect?event=x',
     'https://www.youtube.com/redirect?q=javascript%3Aalert(1)',
-    '/relative',
+    'https://',
+    'localhost/a',
+    'just a text',
+    `https://example.org/${'a'.repeat(2_048)}`,
+    'a.'.repeat(40_000),
     '',
-  ])('refuses "%s"', (url) => {
-    expect(unwrapRedirect(url)).toBeUndefined();
+  ])('is none: %.60s', (target) => {
+    expect(hrefOf(target)).toBeUndefined();
   });
 });
 
@@ -48,6 +76,22 @@ describe('parseLinks', () => {
     expect(parseLinks({ links: [shown('example.org/a'), shown('example.org/very…'), shown('not a link')] })).toEqual([
       { title: 'T', url: 'https://example.org/a' },
     ]);
+  });
+
+  it('falls back to the display text where the target cannot be used', () => {
+    const link = (content: string, url: unknown) => {
+      const commandRuns = [{ onTap: { innertubeCommand: { urlEndpoint: { url } } } }];
+      return { channelExternalLinkViewModel: { title: { content: 'T' }, link: { content, commandRuns } } };
+    };
+    const links = [link('example.org/a', 'intent:x'), link('example.org/b', 7), link('Mail', 'mailto:a@example.org')];
+    expect(parseLinks({ links })?.map(({ url }) => url)).toEqual(['https://example.org/a', 'https://example.org/b']);
+  });
+
+  it('takes no more links and no longer titles than a record may hold', () => {
+    const link = { title: 'x'.repeat(500), navigationEndpoint: { urlEndpoint: { url: 'https://example.org/a' } } };
+    const links = parseLinks({ primaryLinks: Array.from({ length: 300_000 }, () => link) });
+    expect(links).toHaveLength(100);
+    expect(links?.[0]?.title).toHaveLength(200);
   });
 
   it('names a link without a title after its host', () => {

@@ -18,6 +18,14 @@ const PANEL_LINK: LinkShape = {
 
 const TAB_LINK: LinkShape = { title: 'title', target: 'navigationEndpoint.urlEndpoint.url' };
 
+/** A channel may have 14 (2026-07). */
+const MAX_LINKS = 100;
+/** What the catalog takes too. */
+const MAX_TITLE_CHARACTERS = 200;
+const MAX_URL_CHARACTERS = 2_048;
+/** The redirector's own part and an escaped URL. */
+const MAX_WRAPPER_CHARACTERS = 4 * MAX_URL_CHARACTERS;
+
 /**
  * The links of an About panel (`links`, since 2023-11) or tab (`primaryLinks`, before): none when the part itself is
  * there without them, `undefined` when they are of an unknown shape.
@@ -27,34 +35,51 @@ export function parseLinks(about: unknown): ChannelLink[] | undefined {
   const list = about.links ?? about.primaryLinks ?? [];
   if (!Array.isArray(list)) return undefined;
   const shape = about.links === undefined ? TAB_LINK : PANEL_LINK;
-  return list.map((link: unknown) => parseLink(link, shape)).filter((link) => link !== undefined);
+  const links = list.slice(0, MAX_LINKS).map((link: unknown) => parseLink(link, shape));
+  return links.filter((link) => link !== undefined);
 }
 
 function parseLink(link: unknown, shape: LinkShape): ChannelLink | undefined {
-  const display = shape.display === undefined ? undefined : textOf(firstAt(link, shape.display));
+  const display = shape.display === undefined ? undefined : textOf(firstAt(link, shape.display))?.trim();
   const target = firstAt(link, shape.target);
-  const url = typeof target === 'string' ? unwrapRedirect(target) : display && urlOfDisplay(display);
-  if (!url) return undefined;
+  const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseDisplay(display ?? '');
+  if (url === undefined) return undefined;
   const title = textOf(firstAt(link, shape.title))?.trim();
-  return { title: title || display?.trim() || new URL(url).hostname, url };
+  return { title: shortened(title || display || url.hostname), url: url.href };
 }
 
-/** The target behind `youtube.com/redirect?q=…` (its `redir_token` expires), or the URL itself; http and https only. */
-export function unwrapRedirect(target: string): string | undefined {
-  const wrapper = findYoutubeUrl(target);
-  const url = wrapper?.pathname === '/redirect' ? wrapper.searchParams.get('q') : target;
-  return url !== null && url !== undefined && isWebUrl(url) ? url : undefined;
+function shortened(title: string): string {
+  return title.length <= MAX_TITLE_CHARACTERS ? title : title.slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
 }
 
-function urlOfDisplay(display: string): string | undefined {
-  const text = display.trim();
-  const isShortened = text.endsWith('…') || text.endsWith('...');
-  const url = `https://${text}`;
-  return !isShortened && /^[^\s/:]+\.[^\s/:]+(\/\S*)?$/.test(text) && isWebUrl(url) ? url : undefined;
+/**
+ * Where a link leads: an http or https URL, also one without its scheme, taken out of `youtube.com/redirect?q=…`, whose
+ * `redir_token` expires. `undefined` for anything else.
+ */
+export function parseTarget(target: string): URL | undefined {
+  if (target.length > MAX_WRAPPER_CHARACTERS) return undefined;
+  const url = findYoutubeUrl(target) ?? parseWebUrl(target);
+  const isWrapper = url?.pathname === '/redirect' && findYoutubeUrl(url.href) !== undefined;
+  return isWrapper ? parseWebUrl(url.searchParams.get('q') ?? '') : url;
 }
 
-function isWebUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol } = new URL(text);
-  return protocol === 'https:' || protocol === 'http:';
+function parseDisplay(display: string): URL | undefined {
+  const isShortened = display.endsWith('…') || display.endsWith('...');
+  return isShortened ? undefined : parseWebUrl(display);
+}
+
+const WEB_SCHEME = /^https?:/i;
+/** A dotted host name and perhaps a port, before the path: what people write without a scheme. */
+const HOST = /^[^\s/?#:@]{1,253}(?::\d{1,5})?(?=[/?#]|$)/;
+
+function parseWebUrl(text: string): URL | undefined {
+  const url = text.length > MAX_URL_CHARACTERS ? null : parseWithOrWithoutScheme(text.trim());
+  return url !== null && url.href.length <= MAX_URL_CHARACTERS ? url : undefined;
+}
+
+function parseWithOrWithoutScheme(text: string): URL | null {
+  if (WEB_SCHEME.test(text)) return URL.parse(text);
+  const address = text.startsWith('//') ? text.slice(2) : text;
+  const url = HOST.test(address) ? URL.parse(`https://${address}`) : null;
+  return url !== null && /[^.]\.[^.]/.test(url.hostname) ? url : null;
 }

@@ -27,6 +27,14 @@ describe('parseCount', () => {
     '5,04 Mio. Abonnenten',
     '881 B abone',
     '1,2K subscribers',
+    '5,02M subscribers',
+    '5,02 million subscribers',
+    '12 K subscribers',
+    '12K subscriber',
+    '2.530.935 subscribers',
+    '1,23,456 subscribers',
+    '4.52 constructor subscribers',
+    '4constructor subscribers',
     '4.52M',
     'subscribers',
     '1.5 subscribers',
@@ -37,6 +45,13 @@ describe('parseCount', () => {
   ])('does not guess at "%s"', (text) => {
     expect(parseCount(text, 'subscriber')).toBeUndefined();
   });
+
+  it.each(['12 B video', '18 B video', '2 video', '1.234 videos', '1 234 videos', '12 mil videos', '1,2 M videos'])(
+    'does not take "%s" for English: other languages have the same noun',
+    (text) => {
+      expect(parseCount(text, 'video')).toBeUndefined();
+    },
+  );
 
   it('takes a count for nothing but its own noun', () => {
     expect(parseCount('7.6K videos', 'subscriber')).toBeUndefined();

@@ -17,32 +17,52 @@ export function textWithin(value: unknown, maxCharacters: number): string | unde
 
 export type CountNoun = 'subscriber' | 'view' | 'video';
 
-/** "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "No videos", "1 view". */
-const COUNT = /^(no|[\d.,]+)\s*(k|m|b|thousand|million|billion)?\s+(subscriber|view|video)s?$/i;
-const GROUPED_INTEGER = /^(?:\d+|\d{1,3}(?:[.,]\d{3})+)$/;
-const ENGLISH_DECIMAL = /^(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?$/;
-const ZEROS_BY_INITIAL: Readonly<Record<string, number>> = { k: 3, t: 3, m: 6, b: 9 };
+const GROUPED_INTEGER = /^(?:\d{1,16}|\d{1,3}(?:,\d{3}){1,5})$/;
+const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
+/** How many zeros each stands for. */
+const ABBREVIATIONS: ReadonlyMap<string, number> = new Map([
+  ['k', 3],
+  ['m', 6],
+  ['b', 9],
+]);
+const SCALES: ReadonlyMap<string, number> = new Map([
+  ['thousand', 3],
+  ['million', 6],
+  ['billion', 9],
+]);
 
 /**
- * Reads a count as a decimal integer; `undefined` where it cannot be read for certain.
+ * Reads "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "7,634 videos",
+ * "No videos" and "1 view" as a decimal integer; `undefined` for anything that is not English through and through.
  *
- * The English noun must be there: in other languages "B" is a thousand, "Tr" a million and a dot groups digits.
+ * Elsewhere a dot groups digits, a comma is the decimal point, "B" a thousand ("12 B video" is Turkish) and "Tr" a
+ * million. So the abbreviation must stand right behind the number, and only one has the singular.
  */
 export function parseCount(text: string, noun: CountNoun): string | undefined {
-  const match = COUNT.exec(text.trim());
-  if (match === null || match[3]?.toLowerCase() !== noun) return undefined;
-  const [, number = '', suffix] = match;
-  if (number.toLowerCase() === 'no') return suffix === undefined ? '0' : undefined;
-  if (suffix !== undefined) return scaled(number, ZEROS_BY_INITIAL[suffix.charAt(0).toLowerCase()] ?? 0);
-  return GROUPED_INTEGER.test(number) ? withoutLeadingZeros(number.replace(/[.,]/g, '')) : undefined;
+  const words = wordsOf(text);
+  const [number = ''] = words;
+  const isSingular = words.length === 2 && number === '1' && words[1] === noun;
+  if (words.at(-1) !== `${noun}s` && !isSingular) return undefined;
+  if (words.length === 3) return shifted(number, SCALES.get(words[1] ?? ''));
+  if (words.length !== 2) return undefined;
+  if (number === 'no') return '0';
+  if (GROUPED_INTEGER.test(number)) return withoutLeadingZeros(number.replaceAll(',', ''));
+  return shifted(number.slice(0, -1), ABBREVIATIONS.get(number.at(-1) ?? ''));
+}
+
+/** True where a count is read the same in every language: its digits alone, neither grouped nor abbreviated. */
+export function isPlainCount(text: string): boolean {
+  return /^\d+$/.test(wordsOf(text)[0] ?? '');
+}
+
+function wordsOf(text: string): string[] {
+  return text.trim().toLowerCase().split(/\s+/);
 }
 
 /** Shifts the decimal point in the text itself: 1.13 × 1,000,000 is 1,129,999.99… in floating point. */
-function scaled(number: string, zeros: number): string | undefined {
-  const match = ENGLISH_DECIMAL.exec(number);
-  if (match === null) return undefined;
-  const [, whole = '', fraction = ''] = match;
-  if (fraction.length > zeros) return undefined;
+function shifted(number: string, zeros: number | undefined): string | undefined {
+  const [, whole = '', fraction = ''] = DECIMAL.exec(number) ?? [];
+  if (zeros === undefined || whole === '' || fraction.length > zeros) return undefined;
   return withoutLeadingZeros(whole.replaceAll(',', '') + fraction.padEnd(zeros, '0'));
 }
 
@@ -51,23 +71,24 @@ function withoutLeadingZeros(digits: string): string {
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const MONTH_FIRST = /^Joined\s+([A-Z][a-z]{2})[a-z]*\.?\s+(\d{1,2}),?\s+(\d{4})$/i;
-const DAY_FIRST = /^Joined\s+(\d{1,2})\s+([A-Z][a-z]{2})[a-z]*\.?,?\s+(\d{4})$/i;
+/** "Sep", "Sept" or "September", with a full stop in older answers. */
+const MONTH = /^([a-z]{3})[a-z]{0,6}\.?$/;
+const DAY = /^\d{1,2}$/;
+const YEAR = /^\d{4}$/;
 
 /**
  * Reads "Joined Feb 1, 2015" and "Joined 1 Feb 2015" (the order follows the country asked for, `gl`; en-GB writes
  * "Sept") as midnight UTC. The page does not say in which time zone its day is.
  */
 export function parseJoinedDate(text: string): string | undefined {
-  const monthFirst = MONTH_FIRST.exec(text.trim());
-  if (monthFirst !== null) return midnight(monthFirst[3], monthFirst[1], monthFirst[2]);
-  const dayFirst = DAY_FIRST.exec(text.trim());
-  if (dayFirst !== null) return midnight(dayFirst[3], dayFirst[2], dayFirst[1]);
-  return undefined;
+  const [joined, first = '', second = '', year = '', ...rest] = wordsOf(text.replace(',', ''));
+  if (joined !== 'joined' || rest.length > 0 || !YEAR.test(year)) return undefined;
+  const [month, day] = DAY.test(first) ? [second, first] : [first, second];
+  return DAY.test(day) ? midnight(year, MONTH.exec(month)?.[1], day) : undefined;
 }
 
 function midnight(year = '', month = '', day = ''): string | undefined {
-  const monthIndex = MONTHS.indexOf(month.toLowerCase());
+  const monthIndex = MONTHS.indexOf(month);
   if (monthIndex < 0) return undefined;
   const date = new Date(Date.UTC(Number(year), monthIndex, Number(day)));
   return date.getUTCDate() === Number(day) ? toIsoSeconds(date) : undefined;

@@ -1,0 +1,101 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { put } from '../../../test/helpers/youtube-corpus/noise.ts';
+import { createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
+import * as answerReaders from './answer-readers.ts';
+import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
+
+/** A reader that hangs cannot be interrupted where it runs: these run in the thread, which is ended after this time. */
+const HANG_MS = 60_000;
+
+const reader = createBodyReader({
+  readers: answerReaders,
+  module: new URL('./answer-readers.ts', import.meta.url),
+});
+afterAll(() => reader.close());
+
+function readInThread<Name extends keyof typeof answerReaders>(name: Name, text: string) {
+  const body = Buffer.from(text.padEnd(MAX_BYTES_ON_EVENT_LOOP + 1));
+  return reader.read(name, body, AbortSignal.timeout(HANG_MS));
+}
+
+/** Texts that take quadratic time or more where a pattern can divide them in many ways. */
+const TEXTS = {
+  'a count and blanks': `1${' '.repeat(60_000)}x`,
+  'blanks and a count': `${' '.repeat(60_000)}1 view`,
+  digits: `${'1'.repeat(100_000)}x`,
+  'groups of digits': `${'1,'.repeat(100_000)} views`,
+  'a date and blanks': `Joined${' '.repeat(60_000)}Feb 1, 2015`,
+  'dots of a host': 'a.'.repeat(40_000),
+  slashes: 'https://'.repeat(40_000),
+  'an endless handle': `@${'ก'.repeat(60_000)}`,
+  escapes: `http://www.youtube.com/@${'%E0'.repeat(40_000)}`,
+  'marks that combine': `e${'\u{301}'.repeat(60_000)}`,
+  equals: `https://yt3.ggpht.com/${'='.repeat(100_000)}`,
+  'abbreviated saints': 'St. '.repeat(60_000),
+};
+
+const PATHS = [...new Set([...Object.values(CHANNEL_LAYOUTS).flat(), LANGUAGE])];
+
+/** An answer that has the same value wherever something is read. */
+function answerFullOf(part: 'page' | 'about', value: unknown): string {
+  const answers: Record<string, unknown> = {};
+  for (const path of PATHS.filter((each) => each.startsWith(`${part}.`))) {
+    put(answers, path.replaceAll('*', '0'), value);
+  }
+  return JSON.stringify(answers[part]);
+}
+
+describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {
+  it.each([
+    ['strings', text],
+    ['wrapped texts', { simpleText: text }],
+    ['runs', { runs: [{ text }] }],
+    ['links', [{ channelExternalLinkViewModel: { link: { content: text } } }]],
+  ])('as %s says nothing, and is read in time', async (_form, value) => {
+    for (const [name, part] of [
+      ['page', 'page'],
+      ['panel', 'about'],
+    ] as const) {
+      const reading = await readInThread(name, answerFullOf(part, value));
+      const counts = reading?.value.fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
+      expect(counts).toEqual([]);
+    }
+  });
+});
+
+describe('an answer', () => {
+  const MANY = 300_000;
+
+  it.each([
+    ['page', `{"header":[${'0,'.repeat(MANY)}0],"alerts":[${'{},'.repeat(MANY)}{}]}`],
+    ['page', `{"header":{"x":[${'{"url":"https://accounts.google.com/ServiceLogin?"},'.repeat(MANY / 10)}0]}}`],
+    ['panel', `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
+    [
+      'searchPage',
+      `{"onResponseReceivedCommands":[{"appendContinuationItemsAction":{"continuationItems":[${'{},'.repeat(MANY)}0]}}]}`,
+    ],
+  ] as const)('with a list of many elements is read: %s', async (name, text) => {
+    expect(await readInThread(name, text)).not.toBeNull();
+  });
+
+  it.each(['page', 'panel', 'searchPage', 'endpoint', 'refusal'] as const)(
+    'that is nested deeply is read: %s',
+    async (name) => {
+      const depth = 200_000;
+      expect(await readInThread(name, `{"header":${'['.repeat(depth)}${']'.repeat(depth)}}`)).not.toBeNull();
+      expect(await readInThread(name, `${'{"header":'.repeat(depth)}0${'}'.repeat(depth)}`)).not.toBeNull();
+    },
+  );
+
+  it.each([
+    '<'.repeat(300_000),
+    '<!--'.repeat(300_000),
+    '<a>'.repeat(300_000),
+    `<feed ${'a="'.repeat(300_000)}`,
+    `<feed>${'<published>'.repeat(300_000)}`,
+    `<feed><link ${' rel="alternate" href="'.repeat(100_000)}"/></feed>`,
+    `<feed><published>${' '.repeat(300_000)}x</published></feed>`,
+  ])('that is a broken feed says nothing: %.30s', async (xml) => {
+    expect((await readInThread('feed', xml))?.publishedAt).toBeUndefined();
+  });
+});

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findHandle, findUsername } from '../../src/domain/identifier.ts';
 import { expectWellFormedChannel } from '../contracts/source.ts';
 import { type ExpectedValues, expectError, expectHits, expectRecord } from '../helpers/expected-values.ts';
 import {
+  finalChannelId,
   isChannelPage,
   isError,
   isFeed,
@@ -12,32 +12,35 @@ import {
   isOfDataApi,
   isPanel,
   isResolution,
+  RECORDING_DIRECTORIES,
+  readIndexedAnswers,
   targetOfHop,
-  withHandleThatCanBeOne,
+  withoutOthersOfChannel,
 } from '../helpers/indexed-answers.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { OWN_ANSWERS, type ReplayAnswer } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
 
-const RECORDINGS = join(import.meta.dirname, '../../../shared/youtube-recordings');
-
 describeAnswers('answers of our own', OWN_ANSWERS);
-if (existsSync(RECORDINGS)) describeAnswers('recorded answers', RECORDINGS);
-else {
-  console.log('No recordings beside this project: their tests are left out.');
+for (const directory of RECORDING_DIRECTORIES) {
+  describeAnswers(`recorded answers (${basename(directory)})`, directory);
+}
+if (RECORDING_DIRECTORIES.length < 2) {
+  console.log(
+    'No or not all recordings beside this project (../shared/youtube-recordings…): their tests are left out.',
+  );
   describe.skip('recorded answers', () => it('are not here', () => {}));
 }
 
 function describeAnswers(name: string, directory: string): void {
-  const answers = readAnswers(directory)
-    .filter((answer) => !isOfDataApi(answer))
-    .map(withHandleThatCanBeOne);
+  const answers = readIndexedAnswers(directory).filter((answer) => !isOfDataApi(answer));
+  const replayed: ReplayAnswer[] = [...answers, ...answers.flatMap(targetOfHop)];
   const signal = new AbortController().signal;
   let replay: ReplayServer;
   let source: ReturnType<typeof createTestYoutubeSource>;
 
   beforeAll(async () => {
-    replay = await startReplayServer({ answers: [...answers, ...answers.flatMap(targetOfHop)] });
+    replay = await startReplayServer({ answers: replayed });
     source = createTestYoutubeSource(replay.origin);
   });
   afterAll(async () => {
@@ -46,7 +49,9 @@ function describeAnswers(name: string, directory: string): void {
   });
 
   describe.each([true, false])(`${name}, over sockets, field mask %s`, (useFieldMask) => {
-    it.each(answers.filter(isChannelPage))('$file comes out as a record', async ({ request, expected }) => {
+    it.each(answers.filter(isChannelPage))('$file comes out as a record', async (answer) => {
+      const { request, expected } = answer;
+      replayed.splice(0, replayed.length, ...withoutOthersOfChannel(answer, answers), ...answers.flatMap(targetOfHop));
       const page = expected as ExpectedValues;
       const masked = createTestYoutubeSource(replay.origin, { useFieldMask });
       const { channel } = await masked.getChannel(String(request.body?.browseId), { signal });
@@ -73,10 +78,9 @@ function describeAnswers(name: string, directory: string): void {
       await expectError(answer, expected as ExpectedValues);
     });
 
-    it.each(answers.filter(isResolution))('$file leads to its channel', async ({ request, expected }) => {
-      const { channelId, finalChannelId } = expected as ExpectedValues;
-      const resolution = await source.resolve(refOfPage(String(request.body?.url)), { signal });
-      expect(resolution.channelId).toBe(finalChannelId ?? channelId);
+    it.each(answers.filter(isResolution))('$file leads to its channel', async (answer) => {
+      const resolution = await source.resolve(refOfPage(String(answer.request.body?.url)), { signal });
+      expect(resolution.channelId).toBe(finalChannelId(answer, answers));
     });
 
     it.each(answers.filter(isFirstSearchPage))('$file comes out as hits, without a second call', async (answer) => {

@@ -34,7 +34,7 @@ export function expectTexts(record: object, expected: ExpectedValues): void {
     if (field in expected) expect(found[field], field).toEqual(expected[field]);
   }
   if (hasTitles(expected.links)) {
-    const links = expected.links.map(({ title, url }) => ({ title: title.trim(), url }));
+    const links = expected.links.map(({ title, url }) => ({ title: title.trim(), url: new URL(url).href }));
     expect(found.links, 'links').toEqual(links);
   }
 }

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ExpectedValues } from './expected-values.ts';
-import { type IndexedAnswer, jsonAnswer, type ReplayAnswer } from './replay-answers.ts';
+import { type IndexedAnswer, jsonAnswer, type ReplayAnswer, readAnswers } from './replay-answers.ts';
 
 type Filter = (answer: IndexedAnswer) => boolean;
 
@@ -9,18 +11,61 @@ export const isError: Filter = ({ expected }) => 'error' in (expected as object)
 export const isChannelPage: Filter = (answer) => answer.request.body?.browseId !== undefined && !isError(answer);
 export const isPanel: Filter = ({ request, expected }) =>
   request.url.includes('/browse') && request.body?.continuation !== undefined && 'channelId' in (expected as object);
-export const isResolution: Filter = (answer) => answer.request.url.includes('/resolve_url') && !isError(answer);
+/** Of a handle or a user name: a bare path is asked for only where one of these led to it. */
+export const isResolution: Filter = (answer) =>
+  answer.request.url.includes('/resolve_url') &&
+  /^https:\/\/[^/]+\/(?:@|user\/)/.test(String(answer.request.body?.url)) &&
+  !isError(answer);
 export const isFirstSearchPage: Filter = ({ request }) => request.body?.query !== undefined;
 export const isLaterSearchPage: Filter = ({ request }) =>
   request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 export const isFeed: Filter = ({ request }) => request.url.includes('/feeds/');
 
-/** A recorded hop comes without the answer that it leads to. */
+/** Both folders of recordings that may stand beside this project; each says in its index what should come out. */
+export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
+  .map((name) => join(import.meta.dirname, '../../../shared', name))
+  .filter((directory) => existsSync(directory));
+
+/** The answers of an index in one form, whichever way it writes them. */
+export function readIndexedAnswers(directory: string): IndexedAnswer[] {
+  const answers = readAnswers(directory).map(withHandleThatCanBeOne).map(withCount);
+  return answers.map((answer) => withTokenOfFirstPage(answer, answers));
+}
+
+function withCount(answer: IndexedAnswer): IndexedAnswer {
+  const { channels: count, ...expected } = answer.expected as ExpectedValues;
+  return count === undefined ? answer : { ...answer, expected: { ...expected, count } };
+}
+
+/** A later page may name the search that it belongs to instead of the token that led to it. */
+function withTokenOfFirstPage(answer: IndexedAnswer, answers: readonly IndexedAnswer[]): IndexedAnswer {
+  const [, query] = /^of search "(.*)"$/.exec(String(answer.request.body?.continuation)) ?? [];
+  const firstPage = answers.find(({ request }) => query !== undefined && request.body?.query === query);
+  const [, continuation] = /"continuationCommand":\s*\{\s*"token":\s*"([^"]+)"/.exec(firstPage?.text ?? '') ?? [];
+  return continuation === undefined ? answer : { ...answer, request: { ...answer.request, body: { continuation } } };
+}
+
+/** Only this one of the answers about the same channel: layouts of several years may be among them. */
+export function withoutOthersOfChannel(answer: IndexedAnswer, answers: readonly IndexedAnswer[]): IndexedAnswer[] {
+  const browseId = answer.request.body?.browseId;
+  return answers.filter(
+    (other) => other === answer || browseId === undefined || other.request.body?.browseId !== browseId,
+  );
+}
+
+/** A recorded hop may come without the answer that it leads to. */
 export function targetOfHop({ expected }: IndexedAnswer): ReplayAnswer[] {
   const { next, finalChannelId } = expected as ExpectedValues;
-  if (next === undefined) return [];
+  if (next === undefined || finalChannelId === undefined) return [];
   const endpoint = { browseEndpoint: { browseId: finalChannelId } };
   return [jsonAnswer('navigation/resolve_url', { url: next }, { endpoint })];
+}
+
+/** Where a name leads in the end, hop by hop. */
+export function finalChannelId({ expected }: IndexedAnswer, answers: readonly IndexedAnswer[]): unknown {
+  const { channelId, finalChannelId: final, next } = expected as ExpectedValues;
+  const following = answers.find(({ request }) => next !== undefined && request.body?.url === next);
+  return channelId ?? final ?? (following && finalChannelId(following, answers));
 }
 
 /** A recorded feed comes without its channel's page. */
@@ -33,7 +78,7 @@ export function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
 const MAX_HANDLE_CHARACTERS = 30;
 
 /** A recorded handle that does not exist is longer than handles can be: the service would not even ask for it. */
-export function withHandleThatCanBeOne(answer: IndexedAnswer): IndexedAnswer {
+function withHandleThatCanBeOne(answer: IndexedAnswer): IndexedAnswer {
   const [start, handle = ''] = String(answer.request.body?.url).split('/@');
   if (handle.length <= MAX_HANDLE_CHARACTERS) return answer;
   const url = `${start}/@${handle.slice(0, MAX_HANDLE_CHARACTERS)}`;

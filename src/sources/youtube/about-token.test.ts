@@ -10,21 +10,15 @@ describe('buildAboutToken', () => {
 });
 
 describe('findAboutToken', () => {
-  const panel = (token: unknown) => ({
+  const panel = (token: unknown) =>
+    panelWith({ continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token } } } });
+  const panelWith = (item: object) => ({
     showEngagementPanelEndpoint: {
       engagementPanel: {
         engagementPanelSectionListRenderer: {
           content: {
             sectionListRenderer: {
-              contents: [
-                {
-                  itemSectionRenderer: {
-                    contents: [
-                      { continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token } } } },
-                    ],
-                  },
-                },
-              ],
+              contents: [{ itemSectionRenderer: { contents: [item] } }],
             },
           },
         },
@@ -34,6 +28,12 @@ describe('findAboutToken', () => {
 
   it('finds the token wherever it stands in the header', () => {
     expect(findAboutToken({ header: { some: [{ deep: panel('from the header') }] } })).toBe('from the header');
+  });
+
+  it('finds the token in the item of 2026-06 too', () => {
+    const continuationCommand = { innertubeCommand: { continuationCommand: { token: 'of a view model' } } };
+    const header = panelWith({ continuationItemViewModel: { continuationCommand } });
+    expect(findAboutToken({ header })).toBe('of a view model');
   });
 
   it('never takes the panel of a shelf', () => {

@@ -4,7 +4,7 @@ import { alertError } from './alerts.ts';
 import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading } from './readings.ts';
-import { buildRecord, type FieldObserver, readPageField } from './record.ts';
+import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 
 export interface ChannelLoaderOptions {
   readonly innertube: Innertube;
@@ -97,9 +97,8 @@ function requirePage(answer: ApiAnswer<PageReading>): PageReading {
   throw invalid('The video site did not understand the question for this channel.', new Error(answer.reason));
 }
 
-/** Only pages name a title: without one there is no channel to see, and at most an alert that says why. */
 function assertShowsChannel(page: PageReading): void {
-  if (readPageField('title', page) !== undefined) return;
+  if (showsChannel(page)) return;
   if (page.alert !== undefined) throw alertError(page.alert);
   throw invalid('The video site sent an answer without a channel.');
 }

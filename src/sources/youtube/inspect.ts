@@ -10,9 +10,11 @@ import {
   type ChannelField,
   INTERACTIVE_HEADER,
   METADATA,
+  MICROFORMAT,
   PAGE_HEADER,
 } from './layouts.ts';
 import { isDefaultAvatar } from './pictures.ts';
+import { isEnglish, readPage } from './readings.ts';
 import { isRoundedVideoCount } from './record.ts';
 
 /** Whole answers about one channel. */
@@ -31,25 +33,39 @@ export interface ChannelInspection {
 /** The parts of today's answers: a field's first path leads into one of them. */
 const PARTS = { metadata: METADATA, 'page header': PAGE_HEADER, 'About panel': ABOUT_PANEL } as const;
 
+const SYSTEM_CHANNEL = 'a system channel (Gaming, News, Music, Sports, events)';
+
 /** Channels that are shown in layouts of their own: less of them is known, and nothing follows from that. */
 const SPECIAL_CHANNELS = {
   'an age-gated channel': AGE_GATE,
-  'a system channel (Music, Sports, events)': CAROUSEL_DETAILS,
+  [SYSTEM_CHANNEL]: CAROUSEL_DETAILS,
   'a game’s topic channel': INTERACTIVE_HEADER,
 } as const;
+
+const NOT_READ = 'counts that are grouped or abbreviated, dates and countries are not read';
+
+function findSpecialLayout(answers: ChannelAnswers): string | undefined {
+  const isThere = (path: string) => isJsonObject(firstAt(answers, path));
+  if (isThere(PAGE_HEADER) && !isThere(METADATA) && !isThere(MICROFORMAT)) return SYSTEM_CHANNEL;
+  return Object.entries(SPECIAL_CHANNELS).find(([, path]) => isThere(path))?.[0];
+}
 
 /** What a channel may do without: hidden, never set, or never uploaded. */
 const OPTIONAL_FIELDS: readonly ChannelField[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
 
 /** Compares answers about one channel with the layouts that are known, field by field. */
 export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
-  const special = Object.entries(SPECIAL_CHANNELS).find(([, path]) => isJsonObject(firstAt(answers, path)))?.[0];
+  const special = findSpecialLayout(answers);
   const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers));
   const header = findUnknownHeader(answers.page.header);
+  const { language } = readPage(answers.page);
   const remarks = [
     ...(special === undefined
       ? []
       : [`This is ${special}: most of its fields cannot be had. Ask for an ordinary one.`]),
+    ...(language === undefined || isEnglish(language)
+      ? []
+      : [`The page is in another language (${language}): ${NOT_READ}.`]),
     ...(header === undefined ? [] : [`The page’s header is of an unknown kind: ${header}.`]),
   ];
   return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };

@@ -34,7 +34,7 @@ const SELECTED_SECTIONS =
   'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
 export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
 /** Its title, description and picture are altered copies: only its URL and numbers are read. */
-const MICROFORMAT = 'page.microformat.microformatDataRenderer';
+export const MICROFORMAT = 'page.microformat.microformatDataRenderer';
 const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity`;
 /** The panel that the About continuation answers, since 2023-11. */
 export const ABOUT_PANEL =
@@ -42,6 +42,10 @@ export const ABOUT_PANEL =
   '.aboutChannelRenderer.metadata.aboutChannelViewModel';
 /** The tab before the panel. */
 export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.channelAboutFullMetadataRenderer`;
+
+/** The interface language. */
+export const LANGUAGE =
+  'page.topbar.desktopTopbarRenderer.searchbox.fusionSearchboxRenderer.config.webSearchboxConfig.requestLanguage';
 
 /** As of 2026-11; `docs/youtube.md` says how exact each one is. */
 export const CHANNEL_LAYOUTS: ChannelLayouts = {
@@ -55,6 +59,7 @@ export const CHANNEL_LAYOUTS: ChannelLayouts = {
   title: [
     `${METADATA}.title`,
     `${PAGE_HEADER}.title.dynamicTextViewModel.text`,
+    'page.header.pageHeaderRenderer.pageTitle',
     `${C4_HEADER}.title`,
     `${INTERACTIVE_HEADER}.title`,
     `${CAROUSEL_DETAILS}.title`,

@@ -1,19 +1,18 @@
 import { isChannelId } from '../../domain/identifier.ts';
 import { findAboutToken } from './about-token.ts';
 import { findAlertText } from './alerts.ts';
-import { readFieldValue } from './fields.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { isReadAsEnglish, readFieldValue } from './fields.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import {
   ABOUT_PANEL,
   ABOUT_TAB,
-  AGE_GATE,
   C4_HEADER,
-  CAROUSEL_DETAILS,
   CHANNEL_FIELDS,
   CHANNEL_LAYOUTS,
   type ChannelField,
   type ChannelLayouts,
   INTERACTIVE_HEADER,
+  LANGUAGE,
 } from './layouts.ts';
 import { textWithin } from './texts.ts';
 
@@ -22,6 +21,8 @@ export interface FieldReading {
   readonly field: ChannelField;
   readonly path: string;
   readonly value: unknown;
+  /** In a page of another language it would be wrong: "1,234 videos" is read as English. */
+  readonly isEnglish: boolean;
 }
 
 /** What a channel page says: plain and small, whatever the size of the page. */
@@ -29,8 +30,8 @@ export interface PageReading {
   readonly fields: readonly FieldReading[];
   /** False for a page that lost all its parts to the field mask. */
   readonly hasKnownPart: boolean;
-  /** True for a layout that names no channel ID: the page is that of the ID that was asked for. */
-  readonly isNameless: boolean;
+  /** The interface language (BCP 47), where the page says it. */
+  readonly language: string | undefined;
   /** Other channels that upstream sends us to instead of answering. */
   readonly redirects: readonly string[];
   /** The text of its error alert. */
@@ -58,7 +59,7 @@ export function readPage(page: JsonObject, layouts: ChannelLayouts = CHANNEL_LAY
   return {
     fields: readFields(answer, layouts),
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(answer, part) !== undefined),
-    isNameless: [AGE_GATE, CAROUSEL_DETAILS].some((path) => isJsonObject(firstAt(answer, path))),
+    language: findLanguage(page),
     redirects: findRedirects(page),
     alert: findAlertText(page),
     aboutToken: findAboutToken(page),
@@ -88,17 +89,17 @@ function readFields(answer: object, layouts: ChannelLayouts): FieldReading[] {
   const readings: FieldReading[] = [];
   for (const field of CHANNEL_FIELDS) {
     for (const path of layouts[field]) {
-      const value = readFirst(field, valuesAt(answer, path));
-      if (value !== undefined) readings.push({ field, path, value });
+      const reading = readFirst(field, path, valuesAt(answer, path));
+      if (reading !== undefined) readings.push(reading);
     }
   }
   return readings;
 }
 
-function readFirst(field: ChannelField, found: readonly unknown[]): unknown {
+function readFirst(field: ChannelField, path: string, found: readonly unknown[]): FieldReading | undefined {
   for (const each of found) {
     const value = readFieldValue(field, each);
-    if (value !== undefined) return value;
+    if (value !== undefined) return { field, path, value, isEnglish: isReadAsEnglish(field, each) };
   }
   return undefined;
 }
@@ -122,4 +123,24 @@ function findAboutTab(page: JsonObject): PageReading['aboutTab'] {
 /** Those of before the panel, and the games' "Topic" channels, which kept their tab (seen 2026-07). */
 function hasOldHeader(page: JsonObject): boolean {
   return [C4_HEADER, INTERACTIVE_HEADER].some((path) => firstAt({ page }, path) !== undefined);
+}
+
+const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
+
+/** The field mask takes the language itself away: the header's sign-in links have it too. */
+function findLanguage(page: JsonObject): string | undefined {
+  const named = textWithin(firstAt({ page }, LANGUAGE), MAX_LANGUAGE_CHARACTERS);
+  if (named !== undefined) return named;
+  for (const url of valuesNamed(firstAt(page, 'header'), 'url')) {
+    if (typeof url !== 'string' || !url.startsWith(SIGN_IN) || url.length > MAX_URL_CHARACTERS) continue;
+    const language = URL.parse(url)?.searchParams.get('hl');
+    if (language) return language.slice(0, MAX_LANGUAGE_CHARACTERS);
+  }
+  return undefined;
+}
+
+const MAX_LANGUAGE_CHARACTERS = 35;
+
+export function isEnglish(language: string): boolean {
+  return /^en(?:[-_]|$)/i.test(language);
 }

@@ -1,9 +1,16 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { LoadedChannel } from '../source.ts';
 import type { FieldValue } from './fields.ts';
-import { CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelField, type ChannelLayouts } from './layouts.ts';
+import {
+  AGE_GATE,
+  CHANNEL_FIELDS,
+  CHANNEL_LAYOUTS,
+  type ChannelField,
+  type ChannelLayouts,
+  METADATA,
+} from './layouts.ts';
 import { avatarOriginal, bannerOriginal } from './pictures.ts';
-import type { FieldReading, PageReading, PanelReading } from './readings.ts';
+import { type FieldReading, isEnglish, type PageReading, type PanelReading } from './readings.ts';
 
 /** What upstream answered about one channel. */
 export interface ChannelReadings {
@@ -26,7 +33,10 @@ export function buildRecord(
   layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): LoadedChannel | undefined {
   const { page, tab, panel, isAboutLost, requestedId } = readings;
-  const found = [page, tab, panel].flatMap((reading) => reading?.fields ?? []);
+  const isForeign = page.language !== undefined && !isEnglish(page.language);
+  const found = [page, tab, panel]
+    .flatMap((reading) => reading?.fields ?? [])
+    .filter((reading) => !isForeign || !reading.isEnglish);
   const carriedBy = new Map<ChannelField, string>();
   const best = <Field extends ChannelField>(field: Field): FieldValue<Field> | null => {
     const reading = findBest(field, found, layouts);
@@ -35,7 +45,7 @@ export function buildRecord(
     return reading.value as FieldValue<Field>;
   };
 
-  const channelId = best('channelId') ?? (page.isNameless ? requestedId : null);
+  const channelId = best('channelId') ?? (isTitled(page) ? requestedId : null);
   const title = best('title');
   if (channelId === null || title === null) return undefined;
   const banner = best('banner');
@@ -64,6 +74,25 @@ export function buildRecord(
 /** What a page alone says: its title, or its ID, which may differ from the one that was asked for. */
 export function readPageField(field: 'channelId' | 'title', page: PageReading): string | undefined {
   return findBest(field, page.fields, CHANNEL_LAYOUTS)?.value as string | undefined;
+}
+
+/**
+ * System channels (Gaming, Live, News; Music, Sports) and age gates name no channel ID: a header or a gate with a title
+ * is that of the ID that was asked for.
+ */
+function isTitled({ fields }: PageReading): boolean {
+  return fields.some(({ field, path }) => field === 'title' && TITLED_PARTS.some((part) => path.startsWith(part)));
+}
+
+const TITLED_PARTS = ['page.header.', AGE_GATE];
+
+/**
+ * True where the page shows a channel. Every channel but a system channel and an age gate has metadata; an error alert
+ * without it stands for the channel, whatever title the header has.
+ */
+export function showsChannel(page: PageReading): boolean {
+  const hasMetadata = page.fields.some(({ path }) => path.startsWith(METADATA));
+  return (hasMetadata || page.alert === undefined) && readPageField('title', page) !== undefined;
 }
 
 /** The reading by the first of the field's paths that carries a value. */

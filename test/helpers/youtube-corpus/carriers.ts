@@ -164,6 +164,7 @@ const C4_CARRIERS: readonly Carrier[] = [
 export const LAYOUTS = {
   pageHeader: [
     { field: 'title', at: `${HEADER}.title.dynamicTextViewModel.text`, render: content((truth) => truth.title) },
+    { field: 'title', at: 'page.header.pageHeaderRenderer.pageTitle', render: (truth) => truth.title },
     { field: 'customUrl', at: `${ROWS}.0.metadataParts.1.text`, render: content((truth) => truth.customUrl) },
     { field: 'subscriberCount', at: `${ROWS}.1.metadataParts.0.text`, render: content(subscribers) },
     {
@@ -200,8 +201,8 @@ export const LAYOUTS = {
 
 export type LayoutName = keyof typeof LAYOUTS;
 
-/** In these layouts the page names no ID: it is the one that was asked for. */
-export const NAMELESS_LAYOUTS: readonly LayoutName[] = ['carousel', 'ageGate'];
+/** Parts that may stand for a channel without naming its ID: with a title they are that of the ID asked for. */
+export const TITLED_PARTS: readonly string[] = ['page.header.', GATE];
 /** Stand for the layout itself where none of its carriers is drawn. */
 export const LAYOUT_MARKERS: Partial<Record<LayoutName, string>> = { carousel: DETAILS, ageGate: GATE };
 export const TAB_MARKER = TAB;

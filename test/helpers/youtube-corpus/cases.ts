@@ -9,10 +9,10 @@ import {
   type LayoutName,
   METADATA_CARRIERS,
   MICROFORMAT_CARRIERS,
-  NAMELESS_LAYOUTS,
   PANEL,
   PANEL_CARRIERS,
   TAB_MARKER,
+  TITLED_PARTS,
 } from './carriers.ts';
 import { addNoise, JUNK, NOISE, type Noise, put } from './noise.ts';
 import { type Truth, truths } from './truth.ts';
@@ -124,10 +124,13 @@ function reverseHeaderRows(answers: Record<string, unknown>): unknown {
 }
 
 function expectedRecord(draw: Drawn, usable: readonly Carrier[], all: readonly Carrier[]): ExpectedRecord | undefined {
-  const { truth, layout } = draw;
+  const { truth } = draw;
   const carries = (field: CarriedField) => usable.some((carrier) => carrier.field === field);
   const ifCarried = (field: CarriedField, value: string) => (carries(field) ? value : null);
-  if (!carries('title') || !(carries('channelId') || NAMELESS_LAYOUTS.includes(layout))) return undefined;
+  const isTitled = usable.some(
+    ({ field, at }) => field === 'title' && TITLED_PARTS.some((part) => at.startsWith(part)),
+  );
+  if (!carries('title') || !(carries('channelId') || isTitled)) return undefined;
   return {
     channelId: truth.channelId,
     title: truth.title,
@@ -151,7 +154,7 @@ function expectedLinks(draw: Drawn, usable: readonly Carrier[], all: readonly Ca
     const index = all.findIndex(({ field, at }) => field === 'links' && at.startsWith(part));
     const carrier = all[index];
     if (carrier !== undefined && usable.includes(carrier)) {
-      return draw.truth.links.map(({ title, url }) => ({ title, url }));
+      return draw.truth.links.map(({ title, url }) => ({ title, url: new URL(url).href }));
     }
     if (draw.states[index] === 'absent') return [];
   }

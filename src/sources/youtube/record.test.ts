@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { readPage, readPanel } from './readings.ts';
+import { buildRecord, showsChannel } from './record.ts';
+
+const ID = 'UCreplayLighthouse000001';
+
+function pageIn(language: string, parts: object = {}) {
+  return readPage({
+    header: {
+      pageHeaderRenderer: {
+        content: {
+          pageHeaderViewModel: {
+            metadata: {
+              contentMetadataViewModel: {
+                metadataRows: [{ metadataParts: [{ text: { content: '33 subscribers' } }] }],
+              },
+            },
+            ...parts,
+          },
+        },
+      },
+    },
+    metadata: { channelMetadataRenderer: { externalId: ID, title: 'T' } },
+    topbar: {
+      desktopTopbarRenderer: {
+        searchbox: { fusionSearchboxRenderer: { config: { webSearchboxConfig: { requestLanguage: language } } } },
+      },
+    },
+  });
+}
+
+/** Texts that could be English, whatever the page's language. */
+const PANEL = readPanel({
+  onResponseReceivedEndpoints: [
+    {
+      appendContinuationItemsAction: {
+        continuationItems: [
+          {
+            aboutChannelRenderer: {
+              metadata: {
+                aboutChannelViewModel: {
+                  channelId: ID,
+                  description: 'D',
+                  country: 'Georgia',
+                  subscriberCountText: '1.2K subscribers',
+                  viewCountText: '2,530 views',
+                  videoCountText: '401 videos',
+                  joinedDateText: { content: 'Joined Feb 1, 2015' },
+                },
+              },
+            },
+          },
+        ],
+      },
+    },
+  ],
+});
+
+function recordIn(language: string) {
+  return buildRecord({ page: pageIn(language), panel: PANEL, isAboutLost: false, requestedId: ID })?.channel;
+}
+
+describe('a record', () => {
+  it.each(['en', 'en-GB', 'EN_us'])('out of a page in English (%s) has all', (language) => {
+    expect(recordIn(language)).toMatchObject({
+      country: 'GE',
+      subscriberCount: '1200',
+      viewCount: '2530',
+      videoCount: '401',
+      publishedAt: '2015-02-01T00:00:00Z',
+    });
+  });
+
+  it.each(['de', 'fr-CA', 'tr', 'enm'])(
+    'out of a page in another language (%s) has what is the same in all',
+    (lang) => {
+      expect(recordIn(lang)).toMatchObject({
+        title: 'T',
+        description: 'D',
+        country: null,
+        // The panel's is abbreviated, the header's is not.
+        subscriberCount: '33',
+        viewCount: null,
+        videoCount: '401',
+        publishedAt: null,
+      });
+    },
+  );
+
+  it('never has a title, a text or a list of any length', () => {
+    const long = 'x'.repeat(30_000);
+    const page = readPage({
+      metadata: { channelMetadataRenderer: { externalId: ID, title: long, description: long } },
+      header: { pageHeaderRenderer: { pageTitle: 'T' } },
+    });
+    const record = buildRecord({ page, isAboutLost: false, requestedId: ID })?.channel;
+    expect(record).toMatchObject({ title: 'T', description: null });
+  });
+});
+
+describe('the language of a page', () => {
+  it('is that of its sign-in links where the field mask takes it away', () => {
+    const link = (url: string) => ({ actions: [{ navigationEndpoint: { commandMetadata: { url } } }] });
+    const signIn = 'https://accounts.google.com/ServiceLogin?service=youtube&hl=';
+    const pageWith = (url: string) => readPage({ header: link(url) }).language;
+    expect(pageWith(`${signIn}et`)).toBe('et');
+    expect(pageWith(`https://example.org/ServiceLogin?hl=et`)).toBeUndefined();
+    expect(pageWith('https://accounts.google.com/ServiceLogin?service=youtube')).toBeUndefined();
+  });
+});
+
+describe('a page without metadata', () => {
+  const header = { pageHeaderRenderer: { pageTitle: 'News' } };
+  const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Something is wrong.' } } }];
+  const metadata = { channelMetadataRenderer: { title: 'News' } };
+
+  it('is that of the channel asked for where its header has a title', () => {
+    const page = readPage({ header });
+    expect(buildRecord({ page, isAboutLost: false, requestedId: ID })?.channel).toMatchObject({
+      channelId: ID,
+      title: 'News',
+      links: null,
+      banner: null,
+      avatar: null,
+    });
+  });
+
+  it('shows no channel beside an error alert, and one beside any other', () => {
+    expect(showsChannel(readPage({ header, alerts }))).toBe(false);
+    expect(showsChannel(readPage({ header, alerts, metadata }))).toBe(true);
+    expect(showsChannel(readPage({ header, alerts: [{ alertRenderer: { type: 'INFO' } }] }))).toBe(true);
+  });
+});

@@ -111,6 +111,7 @@ export async function buildApp(
         if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
         logger.debug(event, 'encoder process');
       },
+      onStateChange: (problem) => states.report('encoder', problem),
       onFinished({ task, waitedMs, tookMs }) {
         metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
         metrics.encoderSeconds.observe({ task }, tookMs / 1000);

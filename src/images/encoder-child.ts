@@ -2,10 +2,11 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EncoderTask, TaskReply } from './encoder-messages.ts';
+import type { EncoderGreeting, EncoderTask, TaskReply } from './encoder-messages.ts';
+import { readEncoderVersion } from './encoder-version.ts';
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
-const PROGRAM = fileURLToPath(new URL(`./encoder-process${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(new URL(`./encoder-start${extname(import.meta.url)}`, import.meta.url));
 
 /** Where Debian, Fedora, Alpine and a build of one's own put it. */
 const JEMALLOC_PATHS = [
@@ -16,11 +17,22 @@ const JEMALLOC_PATHS = [
   '/usr/local/lib/libjemalloc.so.2',
 ];
 
+/** As it is when the server starts. */
+const SERVER_VERSION = readEncoderVersion();
+/** The last lines that a process has written on stderr. */
+const MAX_STDERR_CHARACTERS = 2_000;
+
 /** A running encoder process, seen from the server. */
 export interface EncoderChild {
   readonly pid: number | undefined;
   /** Settles when the process is gone, however that came about. */
   readonly ended: Promise<void>;
+  /** Settles when it takes tasks; never, when it ends before. */
+  readonly ready: Promise<void>;
+  /** Why no process of this kind can work for this server, in the operator's words; `undefined`: nothing of the sort. */
+  unusableReason(): string | undefined;
+  /** What it has written on stderr, cut to the last lines. */
+  stderr(): string;
   /** One task at a time. Rejects when the process ends or is killed before it has answered. */
   run(task: EncoderTask): Promise<TaskReply>;
   /** At once, whatever it is doing. */
@@ -34,27 +46,52 @@ export function startEncoderChild(): EncoderChild {
     // strangers have made.
     env: allocatorEnvironment(),
     execArgv: ['--expose-gc'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 
   let pending: PromiseWithResolvers<TaskReply> | undefined;
+  let unusableReason: string | undefined;
+  let stderr = '';
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
+  let isReady = false;
   const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
+    child.once('close', (code) => {
+      // By itself, before it could say anything: its files are gone.
+      if (!isReady && code !== null && code !== 0) unusableReason ??= cannotBeLoaded(errorLineIn(stderr));
+      resolve();
+    });
     child.on('error', () => {
       if (child.pid === undefined) resolve();
     });
   });
   void ended.then(() => pending?.reject(new Error('The encoder process ended')));
-  child.on('message', (reply) => pending?.resolve(reply as TaskReply));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
+  });
+  child.once('message', (greeting) => {
+    unusableReason = findMismatch(greeting as EncoderGreeting);
+    if (unusableReason !== undefined) {
+      child.kill('SIGKILL');
+      return;
+    }
+    child.on('message', (reply) => pending?.resolve(reply as TaskReply));
+    isReady = true;
+    onReady();
+  });
 
   return {
     pid: child.pid,
     ended,
+    ready,
+    unusableReason: () => unusableReason,
+    stderr: () => stderr.trimEnd(),
     run(task) {
       pending = Promise.withResolvers();
-      child.send(task, (error) => {
-        if (error !== null) child.kill('SIGKILL');
-      });
+      void ready.then(() =>
+        child.send(task, (error) => {
+          if (error !== null) child.kill('SIGKILL');
+        }),
+      );
       return pending.promise;
     },
     kill() {
@@ -63,6 +100,22 @@ export function startEncoderChild(): EncoderChild {
       pending?.reject(new Error('The encoder process was killed'));
     },
   };
+}
+
+function findMismatch(greeting: EncoderGreeting): string | undefined {
+  if (greeting.kind === 'unusable') return cannotBeLoaded(greeting.reason);
+  if (greeting.version === SERVER_VERSION) return undefined;
+  return 'is of another version than this server, whose files were replaced while it ran: restart it';
+}
+
+function cannotBeLoaded(reason: string): string {
+  const [firstLine = ''] = reason.split('\n', 1);
+  return `cannot be loaded (${firstLine}): if the server’s files were replaced while it ran, restart it`;
+}
+
+/** Node writes the source line first, then the error. */
+function errorLineIn(stderr: string): string {
+  return stderr.split('\n').find((line) => /^\w*Error\b/.test(line)) ?? 'no reason given';
 }
 
 /**

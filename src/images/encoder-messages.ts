@@ -1,5 +1,10 @@
 import type { EncodeJob, OriginalBytes, PictureInfo } from './encoder.ts';
 
+/** What an encoder process says first. */
+export type EncoderGreeting =
+  | { readonly kind: 'ready'; readonly version: string }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
 /** What the server sends to an encoder process: plain data, one at a time. */
 export type EncoderTask =
   | { readonly kind: 'inspect'; readonly original: OriginalBytes }

@@ -1,12 +1,24 @@
 import { type EncoderChild, startEncoderChild } from './encoder-child.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 
-/** Why an encoder process ended: at a task's deadline, by a crash, for better work, grown too large, or at the end. */
-export type EndReason = 'deadline' | 'crash' | 'preempted' | 'grown' | 'closed';
+/** For metrics: every reason has a series from the start. */
+export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'closed'] as const;
+
+/**
+ * Why an encoder process ended: at a task's deadline, by a crash, because it cannot work for this server, for better
+ * work, grown too large, or at the end.
+ */
+export type EndReason = (typeof END_REASONS)[number];
 
 export type PoolEvent =
-  | { readonly kind: 'started'; readonly pid: number | undefined }
-  | { readonly kind: 'ended'; readonly pid: number | undefined; readonly reason: EndReason };
+  | { readonly kind: 'started' | 'ready'; readonly pid: number | undefined }
+  | {
+      readonly kind: 'ended';
+      readonly pid: number | undefined;
+      readonly reason: EndReason;
+      /** Of a process that crashed what it wrote last, of an unusable one why. */
+      readonly detail?: string;
+    };
 
 export interface EncoderPoolOptions {
   readonly processes: number;
@@ -42,6 +54,9 @@ export interface EncoderPool {
   close(): Promise<void>;
 }
 
+/** How long no process is started after one that cannot work: the next one most likely cannot either. */
+const UNUSABLE_PAUSE_MS = 3_000;
+
 interface Worker {
   readonly child: EncoderChild;
   busy: boolean;
@@ -53,20 +68,32 @@ interface Worker {
 export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   const workers = new Set<Worker>();
   let isClosed = false;
+  let unusableUntilMs = 0;
 
   function start(): Worker {
     const worker: Worker = { child: startEncoderChild(), busy: false, endReason: undefined };
     workers.add(worker);
     options.onEvent({ kind: 'started', pid: worker.child.pid });
+    void worker.child.ready.then(() => options.onEvent({ kind: 'ready', pid: worker.child.pid }));
     void worker.child.ended.then(() => onEnded(worker));
     return worker;
   }
 
   function onEnded(worker: Worker): void {
-    options.onEvent({ kind: 'ended', pid: worker.child.pid, reason: worker.endReason ?? 'crash' });
+    const { child, endReason, busy } = worker;
     workers.delete(worker);
-    // One that died idle is replaced when there is work: a broken installation must not start processes in a loop.
-    if (worker.endReason === undefined && worker.busy) start();
+    const { pid } = child;
+    const unusable = child.unusableReason();
+    if (endReason !== undefined) {
+      options.onEvent({ kind: 'ended', pid, reason: endReason });
+    } else if (unusable !== undefined) {
+      unusableUntilMs = performance.now() + UNUSABLE_PAUSE_MS;
+      options.onEvent({ kind: 'ended', pid, reason: 'unusable', detail: unusable });
+    } else {
+      options.onEvent({ kind: 'ended', pid, reason: 'crash', detail: child.stderr() });
+      // One that died idle is replaced when there is work: a broken installation must not start processes in a loop.
+      if (busy) start();
+    }
   }
 
   /** Frees the place at once: a killed process may take a while to give its memory back. */
@@ -89,7 +116,8 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       if (reply.rssBytes > options.maxRssBytes) replace(worker, 'grown');
       return reply;
     } catch {
-      throw new TaskInterrupted(worker.endReason ?? 'crash');
+      const reason = worker.child.unusableReason() === undefined ? 'crash' : 'unusable';
+      throw new TaskInterrupted(worker.endReason ?? reason);
     } finally {
       clearTimeout(deadline);
     }
@@ -111,7 +139,11 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       if (workers.size === 0 && !isClosed) start();
     },
     run(task, deadlineMs) {
-      const worker = [...workers].find((candidate) => !candidate.busy) ?? start();
+      const idle = [...workers].find((candidate) => !candidate.busy);
+      if (idle === undefined && performance.now() < unusableUntilMs) {
+        return { reply: Promise.reject(new TaskInterrupted('unusable')), preempt: () => undefined };
+      }
+      const worker = idle ?? start();
       worker.busy = true;
       return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
     },

@@ -80,6 +80,8 @@ export interface EncoderOptions {
   readonly maxRssBytes?: number;
   /** For logs and metrics. */
   readonly onEvent?: (event: PoolEvent) => void;
+  /** Told why no encoder process can be started (a sentence without its subject), and `null` once one can. */
+  readonly onStateChange?: (problem: string | null) => void;
   /** For metrics. */
   readonly onFinished?: (finished: FinishedTask) => void;
 }
@@ -97,11 +99,21 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
   const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS, onEvent = () => undefined } = options;
   let restarts = 0;
+  let reported: string | null = null;
+
+  function report(problem: string | null): void {
+    if (problem === reported) return;
+    reported = problem;
+    options.onStateChange?.(problem);
+  }
+
   const pool = createEncoderPool({
     processes,
     maxRssBytes,
     onEvent(event) {
       if (event.kind === 'ended' && event.reason !== 'closed') restarts += 1;
+      if (event.kind === 'ready') report(null);
+      if (event.kind === 'ended' && event.reason === 'unusable') report(event.detail ?? 'cannot be used');
       onEvent(event);
     },
   });

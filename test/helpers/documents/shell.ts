@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { copyProject } from '../project-copy.ts';
 import { findFreePort, type ServiceProcess, startService } from '../service-process.ts';
-import { ROOT } from './markdown.ts';
 
 /** A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name. */
 export interface Shell {
@@ -18,7 +18,6 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
 const RUN_MS = 25_000;
 /** A port that stands in the documents beside those of the service. */
 const REPLAY_PORT = '8090';
@@ -37,10 +36,7 @@ interface Ports {
 /** @param isServing whether a service is wanted from the start */
 export async function openShell(isServing: boolean): Promise<Shell> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-documents-'));
-  for (const name of await readdir(ROOT)) {
-    if (!NOT_COPIED.has(name)) await cp(join(ROOT, name), join(directory, name), { recursive: true });
-  }
-  await linkPackages(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  await copyProject(directory);
   const replayPort = String(await findFreePort());
   const service = isServing ? await startExampleService(directory) : undefined;
   let clients = 0;
@@ -138,17 +134,6 @@ export async function openShell(isServing: boolean): Promise<Shell> {
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** Each package as a link of its own: a command that removes packages must not reach the real ones. */
-async function linkPackages(from: string, to: string): Promise<void> {
-  await mkdir(to);
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    const [source, link] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.name.startsWith('@')) await linkPackages(source, link);
-    else if (entry.name.startsWith('.')) await cp(source, link, { recursive: true, verbatimSymlinks: true });
-    else await symlink(source, link);
-  }
 }
 
 function portsOf(service: ServiceProcess | undefined): Ports {

@@ -1,0 +1,25 @@
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
+
+/** Copies the project into a directory that exists. Its packages are links, so that they can be removed one by one. */
+export async function copyProject(directory: string): Promise<void> {
+  for (const name of await readdir(ROOT)) {
+    if (!NOT_COPIED.has(name)) await cp(join(ROOT, name), join(directory, name), { recursive: true });
+  }
+  await linkPackages(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+}
+
+/** Each package as a link of its own: a command that removes packages must not reach the real ones. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, link] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.name.startsWith('@')) await linkPackages(source, link);
+    else if (entry.name.startsWith('.')) await cp(source, link, { recursive: true, verbatimSymlinks: true });
+    else await symlink(source, link);
+  }
+}

@@ -1,0 +1,105 @@
+import { appendFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { copyProject } from '../helpers/project-copy.ts';
+import { childrenOf, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* A service whose files are replaced while it runs, as `git pull && npm ci` does. */
+
+const WAIT = { timeout: 60_000, interval: 200 };
+const SHARP = new URL('../../node_modules/sharp', import.meta.url);
+
+test('an encoder that cannot be loaded or is of another version is refused with one line, until it fits again', async () => {
+  const project = await createTemporaryDirectory();
+  await copyProject(project);
+  const directory = await createTemporaryDirectory();
+  const program = [process.execPath, join(project, 'bin/pennant.cjs')];
+  const service = await startService({ directory, program, env: { ENCODERS: '1' } });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  let width = 100;
+  const askForPicture = async () => {
+    width += 1;
+    const { status, headers } = await fetch(`${service.base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
+    return [status, headers.get('retry-after')];
+  };
+  const problem = async () => {
+    const ready = (await (await fetch(`${service.inside}/readyz`)).json()) as {
+      conditions: { name: string; detail: string }[];
+    };
+    return ready.conditions.find(({ name }) => name === 'encoder')?.detail ?? 'none';
+  };
+  expect(await askForPicture()).toEqual([200, null]);
+
+  // The running encoder has loaded what it needs; the next one cannot.
+  const link = join(project, 'node_modules/sharp');
+  await rm(link);
+  const [encoder = 0] = await childrenOf(service.pid);
+  process.kill(encoder, 'SIGKILL');
+  await expect.poll(() => childrenOf(service.pid), WAIT).toEqual([]);
+  expect(await askForPicture()).toEqual([503, '5']);
+  expect(await askForPicture()).toEqual([503, '5']);
+  expect(await problem()).toMatch(/^cannot be loaded \(Cannot find package 'sharp'/);
+
+  const settings = join(project, 'src/images/settings.ts');
+  const before = await readFile(settings);
+  await symlink(SHARP, link);
+  await appendFile(settings, '// of another version');
+  const problemAfterRequest = async () => {
+    expect(await askForPicture()).toEqual([503, '5']);
+    return problem();
+  };
+  await expect.poll(problemAfterRequest, WAIT).toMatch(/^is of another version than this server/);
+
+  await writeFile(settings, before);
+  await expect.poll(askForPicture, WAIT).toEqual([200, null]);
+  expect(await problem()).toBe('none');
+
+  const lines = service.output().split('\n');
+  expect(lines.filter((line) => line.includes('"part":"encoder"'))).toEqual([
+    expect.stringMatching(/"level":40.*"msg":"encoder: cannot be loaded \(/),
+    expect.stringMatching(/"level":30.*"msg":"encoder works again"/),
+  ]);
+  // Whatever is neither our first lines nor a line of the log.
+  const others = lines.slice(4).filter((line) => line !== '' && !line.startsWith('{'));
+  expect(others).toEqual([]);
+});
+
+test('a service that was started through a link keeps its own version when the link is changed', async () => {
+  const home = await createTemporaryDirectory();
+  const directory = await createTemporaryDirectory();
+  for (const release of ['pennant-1', 'pennant-2']) {
+    await mkdir(join(home, release));
+    await copyProject(join(home, release));
+    await appendFile(join(home, release, 'src/images/settings.ts'), `// ${release}`);
+  }
+  const linkTo = async (release: string) => {
+    await symlink(release, join(home, 'next'));
+    await rename(join(home, 'next'), join(home, 'pennant'));
+  };
+  const start = async () => {
+    const program = [process.execPath, join(home, 'pennant/bin/pennant.cjs')];
+    const started = await startService({ directory, program, env: { ENCODERS: '1' } });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    return started;
+  };
+  const picture = (base: string, width: number) => fetch(`${base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
+
+  await linkTo('pennant-1');
+  const first = await start();
+  expect((await picture(first.base, 100)).status).toBe(200);
+  await linkTo('pennant-2');
+  const [encoder = 0] = await childrenOf(first.pid);
+  process.kill(encoder, 'SIGKILL');
+  expect((await picture(first.base, 101)).status).toBe(200);
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toBe(0);
+
+  const second = await start();
+  const [before, after] = [await picture(second.base, 101), await picture(second.base, 102)];
+  expect([before.status, before.headers.get('cache-status'), after.status]).toEqual([
+    200,
+    expect.stringMatching(/^pennant; hit/),
+    200,
+  ]);
+});

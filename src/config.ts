@@ -86,13 +86,13 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls a second to each source, pictures counted apart.',
+    'Outgoing calls a second to each source, pictures counted apart; while others ask, a client has a quarter at most.',
   ),
   upstreamCallBurst: form.setting(
     'UPSTREAM_CALL_BURST',
     '100',
     form.integer(1, 1_000_000),
-    'Outgoing calls that may be made at once after a quiet time.',
+    'Outgoing calls that may be made at once after a quiet time; a client has a quarter at most, one alone three.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',

@@ -49,6 +49,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     createSources(config, {
       clock,
       userAgent,
+      holders,
       onStateChange: states.report,
       onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
     });
@@ -85,16 +86,16 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     userAgent,
   });
   const imageBreaker = createBreaker('image hosts');
+  const imageBudget = createCallBudget({
+    clock,
+    callsPerSecond: config.upstreamCallsPerSecond,
+    burst: config.upstreamCallBurst,
+  });
+  holders.add('budget of image hosts', () => imageBudget.stats().clients);
   const downloader =
     options.downloader ??
     createDownloader({
-      http: guardHttpClient(imageHttp, {
-        budget: createCallBudget({
-          clock,
-          callsPerSecond: config.upstreamCallsPerSecond,
-          burst: config.upstreamCallBurst,
-        }),
-      }),
+      http: guardHttpClient(imageHttp, { budget: imageBudget }),
       originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { AppError } from '../domain/errors.ts';
-import { withRequestId } from '../lib/request-context.ts';
+import { withRequest } from '../lib/request-context.ts';
 import { type Answer, PREFLIGHT } from './answer.ts';
 import { preflightAnswers } from './schemas.ts';
 
@@ -24,7 +24,8 @@ export function addEndpoint<Path>(app: FastifyInstance, { url, schema, parsePath
     schema,
     handler(request: FastifyRequest, reply: FastifyReply) {
       const path = parsePath(request);
-      const answered = withRequestId(request.id, () => answer(path, request));
+      const context = { requestId: request.id, client: request.exchange.admission?.client.key ?? '' };
+      const answered = withRequest(context, () => answer(path, request));
       if (!(answered instanceof Promise)) return reply.answer(answered);
       return withinDeadline(answered).then((ready) => reply.answer(ready));
     },

@@ -1,5 +1,6 @@
 import { type Config, SETTINGS } from '../config.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Holders } from '../lib/holders.ts';
 import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
 import { createCallBudget } from '../lib/resilience/call-budget.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
@@ -11,6 +12,7 @@ import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
 export interface SourceDeps {
   readonly clock: Clock;
   readonly userAgent: string;
+  readonly holders: Holders;
   /** Told when a source cannot be used at all (why), and when it can again (`null`). */
   readonly onStateChange: (source: string, problem: string | null) => void;
   /** Told which path of an upstream answer carried a field; `undefined`: none did. */
@@ -35,7 +37,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
 
   youtube: (config, deps) =>
     createYoutubeSource({
-      http: createUpstreamClient(config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, deps),
+      http: createUpstreamClient('youtube', config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, deps),
       origin: config.youtubeOrigin,
       clientVersion: config.youtubeClientVersion,
       useFieldMask: config.youtubeFieldMask,
@@ -45,7 +47,13 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
 
   'youtube-data-api': (config, deps) =>
     createYoutubeDataApiSource({
-      http: createUpstreamClient(config.youtubeApiOrigin, SETTINGS.youtubeApiOrigin.fallback, config, deps),
+      http: createUpstreamClient(
+        'youtube-data-api',
+        config.youtubeApiOrigin,
+        SETTINGS.youtubeApiOrigin.fallback,
+        config,
+        deps,
+      ),
       origin: config.youtubeApiOrigin,
       // parseConfig refuses this source without a key.
       apiKey: config.youtubeApiKey ?? '',
@@ -56,10 +64,11 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
 
 /** One upstream's own client: its calls are counted against its own budget. */
 function createUpstreamClient(
+  name: SourceName,
   origin: string,
   publicOrigin: string,
   config: Config,
-  { clock, userAgent }: SourceDeps,
+  { clock, userAgent, holders }: SourceDeps,
 ): HttpClient {
   const isPublic = origin === publicOrigin;
   const http = createHttpClient({
@@ -74,5 +83,6 @@ function createUpstreamClient(
     callsPerSecond: config.upstreamCallsPerSecond,
     burst: config.upstreamCallBurst,
   });
+  holders.add(`budget of ${name}`, () => budget.stats().clients);
   return guardHttpClient(http, { budget });
 }

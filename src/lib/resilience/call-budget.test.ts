@@ -1,95 +1,224 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
-import { type CallBudget, createCallBudget } from './call-budget.ts';
+import { type CallBudget, type CallBudgetOptions, createCallBudget } from './call-budget.ts';
 import { OwnLimitError } from './own-limit.ts';
 
 const never = new AbortController().signal;
 
 let clock: ManualClock;
 let budget: CallBudget;
-/** What each waiting caller was told to wait, in milliseconds. */
-let waits: number[];
-let wake: (() => void)[];
+let timer: { readonly atMs: number; readonly callback: () => void } | undefined;
 
 beforeEach(() => {
   clock = createManualClock();
-  waits = [];
-  wake = [];
-  budget = createCallBudget({
+  timer = undefined;
+  budget = createBudget();
+});
+
+/** 10 calls a second, a burst of 100. */
+function createBudget(options: Partial<CallBudgetOptions> = {}): CallBudget {
+  return createCallBudget({
     clock,
     callsPerSecond: 10,
     burst: 100,
-    sleep: (ms, signal) => {
-      waits.push(Math.round(ms));
-      return new Promise((resolve, reject) => {
-        wake.push(resolve);
-        signal.addEventListener('abort', () => reject(signal.reason));
-      });
+    startTimer(ms, callback) {
+      const started = { atMs: clock.monotonic() + ms, callback };
+      timer = started;
+      return () => {
+        if (timer === started) timer = undefined;
+      };
     },
+    ...options,
   });
-});
-
-async function takeMany(count: number): Promise<void> {
-  for (let taken = 0; taken < count; taken += 1) await budget.take(never);
 }
 
-describe('a budget of calls', () => {
-  it('lets a burst through at once', async () => {
-    await takeMany(100);
-    expect(waits).toEqual([]);
-    expect(budget.stats().available).toBe(0);
+/** Lets time pass, and every timer fire at its time. */
+async function pass(ms: number): Promise<void> {
+  const endMs = clock.monotonic() + ms;
+  await nextTurn();
+  while (timer !== undefined && timer.atMs <= endMs) {
+    const due = timer;
+    timer = undefined;
+    clock.advance(Math.max(0, due.atMs - clock.monotonic()));
+    due.callback();
+    await nextTurn();
+  }
+  clock.advance(endMs - clock.monotonic());
+}
+
+interface Asked {
+  granted: number;
+  readonly refusals: OwnLimitError[];
+}
+
+/** Asks for so many calls at the same time, and counts what comes of them. */
+function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [] }): Asked {
+  for (let call = 0; call < calls; call += 1) {
+    budget.take(client, never).then(
+      () => {
+        asked.granted += 1;
+      },
+      (error: unknown) => asked.refusals.push(error as OwnLimitError),
+    );
+  }
+  return asked;
+}
+
+describe('a budget with one client', () => {
+  it('lets three quarters of the burst through at once, and then its rate', async () => {
+    const asked = ask('hog', 100);
+    await pass(0);
+    expect(asked.granted).toBe(75);
+    await pass(1_000);
+    expect(asked.granted).toBe(85);
+    await pass(1_000);
+    expect(asked.granted).toBe(95);
   });
 
-  it('then gives out turns at its rate, in order', async () => {
-    await takeMany(100);
-    const turns = [budget.take(never), budget.take(never), budget.take(never)];
-    expect(waits).toEqual([100, 200, 300]);
-    expect(budget.stats().waiting).toBe(3);
-    for (const resolve of wake) resolve();
-    await Promise.all(turns);
-    expect(budget.stats().waiting).toBe(0);
-  });
-
-  it('tells a caller at once when its turn would come later than in two seconds', async () => {
-    await takeMany(100);
-    const turns = Array.from({ length: 20 }, () => budget.take(never));
-    expect(waits.at(-1)).toBe(2_000);
-    const refused = budget.take(never);
-    await expect(refused).rejects.toBeInstanceOf(OwnLimitError);
-    await expect(refused).rejects.toMatchObject({ code: 'upstream_unavailable', retryAfterMs: 2_100 });
-    expect(budget.stats().refused).toBe(1);
-    for (const resolve of wake) resolve();
-    await Promise.all(turns);
+  it('refuses at once a call whose turn would come later than in 2 s, and says when it would', async () => {
+    const asked = ask('hog', 96);
+    await pass(0);
+    expect(asked.refusals).toHaveLength(1);
+    expect(asked.refusals[0]).toBeInstanceOf(OwnLimitError);
+    expect(asked.refusals[0]).toMatchObject({ code: 'upstream_unavailable', retryAfterMs: expect.closeTo(2_100, 0) });
+    expect(budget.stats()).toMatchObject({ waiting: 20, refused: 1 });
+    await pass(2_100);
+    ask('hog', 1, asked);
+    await pass(0);
+    expect(asked.granted).toBe(96);
   });
 
   it('fills up again with time, to its burst and no further', async () => {
-    await takeMany(100);
-    clock.advance(1_000);
-    expect(budget.stats().available).toBe(10);
-    clock.advance(60_000);
+    ask('hog', 75);
+    await pass(1_000);
+    expect(budget.stats().available).toBe(35);
+    await pass(60_000);
     expect(budget.stats().available).toBe(100);
   });
 
   it('gives the turn of a caller that went away to the next', async () => {
-    await takeMany(100);
+    ask('hog', 75);
     const caller = new AbortController();
-    const abandoned = budget.take(caller.signal);
+    const abandoned = budget.take('hog', caller.signal);
+    const next = ask('hog');
     caller.abort();
     await expect(abandoned).rejects.toMatchObject({ code: 'upstream_timeout' });
-    void budget.take(never);
-    expect(waits).toEqual([100, 100]);
+    await pass(100);
+    expect(next.granted).toBe(1);
+    expect(budget.stats().waiting).toBe(0);
   });
 
   it('costs nothing when the caller had gone before it asked', async () => {
-    await expect(budget.take(AbortSignal.abort())).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect(budget.take('hog', AbortSignal.abort())).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect(budget.stats().available).toBe(100);
   });
 
+  it('of one call at a time lets one through, and the next in its turn', async () => {
+    budget = createBudget({ callsPerSecond: 1, burst: 1 });
+    const asked = ask('hog', 3);
+    await pass(0);
+    expect(asked.granted).toBe(1);
+    await pass(2_000);
+    expect(asked.granted).toBe(3);
+  });
+
   it('waits in real time unless told otherwise', async () => {
-    const real = createCallBudget({ clock, callsPerSecond: 20, burst: 1 });
-    await real.take(never);
-    const startedAt = performance.now();
-    await real.take(never);
-    expect(performance.now() - startedAt).toBeGreaterThan(45);
+    const real = createCallBudget({ clock, callsPerSecond: 100, burst: 1 });
+    await real.take('hog', never);
+    await real.take('hog', never);
+    expect(real.stats().waiting).toBe(0);
+  });
+});
+
+describe('a budget with several clients', () => {
+  it('lets a client have a quarter of burst and rate while others ask', async () => {
+    ask('stranger');
+    const asked = ask('hog', 100);
+    await pass(0);
+    expect(asked.granted).toBe(25);
+    for (let second = 0; second < 8; second += 1) {
+      await pass(1_000);
+      ask('hog', 10, asked);
+    }
+    await pass(0);
+    expect(asked.granted).toBe(25 + 8 * 2.5);
+  });
+
+  it('gives a refused client the time of its own share', async () => {
+    ask('stranger');
+    const asked = ask('hog', 31);
+    await pass(0);
+    // 25 at once, one each 400 ms, five of them within 2 s.
+    expect(asked.refusals.map(({ retryAfterMs }) => retryAfterMs)).toEqual([expect.closeTo(2_400, 0)]);
+    await pass(2_400);
+    ask('hog', 1, asked);
+    await pass(0);
+    expect(asked.granted).toBe(31);
+  });
+
+  it('has a quarter of the burst left for who comes after one that was alone', async () => {
+    ask('hog', 100);
+    const stranger = ask('stranger', 25);
+    await pass(0);
+    expect(stranger.granted).toBe(25);
+  });
+
+  it('lets clients take turns when it is spent', async () => {
+    for (const client of ['a', 'b', 'c', 'd']) ask(client, 25);
+    const [first, second, third] = [ask('e', 10), ask('f', 10), ask('g', 1)];
+    await pass(300);
+    expect([first.granted, second.granted, third.granted]).toEqual([1, 1, 1]);
+  });
+
+  it('refuses a call that others have overtaken until its time is over', async () => {
+    const hog = ask('hog', 95);
+    await pass(0);
+    expect(hog.granted).toBe(75);
+    for (const client of ['a', 'b', 'c', 'd']) ask(client, 25);
+    await pass(2_000);
+    expect(hog.granted).toBeLessThan(95);
+    expect(hog.granted + hog.refusals.length).toBe(95);
+    for (const { retryAfterMs } of hog.refusals) expect(retryAfterMs).toBeGreaterThan(0);
+    expect(budget.stats().waiting).toBe(0);
+  });
+
+  it('forgets nobody’s share before it is full again', async () => {
+    budget = createBudget({ callsPerSecond: 1 });
+    ask('stranger');
+    expect(await granted(ask('hog', 25))).toBe(25);
+    await pass(20_000);
+    ask('newcomer');
+    expect(await granted(ask('hog', 25))).toBe(5);
+  });
+
+  async function granted(asked: Asked): Promise<number> {
+    await pass(0);
+    return asked.granted;
+  }
+
+  it('remembers a bounded number of clients', async () => {
+    budget = createBudget({ burst: 10_000 });
+    for (let client = 0; client < 1_500; client += 1) ask(`client ${client}`);
+    await pass(0);
+    expect(budget.stats().clients).toEqual({ entries: 1_000, maxEntries: 1_000 });
+    await pass(11_000);
+    ask('stranger');
+    expect(budget.stats().clients.entries).toBe(1);
+  });
+
+  it('lets every stranger through while two clients ask all the time, and never exceeds itself', async () => {
+    const hogs = [ask('first hog', 10), ask('second hog', 10)] as const;
+    const strangers: Asked[] = [];
+    for (let tenths = 0; tenths < 300; tenths += 1) {
+      ask('first hog', 3, hogs[0]);
+      ask('second hog', 10, hogs[1]);
+      if (tenths % 10 === 0) strangers.push(ask(`stranger ${tenths}`, 3));
+      await pass(100);
+    }
+    await pass(1_000);
+    expect(strangers.map(({ granted }) => granted)).toEqual(strangers.map(() => 3));
+    for (const hog of hogs) expect(hog.granted).toBeLessThanOrEqual(25 + 31 * 2.5);
+    expect(hogs[0].granted + hogs[1].granted + 3 * strangers.length).toBeLessThanOrEqual(100 + 31 * 10);
   });
 });

@@ -1,18 +1,33 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { abortError } from '../deadline.ts';
+import type { HolderStats } from '../holders.ts';
 import { OwnLimitError } from './own-limit.ts';
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
-/** How many calls go out: a steady rate, and a burst after a quiet time (a token bucket). */
+/**
+ * How many calls go out to one upstream: a steady rate, and a burst after a quiet time (a token bucket), shared fairly by
+ * client. While others ask, a client has a quarter of both at most. One that is alone has the whole rate and three
+ * quarters of the burst: the rest is there when somebody else comes.
+ */
 export interface CallBudget {
   /**
-   * Waits for this caller's turn. Turns are given out in the order of asking; whoever's would come too late is told so
-   * at once. A caller that is aborted while it waits gives its turn back.
+   * Waits for this call's turn. Clients that wait take turns, each with its own calls in order. A caller that is aborted
+   * while it waits gives its turn back.
    *
-   * @throws OwnLimitError when the turn would come later than `maxWaitMs`
+   * @param client whose request needs the call; the service's own work is one client, the empty string
+   * @throws OwnLimitError when the turn would come later than `maxWaitMs`, at once where that is known; its
+   *   `retryAfterMs` is when a call of this client would have its turn
    */
-  take(signal: AbortSignal): Promise<void>;
-  stats(): { readonly available: number; readonly waiting: number; readonly refused: number };
+  take(client: string, signal: AbortSignal): Promise<void>;
+  stats(): CallBudgetStats;
+}
+
+export interface CallBudgetStats {
+  readonly available: number;
+  readonly waiting: number;
+  readonly refused: number;
+  /** Clients whose shares are remembered. */
+  readonly clients: HolderStats;
 }
 
 export interface CallBudgetOptions {
@@ -20,51 +35,175 @@ export interface CallBudgetOptions {
   readonly callsPerSecond: number;
   readonly burst: number;
   readonly maxWaitMs?: number;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Calls back after so many milliseconds of real time; returns what cancels that. */
+  readonly startTimer?: (ms: number, callback: () => void) => () => void;
 }
 
+interface Client {
+  readonly share: TokenBucket;
+  readonly waiting: Waiter[];
+  askedAtMs: number;
+}
+
+interface Waiter {
+  readonly deadlineMs: number;
+  readonly turn: PromiseWithResolvers<void>;
+}
+
+/** What one client may have of rate and burst while others ask. */
+const SHARE = 0.25;
+/** A client asks for as long as this after its last call. */
+const ASKING_MS = 10_000;
+const MAX_CLIENTS = 1_000;
+
 export function createCallBudget(options: CallBudgetOptions): CallBudget {
-  const { clock, callsPerSecond, burst, maxWaitMs = 2_000, sleep = sleepUntilAborted } = options;
-  // Negative while callers wait: each has its token already, and its turn is when the balance would be zero again.
-  let tokens = burst;
-  let refilledAt = clock.monotonic();
-  let waiting = 0;
+  const { clock, callsPerSecond, burst, maxWaitMs = 2_000, startTimer = startRealTimer } = options;
+  const reserve = Math.floor(burst * SHARE);
+  const all = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
+  // The order is the round: a client that had its turn is inserted again at the end.
+  const clients = new Map<string, Client>();
+  let passedMs = clock.monotonic();
+  let cancelTimer: () => void = () => undefined;
   let refused = 0;
 
-  function refill(): void {
-    const now = clock.monotonic();
-    tokens = Math.min(burst, tokens + ((now - refilledAt) / 1000) * callsPerSecond);
-    refilledAt = now;
+  /** Not before the time for which a timer has waited: the clock may stand still, or be a millisecond behind. */
+  function now(): number {
+    passedMs = Math.max(passedMs, clock.monotonic());
+    return passedMs;
+  }
+
+  function clientOf(key: string, nowMs: number): Client {
+    const known = clients.get(key);
+    if (known !== undefined) return known;
+    forgetClients(nowMs);
+    const share = createTokenBucket({
+      perSecond: callsPerSecond * SHARE,
+      capacity: Math.max(1, burst * SHARE),
+      nowMs,
+    });
+    const client: Client = { share, waiting: [], askedAtMs: nowMs };
+    clients.set(key, client);
+    return client;
+  }
+
+  /** Makes room for one more: those that do not ask any more go, or else the one whose last turn was longest ago. */
+  function forgetClients(nowMs: number): void {
+    const idle = [...clients].filter(([, { waiting }]) => waiting.length === 0);
+    for (const [key, { askedAtMs, share }] of idle) {
+      if (nowMs - askedAtMs > ASKING_MS && share.isFull(nowMs)) clients.delete(key);
+    }
+    if (clients.size < MAX_CLIENTS) return;
+    const [oldest] = idle;
+    if (oldest === undefined) throw refusal(maxWaitMs);
+    clients.delete(oldest[0]);
+  }
+
+  function isAlone(client: Client, nowMs: number): boolean {
+    for (const other of clients.values()) {
+      if (other !== client && nowMs - other.askedAtMs <= ASKING_MS) return false;
+    }
+    return true;
+  }
+
+  /** How long until the client may have so many calls more, whatever others take meanwhile. */
+  function msUntilTurn(client: Client, calls: number, nowMs: number): number {
+    const withinShareMs = Math.max(client.share.msUntil(calls, nowMs), all.msUntil(calls, nowMs));
+    return isAlone(client, nowMs) ? Math.min(withinShareMs, all.msUntil(calls + reserve, nowMs)) : withinShareMs;
+  }
+
+  /** The same for the last of the client's calls that wait, when those of others before it have had their turns. */
+  function msUntilLast(client: Client, calls: number, nowMs: number): number {
+    let before = 0;
+    for (const other of clients.values()) if (other !== client) before += Math.min(calls, other.waiting.length);
+    return Math.max(msUntilTurn(client, calls, nowMs), all.msUntil(before + calls, nowMs));
+  }
+
+  function giveTurns(): void {
+    const nowMs = now();
+    for (let found = findTurn(nowMs); found !== undefined; found = findTurn(nowMs)) {
+      const [key, client] = found;
+      all.take(nowMs);
+      client.share.take(nowMs);
+      clients.delete(key);
+      clients.set(key, client);
+      client.waiting.shift()?.turn.resolve();
+    }
+    for (const client of clients.values()) {
+      while ((client.waiting[0]?.deadlineMs ?? Number.POSITIVE_INFINITY) <= nowMs) {
+        client.waiting.shift()?.turn.reject(refusal(msUntilLast(client, 1, nowMs)));
+      }
+    }
+    setTimer(nowMs);
+  }
+
+  function findTurn(nowMs: number): [string, Client] | undefined {
+    for (const entry of clients) {
+      if (entry[1].waiting.length > 0 && msUntilTurn(entry[1], 1, nowMs) === 0) return entry;
+    }
+    return undefined;
+  }
+
+  function setTimer(nowMs: number): void {
+    cancelTimer();
+    let ms = Number.POSITIVE_INFINITY;
+    for (const client of clients.values()) {
+      const [first] = client.waiting;
+      if (first !== undefined) ms = Math.min(ms, msUntilTurn(client, 1, nowMs), first.deadlineMs - nowMs);
+    }
+    if (ms === Number.POSITIVE_INFINITY) return;
+    cancelTimer = startTimer(ms, () => {
+      passedMs = Math.max(passedMs, nowMs + ms);
+      giveTurns();
+    });
+  }
+
+  function refusal(waitMs: number): OwnLimitError {
+    refused += 1;
+    return new OwnLimitError('Too many calls are waiting for the upstream: its own budget is spent.', waitMs);
   }
 
   return {
-    async take(signal) {
+    async take(key, signal) {
       if (signal.aborted) throw abortError(signal);
-      refill();
-      const waitMs = Math.max(0, ((1 - tokens) / callsPerSecond) * 1000);
+      const nowMs = now();
+      const client = clientOf(key, nowMs);
+      client.askedAtMs = nowMs;
+      const waiter: Waiter = { deadlineMs: nowMs + maxWaitMs, turn: Promise.withResolvers() };
+      client.waiting.push(waiter);
+      giveTurns();
+      const isWaiting = client.waiting.includes(waiter);
+      const waitMs = isWaiting ? msUntilLast(client, client.waiting.length, nowMs) : 0;
+      const leave = () => {
+        remove(client.waiting, waiter);
+        waiter.turn.reject(abortError(signal));
+      };
       if (waitMs > maxWaitMs) {
-        refused += 1;
-        throw new OwnLimitError('Too many calls are waiting for the upstream: its own budget is spent.', waitMs);
+        remove(client.waiting, waiter);
+        throw refusal(waitMs);
       }
-      tokens -= 1;
-      if (waitMs === 0) return;
-      waiting += 1;
+      signal.addEventListener('abort', leave, { once: true });
       try {
-        await sleep(waitMs, signal);
-      } catch (error) {
-        tokens += 1;
-        throw signal.aborted ? abortError(signal) : error;
+        await waiter.turn.promise;
       } finally {
-        waiting -= 1;
+        signal.removeEventListener('abort', leave);
       }
     },
+
     stats() {
-      refill();
-      return { available: Math.max(0, Math.floor(tokens)), waiting, refused };
+      let waiting = 0;
+      for (const client of clients.values()) waiting += client.waiting.length;
+      const held = { entries: clients.size, maxEntries: MAX_CLIENTS };
+      return { available: Math.floor(all.available(now())), waiting, refused, clients: held };
     },
   };
 }
 
-async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal });
+function remove(waiting: Waiter[], waiter: Waiter): void {
+  const index = waiting.indexOf(waiter);
+  if (index >= 0) waiting.splice(index, 1);
+}
+
+function startRealTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
 }

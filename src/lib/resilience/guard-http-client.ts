@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortError } from '../deadline.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from '../http-client.ts';
+import { currentClient } from '../request-context.ts';
 import type { CallBudget } from './call-budget.ts';
 
 export interface GuardedHttpClient extends HttpClient {
@@ -12,15 +13,16 @@ export interface GuardedHttpClient extends HttpClient {
 const MAX_RETRY_DELAY_MS = 200;
 
 /**
- * An HTTP client that keeps to a budget, each attempt counted, and tries once more after a connection error or a 5xx.
- * Never after a 4xx, 429 among them, or a time-out. POSTs are tried again too: all our calls only read.
+ * An HTTP client that keeps to a budget, each attempt counted for the client whose request needs it, and tries once more
+ * after a connection error or a 5xx. Never after a 4xx, 429 among them, or a time-out. POSTs are tried again too: all our
+ * calls only read.
  */
 export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): GuardedHttpClient {
   let calls = 0;
   let retries = 0;
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
-    await budget.take(request.signal);
+    await budget.take(currentClient() ?? '', request.signal);
     calls += 1;
     return http.request(request);
   }

@@ -46,10 +46,10 @@ export async function simulate(scenario: Scenario): Promise<Figures> {
   const { instances, isShared, memoryBytes, requestsPerSecond, warmUpSeconds, measuredSeconds } = scenario;
   const clock = createManualClock();
   let counts = zeroCounts();
-  const sharedStore = createSimulatedStore();
+  const sharedStore = createSimulatedStore({ isShared });
   const sharedPictures = isShared ? createSimulatedSharedPictures(scenario.redisPictureBytes) : undefined;
   const stores = Array.from({ length: isShared ? 1 : instances }, (_, at) =>
-    at === 0 ? sharedStore : createSimulatedStore(),
+    at === 0 ? sharedStore : createSimulatedStore({ isShared }),
   );
   const running = Array.from({ length: instances }, (_, at) =>
     createSimulatedInstance({

@@ -13,11 +13,12 @@ export interface SimulatedStore extends Store {
 }
 
 /** A store that never fails. Nothing expires: no entry of a run is as old as that. */
-export function createSimulatedStore(): SimulatedStore {
+export function createSimulatedStore({ isShared }: { readonly isShared: boolean }): SimulatedStore {
   const entries = new Map<string, StoredEntry>();
   let bytes = 0;
   let reads = 0;
   return {
+    isShared,
     async get(key) {
       reads += 1;
       return entries.get(key);

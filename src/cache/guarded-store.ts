@@ -42,6 +42,7 @@ export function createGuardedStore({ store, readTimeoutMs, onStateChange }: Guar
   }
 
   return {
+    isShared: store.isShared === true,
     async get(key) {
       try {
         const found = await withTimeout(store.get(key), readTimeoutMs);

@@ -7,11 +7,23 @@ import type { Store, StoredEntry } from './store.ts';
 const HOUR_MS = 3_600_000;
 const WAIT = { staleWaitMs: 50 };
 
-function memoryStore(): Store & { readonly entries: Map<string, StoredEntry> } {
+interface TestStore extends Store {
+  readonly entries: Map<string, StoredEntry>;
+  /** Keys that were looked up. */
+  readonly reads: string[];
+}
+
+function memoryStore({ isShared = false } = {}): TestStore {
   const entries = new Map<string, StoredEntry>();
+  const reads: string[] = [];
   return {
+    isShared,
     entries,
-    get: async (key) => entries.get(key),
+    reads,
+    async get(key) {
+      reads.push(key);
+      return entries.get(key);
+    },
     set: async (key, entry) => void entries.set(key, entry),
     delete: async (key) => void entries.delete(key),
     close: async () => undefined,
@@ -136,13 +148,109 @@ describe('the read-through cache', () => {
     expect(await again.cache.get('k', fail, WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'stale' } });
   });
 
-  test('is not misled by a jump of the wall clock while it runs', async () => {
+  test('is as old as it really is after the machine was suspended', async () => {
     const { cache, clock, load } = setUp();
     await cache.get('k', load('a'), WAIT);
-    clock.jumpWallClock(10 * HOUR_MS);
-    expect((await cache.get('k', load('b'), WAIT)).outcome.kind).toBe('hit');
+    // The monotonic clock stands still in the meantime.
+    clock.jumpWallClock(HOUR_MS);
+    expect(await cache.get('k', load('b'), WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'refreshed' } });
+    clock.jumpWallClock(169 * HOUR_MS);
+    await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+
+  test('is no younger when the wall clock is set back', async () => {
+    const { cache, clock, load } = setUp();
+    await cache.get('k', load('a'), WAIT);
     clock.jumpWallClock(-20 * HOUR_MS);
-    expect((await cache.get('k', load('b'), WAIT)).outcome.kind).toBe('hit');
+    expect((await cache.get('k', load('b'), WAIT)).outcome).toMatchObject({ kind: 'hit', ttlMs: HOUR_MS });
+    clock.advance(HOUR_MS);
+    expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
+  });
+
+  describe('a change of a value', () => {
+    test('keeps its age, its limit and its time in the store', async () => {
+      const { cache, store, clock, load } = setUp();
+      const storedAtMs = clock.now();
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(HOUR_MS / 2);
+      await cache.patch('k', (value) => `${value} changed`);
+      expect(store.entries.get('k')).toEqual({ value: '{"value":"a changed","freshMs":3600000}', storedAtMs });
+      expect(await cache.get('k', fail, WAIT)).toMatchObject({ value: 'a changed', outcome: { ttlMs: HOUR_MS / 2 } });
+      clock.advance(167 * HOUR_MS);
+      await cache.patch('k', (value) => `${value} again`);
+      clock.advance(HOUR_MS / 2);
+      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    });
+
+    test('makes no old value fresh', async () => {
+      const { cache, clock, load } = setUp();
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(2 * HOUR_MS);
+      await cache.patch('k', (value) => `${value} changed`);
+      expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
+    });
+  });
+
+  describe('over a store that instances share', () => {
+    function setUpTwo() {
+      const store = memoryStore({ isShared: true });
+      const clock = createManualClock();
+      return [setUp(store, clock), setUp(store, clock)] as const;
+    }
+
+    test('finds there what another instance has loaded since, before it loads', async () => {
+      const [first, second] = setUpTwo();
+      await first.cache.get('k', first.load('a'), WAIT);
+      await second.cache.get('k', second.load('b'), WAIT);
+      first.clock.advance(HOUR_MS);
+      await first.cache.get('k', first.load('c'), WAIT);
+      first.clock.advance(HOUR_MS / 2);
+      const found = await Promise.all([1, 2].map(() => second.cache.get('k', second.load('d'), WAIT)));
+      expect(found).toMatchObject([
+        { value: 'c', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } },
+        { value: 'c', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } },
+      ]);
+      expect([first.loads(), second.loads()]).toEqual([2, 0]);
+    });
+
+    test('finds there that a channel has appeared after all', async () => {
+      const [first, second] = setUpTwo();
+      const absent = async () => {
+        throw new AppError('channel_not_found', 'gone');
+      };
+      await expect(second.cache.get('k', absent, WAIT)).rejects.toMatchObject({ code: 'channel_not_found' });
+      first.clock.advance(60_000);
+      await first.cache.get('k', first.load('a'), WAIT);
+      expect((await second.cache.get('k', second.load('b'), WAIT)).value).toBe('a');
+    });
+
+    test('loads when what is there is old too, or does not fit what is asked for', async () => {
+      const [first, second] = setUpTwo();
+      await first.cache.get('k', first.load('a'), WAIT);
+      await second.cache.get('k', second.load('b'), WAIT);
+      first.clock.advance(HOUR_MS);
+      expect((await second.cache.get('k', second.load('c'), WAIT)).value).toBe('c');
+      const options = { ...WAIT, isCurrent: (value: string) => value === 'd' };
+      expect((await first.cache.get('k', first.load('d'), options)).value).toBe('d');
+    });
+
+    test('looks there once for each load, and not while memory is fresh', async () => {
+      const [{ cache, store, clock, load }] = setUpTwo();
+      await cache.get('k', load('a'), WAIT);
+      await cache.get('k', load('b'), WAIT);
+      expect(store.reads).toEqual(['k']);
+      clock.advance(HOUR_MS);
+      await Promise.all([1, 2, 3].map(() => cache.get('k', load('b'), WAIT)));
+      expect(store.reads).toEqual(['k', 'k']);
+    });
+  });
+
+  test('does not look into a store of its own for what is in memory', async () => {
+    const { cache, store, clock, load } = setUp();
+    await cache.get('k', load('a'), WAIT);
+    clock.advance(HOUR_MS);
+    await cache.get('k', load('b'), WAIT);
+    expect(store.reads).toEqual(['k']);
   });
 
   test.each([

@@ -2,10 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { currentSpan, type Span, traced } from '../lib/tracing/span.ts';
+import { currentSpan } from '../lib/tracing/span.ts';
 import { withinMs } from '../lib/within-ms.ts';
+import { createEntry, type Entry, freshLeftMs, isServable, valueIn } from './entry.ts';
 import type { Store } from './store.ts';
 import { type Content, readStoredForm, writeStoredForm } from './stored-form.ts';
+import { tracedLookUp } from './traced-look-up.ts';
 
 /** What a load brings. */
 export interface Loaded<V> {
@@ -83,23 +85,24 @@ export interface ReadThrough<V> {
 /** "No such channel" is true for a minute (docs/decisions.md). */
 const ABSENT_FRESH_MS = 60_000;
 const RETRY_FAILED_LOAD_MS = 60_000;
-const ENTRY_OVERHEAD_BYTES = 400;
-/** Another instance's clock may be ahead by this much: far more than time servers leave, far less than a value lasts. */
-const MAX_CLOCK_SKEW_MS = 5_000;
-
-interface Entry<V> {
-  readonly content: Content<V>;
-  /** Monotonic times: the wall clock may jump while the process runs. */
-  readonly freshUntilMs: number;
-  readonly staleUntilMs: number;
-  readonly bytes: number;
-  readonly isStored: boolean;
-  lastFailure: { readonly loadId: string; readonly retryAtMs: number } | undefined;
+/** What came of a load. */
+interface Outcome<V> {
+  readonly entry: Entry<V>;
+  /** Another instance had loaded it meanwhile: nothing was asked for. */
+  readonly isFound: boolean;
 }
 
 interface PendingLoad<V> {
   readonly loadId: string;
-  readonly result: Promise<Entry<V>>;
+  readonly result: Promise<Outcome<V>>;
+}
+
+interface NewLoad<V> {
+  readonly load: Load<V>;
+  readonly loadId: string;
+  readonly previous: Entry<V> | undefined;
+  /** Looked for in a shared store first; absent where the store was just asked. */
+  readonly isWanted?: (entry: Entry<V>) => boolean;
 }
 
 /**
@@ -117,9 +120,12 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   /** The last load of each key; an earlier one with another `loadId` may still be running. */
   const pending = new Map<string, PendingLoad<V>>();
 
-  async function find(key: string): Promise<Entry<V> | undefined> {
-    const inMemory = memory.get(key);
-    if (inMemory !== undefined) return inMemory.staleUntilMs > clock.monotonic() ? inMemory : undefined;
+  function findHeld(key: string): Entry<V> | undefined {
+    const held = memory.get(key);
+    return held !== undefined && isServable(held, clock) ? held : undefined;
+  }
+
+  async function findStored(key: string): Promise<Entry<V> | undefined> {
     const stored = await store.get(key);
     if (stored === undefined) return undefined;
     const form = readStoredForm(stored.value, key, rules);
@@ -127,63 +133,56 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       onRefused?.(key);
       return undefined;
     }
-    const ageMs = clock.now() - stored.storedAtMs;
-    // An entry from the future was written before the clock was set back: its age is unknown, so it counts as stale.
-    const leftMs = ageMs < -MAX_CLOCK_SKEW_MS ? 0 : form.freshMs - Math.max(ageMs, 0);
-    const entry = entryOf(form.content, leftMs, staleMs - Math.max(ageMs, 0), stored.value.length, true);
-    if (entry.staleUntilMs <= clock.monotonic()) return undefined;
+    const { storedAtMs, value } = stored;
+    const entry = createEntry(clock, { ...form, storedAtMs, staleMs, isStored: true, characters: value.length });
+    if (!isServable(entry, clock)) return undefined;
     // A load that finished meanwhile is newer than what the store had.
-    const newer = memory.get(key);
-    if (newer !== undefined) return newer;
+    const held = memory.get(key);
+    if (held !== undefined && held.storedAtMs >= storedAtMs) return findHeld(key);
     memory.set(key, entry);
     return entry;
   }
 
-  function entryOf(
+  async function find(key: string): Promise<Entry<V> | undefined> {
+    return findHeld(key) ?? (await findStored(key));
+  }
+
+  /** @param storedAtMs of a value that is only changed: it keeps its age */
+  function keep(
+    key: string,
     content: Content<V>,
     freshForMs: number,
-    staleForMs: number,
-    length: number,
-    isStored: boolean,
+    isStorable: boolean,
+    storedAtMs = clock.now(),
   ): Entry<V> {
-    const now = clock.monotonic();
-    return {
-      content,
-      freshUntilMs: now + freshForMs,
-      staleUntilMs: now + Math.max(freshForMs, 'absent' in content ? 0 : staleForMs),
-      bytes: ENTRY_OVERHEAD_BYTES + length * 2,
-      isStored,
-      lastFailure: undefined,
-    };
-  }
-
-  function keep(key: string, content: Content<V>, freshForMs: number, isStorable: boolean): Entry<V> {
     const text = writeStoredForm({ content, freshMs: freshForMs });
-    const entry = entryOf(content, freshForMs, staleMs, text.length, isStorable);
+    const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
+    const entry = createEntry(clock, { ...form, isStored: isStorable, characters: text.length });
     memory.set(key, entry);
-    if (isStorable) {
-      void store.set(key, { value: text, storedAtMs: clock.now() }, 'absent' in content ? freshForMs : staleMs);
-    }
+    const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
+    if (isStorable) void store.set(key, { value: text, storedAtMs }, keptMs);
     return entry;
   }
 
-  function findPending(key: string, loadId: string): Promise<Entry<V>> | undefined {
+  function findPending(key: string, loadId: string): Promise<Outcome<V>> | undefined {
     const found = pending.get(key);
     return found?.loadId === loadId ? found.result : undefined;
   }
 
-  function startLoad(key: string, load: Load<V>, loadId: string, previous: Entry<V> | undefined): Promise<Entry<V>> {
+  function startLoad(key: string, { load, loadId, previous, isWanted }: NewLoad<V>): Promise<Outcome<V>> {
     const started: PendingLoad<V> = { loadId, result: run() };
     pending.set(key, started);
     // Whoever waits sees the failure; a load that nobody waits for must not end the process.
     started.result.catch(() => undefined);
     return started.result;
 
-    async function run(): Promise<Entry<V>> {
+    async function run(): Promise<Outcome<V>> {
       // The first step must not run before the load is registered, or a second caller would start another.
       await Promise.resolve();
       try {
-        const loaded = await load(previous === undefined ? undefined : contentValue(previous));
+        const found = isWanted === undefined ? undefined : await findStored(key);
+        if (found !== undefined && isWanted?.(found)) return { entry: found, isFound: true };
+        const loaded = await load(previous && valueIn(previous.content));
         return finish({ value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
@@ -198,14 +197,16 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       }
     }
 
-    function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Entry<V> {
-      if (pending.get(key) === started) return keep(key, content, freshForMs, isStorable);
-      return entryOf(content, freshForMs, staleMs, 0, false);
+    function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Outcome<V> {
+      const isLatest = pending.get(key) === started;
+      const form = { content, freshMs: freshForMs, staleMs, isStored: false, characters: 0 };
+      const entry = isLatest ? keep(key, content, freshForMs, isStorable) : createEntry(clock, form);
+      return { entry, isFound: false };
     }
   }
 
   function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
-    const ttlMs = entry.freshUntilMs - clock.monotonic();
+    const ttlMs = freshLeftMs(entry, clock);
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
     const full = { ...outcome, ttlMs, isStored };
     if ('value' in entry.content) return { value: entry.content.value, outcome: full };
@@ -214,26 +215,33 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
   async function get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>> {
     const { staleWaitMs, isCurrent = alwaysCurrent, loadId = '' } = options;
+    const isWanted = (entry: Entry<V>) => freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
     const joined = findPending(key, loadId);
-    const entry = await find(key);
-    const now = clock.monotonic();
-    if (entry !== undefined && entry.freshUntilMs > now && isUsable(entry, isCurrent)) return answer(entry, HIT);
+    const held = findHeld(key);
+    const entry = held ?? (await findStored(key));
+    if (entry !== undefined && isWanted(entry)) return answer(entry, HIT);
     const running = joined ?? findPending(key, loadId);
-    const old = entry !== undefined && 'value' in entry.content ? entry : undefined;
-    if (old !== undefined && running === undefined && hasJustFailed(old, loadId)) {
-      return answer(old, { ...STALE, reason: 'upstream failed' });
+    const previous = entry !== undefined && 'value' in entry.content ? entry : undefined;
+    if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
+      return answer(previous, { ...STALE, reason: 'upstream failed' });
     }
-    const result = running ?? startLoad(key, load, loadId, old);
+    // A value from memory may have been replaced in the store by another instance.
+    const looksInStore = held !== undefined && store.isShared === true;
+    const result = running ?? startLoad(key, { load, loadId, previous, ...(looksInStore && { isWanted }) });
     const isCollapsed = running !== undefined;
-    if (old === undefined) return answer(await result, { kind: 'miss', isCollapsed });
+    if (previous === undefined) return answerLoaded(await result, { kind: 'miss', isCollapsed });
     try {
       const loaded = await withinMs(result, staleWaitMs);
-      if (loaded === undefined) return answer(old, { ...STALE, isCollapsed, reason: 'refresh under way' });
-      return answer(loaded, { kind: 'refreshed', isCollapsed });
+      if (loaded === undefined) return answer(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
+      return answerLoaded(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
       if (!isCouldNotTell(error)) throw error;
-      return answer(old, { ...STALE, isCollapsed, reason: error.code });
+      return answer(previous, { ...STALE, isCollapsed, reason: error.code });
     }
+  }
+
+  function answerLoaded({ entry, isFound }: Outcome<V>, outcome: Parameters<typeof answer>[1]): Cached<V> {
+    return answer(entry, isFound ? HIT : outcome);
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
@@ -243,14 +251,14 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   async function refresh(key: string, load: Load<V>, { loadId = '' }: LoadIdentity = {}): Promise<Cached<V>> {
     const running = findPending(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
-    const result = running ?? findPending(key, loadId) ?? startLoad(key, load, loadId, previous);
-    return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    const result = running ?? findPending(key, loadId) ?? startLoad(key, { load, loadId, previous });
+    return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   /** What is in memory and fresh needs no span: there is nothing to wait for. */
   function isHeld(key: string, isCurrent: (value: V) => boolean = alwaysCurrent): boolean {
     const entry = memory.peek(key);
-    return entry !== undefined && entry.freshUntilMs > clock.monotonic() && isUsable(entry, isCurrent);
+    return entry !== undefined && freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
   }
 
   return {
@@ -261,14 +269,14 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
     async find(key) {
       const entry = await find(key);
-      return entry === undefined ? undefined : contentValue(entry);
+      return entry && valueIn(entry.content);
     },
 
     refresh: (key, load, identity) => tracedLookUp(name, () => refresh(key, load, identity)),
 
     async put(key, load) {
       const entry = await find(key);
-      const loaded = await load(entry === undefined ? undefined : contentValue(entry));
+      const loaded = await load(entry && valueIn(entry.content));
       keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
     },
 
@@ -277,38 +285,16 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       await pending.get(key)?.result.catch(() => undefined);
       const entry = await find(key);
       if (entry === undefined || 'absent' in entry.content) return;
-      const leftMs = Math.max(entry.freshUntilMs - clock.monotonic(), 0);
-      keep(key, { value: change(entry.content.value) }, leftMs, entry.isStored);
+      keep(key, { value: change(entry.content.value) }, entry.freshMs, entry.isStored, entry.storedAtMs);
     },
 
     forget(isMeant) {
-      const meant = [...memory.entries()].filter(([key, entry]) => isMeant(key, contentValue(entry)));
+      const meant = [...memory.entries()].filter(([key, entry]) => isMeant(key, valueIn(entry.content)));
       for (const [key] of meant) memory.delete(key);
     },
 
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),
   };
-}
-
-function tracedLookUp<V>(name: string, lookUp: () => Promise<Cached<V>>): Promise<Cached<V>> {
-  return traced({ name: `look up ${name}` }, async (span) => {
-    try {
-      const found = await lookUp();
-      noteOutcome(span, found.outcome);
-      return found;
-    } catch (error) {
-      if (error instanceof AppError && error.outcome !== undefined) noteOutcome(span, error.outcome);
-      throw error;
-    }
-  });
-}
-
-function noteOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
-  span?.setAttributes({
-    'pennant.cache.outcome': kind,
-    'pennant.cache.collapsed': isCollapsed,
-    'pennant.cache.reason': reason,
-  });
 }
 
 const HIT = { kind: 'hit', isCollapsed: false } as const;
@@ -320,8 +306,4 @@ function alwaysCurrent(): boolean {
 
 function isUsable<V>(entry: Entry<V>, isCurrent: (value: V) => boolean): boolean {
   return 'absent' in entry.content || isCurrent(entry.content.value);
-}
-
-function contentValue<V>(entry: Entry<V>): V | undefined {
-  return 'value' in entry.content ? entry.content.value : undefined;
 }

@@ -63,6 +63,7 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
   }
 
   return {
+    isShared: true,
     async get(key) {
       const text = await textUnder(key);
       if (text === null) return undefined;

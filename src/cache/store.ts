@@ -11,6 +11,8 @@ export interface StoredEntry {
  * store itself fails; callers treat that as a miss and log it.
  */
 export interface Store {
+  /** True where other instances write to it too, so that it may have something newer than this process's memory. */
+  readonly isShared?: boolean;
   get(key: string): Promise<StoredEntry | undefined>;
   /** Keeps the value for `ttlMs` from now; `storedAtMs` is the caller's clock. */
   set(key: string, entry: StoredEntry, ttlMs: number): Promise<void>;

@@ -69,10 +69,11 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
     const wait = Number(headers['retry-after']);
     if (!(wait >= 1 && wait <= WINDOW_SECONDS)) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
     if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
-    // In memory, where freshness runs on the monotonic clock.
-    const hit = await client.send({ url: HOT_URLS[0] as string });
-    if (!/^pennant; hit; ttl=\d/.test(String(hit.headers['cache-status']))) {
-      faults.push(`clock ${offset}: a fresh record said ${hit.headers['cache-status']}`);
+    // Set forward, the clock says that the record is old: it is loaded anew. Set back, it makes nothing younger.
+    const expected = offset === '+5h' ? /^pennant; fwd=stale/ : /^pennant; hit; ttl=\d/;
+    const record = await client.send({ url: HOT_URLS[0] as string });
+    if (record.status !== 200 || !expected.test(String(record.headers['cache-status']))) {
+      faults.push(`clock ${offset}: a record of this hour said ${record.headers['cache-status']}`);
     }
   }
   await setClock('+5h');
@@ -91,7 +92,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   }
   client.close();
   const measured =
-    'limits and freshness held; after a restart an entry from the future and one too old were loaded anew';
+    'limits held, records as old as they may be; after a restart an entry from the future and one too old were loaded anew';
   return { measured, faults };
 }
 

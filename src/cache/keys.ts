@@ -83,13 +83,12 @@ export function isPicture(key: string): boolean {
 }
 
 const MADE_PICTURE = /^picture\d+\//;
-const REFINED = '.refined';
 
 /** The format that a made picture's key names; `undefined` for an original, which may be of any. */
 export function formatOfPicture(key: string): Format | undefined {
   if (!MADE_PICTURE.test(key)) return undefined;
-  const name = key.endsWith(REFINED) ? key.slice(0, -REFINED.length) : key;
-  return findFormat(name.slice(name.lastIndexOf('.') + 1));
+  const [, format = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 2);
+  return findFormat(format);
 }
 
 /** The digest that an original's key names. */
@@ -100,6 +99,14 @@ export function digestOfOriginal(key: string): string | undefined {
 /** Tells an original's bytes from what was made of one. */
 export function isOriginalBytes(key: string): boolean {
   return key.startsWith('original/');
+}
+
+/**
+ * An encoding that shows all of its original in the original's own format. A former version sent some of these originals
+ * as they were, under the key without the suffix: other bytes need another key and another ETag.
+ */
+export function encodedOriginalKey(wholePictureKey: string): string {
+  return `${wholePictureKey}.encoded`;
 }
 
 /** The smaller encoding of a picture that was asked for often. */

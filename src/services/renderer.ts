@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { FileClass } from '../cache/files.ts';
-import { fingerprint, originalBytesKey, type PictureIdentity, pictureKey, refinedPictureKey } from '../cache/keys.ts';
+import {
+  encodedOriginalKey,
+  fingerprint,
+  originalBytesKey,
+  type PictureIdentity,
+  pictureKey,
+  refinedPictureKey,
+} from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isKeyFailure } from '../domain/errors.ts';
@@ -147,8 +154,7 @@ export function createRenderer({ originals, encoder, pictures, refinements, cloc
       const plainKey = pictureKey(spec.identity);
       const isWhole = isWholeOriginal(spec);
       if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
-      // The former version sent some of these originals as they were, under the plain key: other bytes, another ETag.
-      const key = isWhole ? `${plainKey}.encoded` : plainKey;
+      const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
       const generation = await availableGeneration(key, spec.fileClass);
       const storedKey = generation === 'refined' ? refinedPictureKey(key) : key;
       const effort = generation === 'refined' ? 'high' : 'quick';

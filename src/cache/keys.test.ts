@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { FORMATS } from '../domain/formats.ts';
+import { encodedOriginalKey, formatOfPicture, originalBytesKey, pictureKey, refinedPictureKey } from './keys.ts';
+
+it.each(FORMATS)('the key of a picture names its format, %s, in every generation', (format) => {
+  const key = pictureKey({
+    channelId: 'UCkeys_________________A',
+    digest: '0123',
+    crop: { left: 0, top: 0, width: 9, height: 9 },
+    output: { width: 9, height: 9 },
+    format,
+    quality: undefined,
+  });
+  const encoded = encodedOriginalKey(key);
+  for (const made of [key, refinedPictureKey(key), encoded, refinedPictureKey(encoded)]) {
+    expect(formatOfPicture(made)).toBe(format);
+  }
+});
+
+it('the key of an original names no format', () => {
+  expect(formatOfPicture(originalBytesKey('UCkeys_________________A', '0123'))).toBeUndefined();
+});

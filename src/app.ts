@@ -12,6 +12,7 @@ import { addGauges } from './console/gauges.ts';
 import { addHolderGauges } from './console/holder-gauges.ts';
 import { addProcessGauges } from './console/process-gauges.ts';
 import { createConsoleServer } from './console/server.ts';
+import { addSourceGauges, sourceConditions } from './console/source-status.ts';
 import { createAnswerLog } from './http/answer-log.ts';
 import { createBaseUrls } from './http/base-url.ts';
 import { createClientIdentification, isPrivateAddress } from './http/client-ip.ts';
@@ -20,6 +21,7 @@ import { createRefusedClients } from './http/refused-clients.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Downloader } from './images/download.ts';
 import { createEncoder, type Encoder, type EncoderStats } from './images/encoder.ts';
+import { createBackgroundWork } from './lib/background-work.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createHolders } from './lib/holders.ts';
 import { describeFailure, type Logger } from './lib/logger.ts';
@@ -56,6 +58,10 @@ export interface App {
   encoderStats(): EncoderStats;
   /** Starts what the first cold picture would wait for, and a start need not. */
   warmUp(): void;
+  /** Starts what the service does beside requests, a minute from now on. */
+  startBackgroundWork(): void;
+  /** Does now what is due of it. */
+  runDueWork(): Promise<void>;
   /** From here on `/readyz` says no: the machinery in front should send its requests elsewhere. */
   announceStop(): void;
   /** Lets what was accepted finish, then writes down what is still in memory. */
@@ -99,8 +105,17 @@ export async function buildApp(
     userAgent: `Pennant/${version}`,
     sources: overrides.sources,
     downloader: overrides.downloader,
+    store,
+    redis,
+    onRecovery() {
+      for (const cache of Object.values(caches)) cache.forgetFailures();
+    },
   });
   const { failover } = upstreams;
+  const backgroundWork = createBackgroundWork({
+    tasks: upstreams.tasks,
+    onError: (error) => logger.error({ err: error }, 'work beside requests failed: a bug'),
+  });
 
   const encoder =
     overrides.encoder ??
@@ -236,8 +251,9 @@ export async function buildApp(
         detail: `circuit breaker ${breaker}`,
         isBlocking: false,
       }));
+    const ofSources = upstreams.sourceStates().flatMap(({ status }) => sourceConditions(status));
     const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
-    return [...degraded, ...leftAlone, ...(isStopping ? [stopping] : [])];
+    return [...degraded, ...leftAlone, ...ofSources, ...(isStopping ? [stopping] : [])];
   }
 
   holders.add('rate limit', () => ownLimiter.stats());
@@ -259,6 +275,7 @@ export async function buildApp(
 
   addProcessGauges(metrics);
   addHolderGauges(metrics, holders);
+  addSourceGauges(metrics, () => upstreams.sourceStates().flatMap(({ status }) => status ?? []));
   addGauges(metrics, {
     encoder: () => encoder.stats(),
     pictures: () => pictures.stats(),
@@ -303,11 +320,14 @@ export async function buildApp(
     console: consoleServer,
     encoderStats: () => encoder.stats(),
     warmUp: () => encoder.warmUp(),
+    startBackgroundWork: () => backgroundWork.start(),
+    runDueWork: () => backgroundWork.runDue(),
     announceStop() {
       isStopping = true;
     },
     async close() {
       isStopping = true;
+      backgroundWork.stop();
       // A connection whose last answer went out after the stop began would otherwise stay open for its keep-alive time.
       const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
       const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);

@@ -47,9 +47,17 @@ export const SETTINGS = {
   ),
   youtubeClientVersion: form.setting(
     'YOUTUBE_CLIENT_VERSION',
-    '2.20260630.03.00',
-    form.text,
-    'The web client version that requests to YouTube name.',
+    '',
+    form.optional(form.text),
+    'The version of the web client that requests to YouTube name. Unset: a built-in one, then the current one, which is learned from YouTube once a day and whenever a version is refused.',
+  ),
+  youtubeUserAgent: form.setting(
+    'YOUTUBE_USER_AGENT',
+    '',
+    form.optional(
+      form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
+    ),
+    'The `User-Agent` of requests to YouTube and its picture hosts. Unset: `Pennant/` and the version.',
   ),
   youtubeFieldMask: form.setting(
     'YOUTUBE_FIELD_MASK',

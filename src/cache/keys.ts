@@ -7,7 +7,16 @@ import type { ImageKind, Size } from '../domain/variants.ts';
  * The layout of what is stored. A number goes up when values of that kind change their shape: old ones then read as
  * misses instead of as nonsense.
  */
-const LAYOUT = { channel: 1, name: 1, search: 2, original: 4, published: 1, picture: 2, refinement: 1 } as const;
+const LAYOUT = {
+  channel: 1,
+  name: 1,
+  search: 2,
+  original: 4,
+  published: 1,
+  picture: 2,
+  refinement: 1,
+  kept: 1,
+} as const;
 
 export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
 
@@ -46,6 +55,13 @@ export function originalKey(channelId: string, kind: ImageKind): string {
 
 export function publishedKey(channelId: string): string {
   return `published${LAYOUT.published}:${channelId}`;
+}
+
+/** What the service has learned beside channels. */
+export type KeptName = 'youtube-client-version';
+
+export function keptKey(name: KeptName): string {
+  return `kept${LAYOUT.kept}:${name}`;
 }
 
 /** An original's bytes, named by their digest. */

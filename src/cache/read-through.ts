@@ -79,6 +79,8 @@ export interface ReadThrough<V> {
   patch(key: string, change: (value: V) => V): Promise<void>;
   /** Drops from memory what fits; the store is the caller's. `value` is absent for "no such channel". */
   forget(isMeant: (key: string, value: V | undefined) => boolean): void;
+  /** Lets the next request load what could not be loaded a moment ago. */
+  forgetFailures(): void;
   stats(): { entries: number; bytes: number; loading: number };
 }
 
@@ -291,6 +293,10 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     forget(isMeant) {
       const meant = [...memory.entries()].filter(([key, entry]) => isMeant(key, valueIn(entry.content)));
       for (const [key] of meant) memory.delete(key);
+    },
+
+    forgetFailures() {
+      for (const entry of memory.values()) entry.lastFailure = undefined;
     },
 
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),

@@ -15,6 +15,7 @@ export const STORED_KINDS = [
   'searches',
   'publishedTimes',
   'pictureDetails',
+  'learned',
   'originals',
   'variants',
   'ownSizes',
@@ -37,6 +38,7 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
   published: 'publishedTimes',
   original: 'pictureDetails',
   refinement: 'pictureDetails',
+  kept: 'learned',
 };
 
 export type Statistics = Readonly<Partial<Record<StoredKind, KindStatistics>>>;

@@ -1,12 +1,11 @@
-import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
+import { type DoctorOptions, type DoctorReport, runDoctor } from '../../test/helpers/doctor.ts';
 import { answerStatus, FAULTS, redirectTo } from '../../test/helpers/faulty-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { answerHtml, type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
-import { runDoctorCommand } from './doctor.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const API_KEY = 'very-secret-key';
@@ -25,15 +24,6 @@ const API_CHANNEL = {
   brandingSettings: { image: { bannerExternalUrl: 'https://yt3.ggpht.com/lighthouse-banner' } },
 };
 
-interface Report {
-  readonly isFine: boolean;
-  readonly channelId: string | null;
-  readonly failure: { readonly code: string; readonly message: string } | null;
-  readonly calls: readonly { name: string; status: number | null; bytes: number | null; form: string | null }[];
-  readonly fields: readonly { field: string; state: string; value: unknown; path: string; note: string | null }[];
-  readonly remarks: readonly string[];
-}
-
 let replay: ReplayServer;
 afterEach(() => replay.close());
 
@@ -46,34 +36,16 @@ async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<voi
   });
 }
 
-async function doctor(args: readonly string[], options: { isTerminal?: boolean; apiKey?: string | undefined } = {}) {
-  const written = { stdout: '', stderr: '' };
-  const into = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        written[name] += String(chunk);
-        done();
-      },
-    });
-  const origin = { origin: replay.origin, isPublic: false };
-  const exitCode = await runDoctorCommand(args, {
-    youtube: { ...origin, clientVersion: '2.20260630.03.00', useFieldMask: true, aboutToken: 'computed' },
-    dataApi: { ...origin, apiKey: 'apiKey' in options ? options.apiKey : API_KEY },
-    imageOrigin: replay.origin,
-    userAgent: 'pennant-test',
-    stdout: into('stdout'),
-    stderr: into('stderr'),
-    isTerminal: options.isTerminal ?? false,
-  });
-  return { exitCode, ...written };
+function doctor(args: readonly string[], options: Partial<DoctorOptions> = {}) {
+  return runDoctor(args, { origin: replay.origin, apiKey: API_KEY, ...options });
 }
 
-async function report(...args: string[]): Promise<Report & { exitCode: number }> {
+async function report(...args: string[]): Promise<DoctorReport & { exitCode: number }> {
   const { exitCode, stdout } = await doctor([...args, '--json']);
-  return { exitCode, ...(JSON.parse(stdout) as Report) };
+  return { exitCode, ...(JSON.parse(stdout) as DoctorReport) };
 }
 
-function stateOf({ fields }: Report, field: string): string | undefined {
+function stateOf({ fields }: DoctorReport, field: string): string | undefined {
   return fields.find((finding) => finding.field === field)?.state;
 }
 
@@ -94,7 +66,7 @@ describe('the doctor, of a healthy channel', () => {
       const { exitCode, isFine, channelId, failure, fields } = await report(asked);
       expect([exitCode, isFine, channelId, failure]).toEqual([0, true, LIGHTHOUSE, null]);
       expect(fields.filter(({ state }) => state !== 'fine')).toEqual([]);
-      expect(fields.map(({ field }) => field)).toHaveLength(15);
+      expect(fields.map(({ field }) => field)).toHaveLength(16);
     },
   );
 
@@ -108,6 +80,7 @@ describe('the doctor, of a healthy channel', () => {
       ['feed', 200, 'xml'],
       ['page', 200, 'json'],
       ['resolve', 200, 'json'],
+      ['version', 200, 'other'],
     ]);
     expect(fields.find(({ field }) => field === 'title')).toMatchObject({
       value: 'Bell Rock Light',
@@ -263,6 +236,40 @@ describe('the doctor, of the official API', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('YOUTUBE_API_KEY');
     expect(replay.calls).toEqual([]);
+  });
+});
+
+describe('the doctor, of YouTube’s client version', () => {
+  const versionIn = ({ fields }: DoctorReport) => fields.find(({ field }) => field === 'client version');
+
+  it('shows the one that calls name, from where it is, and the one that YouTube names', async () => {
+    await startUpstream();
+    expect(versionIn(await report(LIGHTHOUSE))).toMatchObject({
+      state: 'fine',
+      value: '2.20260630.03.00',
+      note: 'built in; YouTube’s own is 2.20260630.03.00',
+    });
+  });
+
+  it('is the one that the service has learned, or the operator has set', async () => {
+    await startUpstream();
+    const version = '2.20270101.01.00';
+    const times = { learnedAtMs: 1, askedAtMs: 1, writtenAtMs: 1 };
+    const learned = { current: version, earlier: null, learned: version, rejected: null, ...times };
+    const { stdout } = await doctor([LIGHTHOUSE, '--json'], { keptVersions: JSON.stringify(learned) });
+    expect(versionIn(JSON.parse(stdout) as DoctorReport)?.value).toBe(version);
+    const set = await doctor([LIGHTHOUSE], { clientVersion: '2.20250101.00.00' });
+    expect(set.stdout).toMatch(
+      /^client version +fine +2\.20250101\.00\.00 +set by YOUTUBE_CLIENT_VERSION; YouTube’s own/m,
+    );
+  });
+
+  it('is drift where YouTube names none any more', async () => {
+    await startUpstream();
+    replay.misbehave('version', answerStatus(404));
+    const { exitCode, ...found } = await report(LIGHTHOUSE);
+    expect([exitCode, stateOf(found, 'client version')]).toEqual([1, 'unreadable']);
+    expect(versionIn(found)?.note).toContain('sw.js_data: status 404');
   });
 });
 

@@ -54,6 +54,10 @@ export function doctorSettings(config: Config): Pick<DoctorContext, 'youtube' | 
       origin: config.youtubeOrigin,
       isPublic: config.youtubeOrigin === SETTINGS.youtubeOrigin.fallback,
       clientVersion: config.youtubeClientVersion,
+      async readKeptVersions() {
+        const { readKeptText } = await import('./kept-text.ts');
+        return readKeptText(config, 'youtube-client-version');
+      },
       useFieldMask: config.youtubeFieldMask,
       aboutToken: config.youtubeAboutToken,
     },

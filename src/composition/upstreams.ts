@@ -1,11 +1,17 @@
 import { join } from 'node:path';
+import { createKeptText } from '../cache/kept-text.ts';
+import type { Store } from '../cache/store.ts';
 import type { Config } from '../config.ts';
+import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createHttpClient } from '../lib/http-client.ts';
+import { SOLO_LEASE } from '../lib/lease.ts';
 import { describeFailure, type Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { RedisConnection } from '../lib/redis/connection.ts';
+import { createRedisLease } from '../lib/redis/lease.ts';
 import { createCallBudget } from '../lib/resilience/call-budget.ts';
 import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
@@ -25,12 +31,18 @@ export interface UpstreamsOptions {
   /** In place of those that the settings name. */
   readonly sources?: readonly ChannelSource[] | undefined;
   readonly downloader?: Downloader | undefined;
+  readonly store: Store;
+  /** Absent where the instance stands alone. */
+  readonly redis: RedisConnection | undefined;
+  /** Told when failures so far say nothing of what the sources would answer now. */
+  readonly onRecovery: () => void;
 }
 
 export interface UpstreamState {
   readonly name: string;
   /** `null`: always asked. */
   readonly breaker: BreakerState | null;
+  readonly status?: SourceStatus;
 }
 
 /** Where channels and their pictures come from, each left alone for a while when it fails. */
@@ -39,6 +51,8 @@ export interface Upstreams {
   readonly downloader: Downloader;
   readonly sourceStates: () => readonly UpstreamState[];
   readonly imageHostState: () => BreakerState;
+  /** What the sources do beside requests. */
+  readonly tasks: readonly (() => Promise<void>)[];
   close(): Promise<void>;
 }
 
@@ -51,6 +65,13 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       userAgent,
       holders,
       onStateChange: states.report,
+      keptText: (name) => createKeptText(options.store, clock, name),
+      lease: options.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: options.redis }),
+      onClientVersion(change) {
+        logger.info(change, 'YouTube client version changed');
+        breakers.get('youtube')?.forgetFailures();
+        options.onRecovery();
+      },
       onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
     });
   for (const source of sources) {
@@ -83,7 +104,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
     privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
     followRedirects: true,
-    userAgent,
+    userAgent: config.youtubeUserAgent ?? userAgent,
   });
   const imageBreaker = createBreaker('image hosts');
   const imageBudget = createCallBudget({
@@ -104,7 +125,13 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   return {
     failover,
     downloader,
-    sourceStates: () => sources.map(({ name }) => ({ name, breaker: breakers.get(name)?.state() ?? null })),
+    sourceStates: () =>
+      sources.map((source) => {
+        const { name } = source;
+        const status = source.status?.();
+        return { name, breaker: breakers.get(name)?.state() ?? null, ...(status !== undefined && { status }) };
+      }),
+    tasks: sources.map((source) => async () => source.runDueWork?.()),
     imageHostState: () => imageBreaker.state(),
     async close() {
       await Promise.all(sources.map((source) => source.close()));

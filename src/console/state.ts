@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { Condition } from './conditions.ts';
 import type { History, Recent, Step } from './history.ts';
@@ -34,6 +35,7 @@ export interface SourceReading {
   readonly name: string;
   /** `null` for what has no breaker: it is always asked. */
   readonly breaker: 'closed' | 'open' | 'half-open' | null;
+  readonly status?: SourceStatus;
 }
 
 /** Everything the page shows, as one JSON document. */

@@ -2,10 +2,13 @@ import { type Config, SETTINGS } from '../config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
+import type { KeptText } from '../lib/kept-text.ts';
+import type { Lease } from '../lib/lease.ts';
 import { createCallBudget } from '../lib/resilience/call-budget.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { ChannelSource } from './source.ts';
+import { type ClientVersionChange, createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
 
@@ -15,6 +18,10 @@ export interface SourceDeps {
   readonly holders: Holders;
   /** Told when a source cannot be used at all (why), and when it can again (`null`). */
   readonly onStateChange: (source: string, problem: string | null) => void;
+  readonly keptText: (name: 'youtube-client-version') => KeptText;
+  readonly lease: Lease;
+  /** Told when calls to YouTube name another client version: what failed before may succeed now. */
+  readonly onClientVersion: (change: ClientVersionChange) => void;
   /** Told which path of an upstream answer carried a field; `undefined`: none did. */
   readonly onField: (source: string, field: string, path: string | undefined) => void;
 }
@@ -35,15 +42,29 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       onStateChange: (problem) => onStateChange('catalog', problem),
     }),
 
-  youtube: (config, deps) =>
-    createYoutubeSource({
-      http: createUpstreamClient('youtube', config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, deps),
+  youtube(config, deps) {
+    const userAgent = config.youtubeUserAgent ?? deps.userAgent;
+    const http = createUpstreamClient('youtube', config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, {
+      ...deps,
+      userAgent,
+    });
+    return createYoutubeSource({
+      http,
       origin: config.youtubeOrigin,
-      clientVersion: config.youtubeClientVersion,
+      clientVersions: createClientVersions({
+        setting: config.youtubeClientVersion,
+        http,
+        origin: config.youtubeOrigin,
+        clock: deps.clock,
+        kept: deps.keptText('youtube-client-version'),
+        lease: deps.lease,
+        onChange: deps.onClientVersion,
+      }),
       useFieldMask: config.youtubeFieldMask,
       aboutToken: config.youtubeAboutToken,
       onField: (field, path) => deps.onField('youtube', field, path),
-    }),
+    });
+  },
 
   'youtube-data-api': (config, deps) =>
     createYoutubeDataApiSource({

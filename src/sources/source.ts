@@ -1,5 +1,6 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
 
 export interface LoadOptions {
@@ -63,5 +64,12 @@ export interface ChannelSource {
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
   /** What it holds of requests under way and of answers, by name. */
   readonly holders?: Readonly<Record<string, () => HolderStats>>;
+  /** What an operator should know of it. */
+  status?(): SourceStatus;
+  /** Called about once a minute: what the source has to do beside requests. Rejects only for a bug. */
+  runDueWork?(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A source that can say when a channel was created. */
+export type DatingSource = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;

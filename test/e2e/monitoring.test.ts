@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HolderReading } from '../../src/lib/holders.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { EVERY_SOURCE, startTestApp, type TestApp } from '../helpers/app.ts';
 
 let service: TestApp;
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ env: EVERY_SOURCE });
 });
 afterAll(() => service.close());
 

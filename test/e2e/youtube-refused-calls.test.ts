@@ -1,11 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
+import type { TestAppOptions } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { answerDataApi } from '../helpers/data-api.ts';
 import { answerJson } from '../helpers/faulty-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const RECORD = `/api/channel/${LIGHTHOUSE}`;
+const QUIET = '/api/channel/UCreplayQuiet00000000007';
+const HARBOUR = '/api/channel/UCreplayHarbour000000002';
 const HOUR_MS = 3_600_000;
 const API_KEY = 'key-of-the-test';
 
@@ -14,11 +20,22 @@ const dataApi = answerDataApi({
   apiKey: API_KEY,
 });
 
-let running: YoutubeService;
-afterEach(() => running.close());
+/** The versions of its web client that YouTube accepts, and the one that it names. */
+const youtube = { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION };
+const clientVersions = {
+  accepts: (version: string) => youtube.accepted.includes(version),
+  named: () => youtube.named,
+};
 
-async function start(env: Record<string, string> = {}): Promise<YoutubeService> {
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS), dataApi }, { env });
+let running: YoutubeService;
+afterEach(async () => {
+  await running.close();
+  Object.assign(youtube, { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION });
+});
+
+async function start(env: Record<string, string> = {}, options: TestAppOptions = {}): Promise<YoutubeService> {
+  const replayOptions = { answers: readAnswers(OWN_ANSWERS), dataApi, clientVersions };
+  running = await startYoutubeService(replayOptions, { env, ...options });
   return running;
 }
 
@@ -50,4 +67,84 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
     const answer = await service.get(RECORD);
     expect([answer.status, answer.json().title]).toEqual([200, 'Bell Rock Light, from the API']);
   });
+});
+
+const NEW_VERSION = '2.20280101.02.00';
+
+async function onConsole<T>(path: string): Promise<T> {
+  const answer = await running.service.app.console.inject(path);
+  expect([path, answer.statusCode]).toEqual([path, 200]);
+  return answer.headers['content-type']?.toString().includes('json') ? answer.json<T>() : (answer.body as T);
+}
+
+describe('a client version that YouTube refuses', () => {
+  it('is renewed with the first refused call, and the new one outlives a restart', async () => {
+    const [dataDir, clock] = [await createTemporaryDirectory(), createManualClock()];
+    Object.assign(youtube, { accepted: [NEW_VERSION], named: NEW_VERSION });
+    const { service } = await start({}, { dataDir, clock });
+    expect((await service.get(RECORD)).status).toBe(200);
+    expect(await onConsole('/readyz')).toEqual({ ready: true, conditions: [] });
+    const { sources } = await onConsole<{ sources: object[] }>('/state.json');
+    expect(sources[0]).toMatchObject({ status: { clientVersion: { version: NEW_VERSION, origin: 'learned' } } });
+    const metrics = await onConsole<string>('/metrics');
+    expect(metrics).toContain(`pennant_youtube_client_version_info{version="${NEW_VERSION}"} 1`);
+    expect(metrics).toContain(`pennant_youtube_client_version_timestamp_seconds ${Date.UTC(2028, 0, 1) / 1000}`);
+    expect(metrics).toContain('pennant_youtube_client_version_refused 0');
+
+    await running.close();
+    const { service: restarted, replay } = await start({}, { dataDir, clock });
+    clock.advance(HOUR_MS + 1);
+    expect((await restarted.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
+    expect(replay.callsTo('browse')).toHaveLength(1);
+  });
+
+  it('leaves no failure behind: what was refused before is asked for again at once', async () => {
+    const { service } = await start();
+    expect((await service.get(RECORD)).status).toBe(200);
+    service.clock.advance(HOUR_MS + 1);
+    Object.assign(youtube, { accepted: [], named: NEW_VERSION });
+    expect((await service.get(QUIET)).status).toBe(502);
+    expect((await service.get(RECORD)).headers['cache-control']).toBe('public, max-age=60');
+
+    youtube.accepted = [NEW_VERSION];
+    expect((await service.get(HARBOUR)).status).toBe(200);
+    expect((await service.get(QUIET)).status).toBe(200);
+    expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
+  });
+
+  it('shows while no other one is known, and the service stays ready', async () => {
+    const { service } = await start();
+    youtube.accepted = [];
+    for (const url of [RECORD, QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(502);
+    const { conditions } = await onConsole<{ conditions: object[] }>('/readyz');
+    const detail = `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`;
+    expect(conditions).toEqual([{ name: 'YouTube client version', detail, isBlocking: false }]);
+    expect(await onConsole('/metrics')).toContain('pennant_youtube_client_version_refused 1');
+  });
+
+  it('is never changed where the operator has set it', async () => {
+    Object.assign(youtube, { accepted: ['2.0'], named: NEW_VERSION });
+    const { service, replay } = await start({ YOUTUBE_CLIENT_VERSION: '2.0' });
+    await service.app.runDueWork();
+    expect((await service.get(RECORD)).status).toBe(200);
+    expect(replay.callsTo('version')).toHaveLength(0);
+  });
+
+  it('is asked for beside requests once a day', async () => {
+    const { service, replay } = await start();
+    for (let hour = 0; hour < 25; hour += 1) {
+      await service.app.runDueWork();
+      service.clock.advance(HOUR_MS);
+    }
+    expect(replay.callsTo('version')).toHaveLength(2);
+  });
+});
+
+it('the user agent of all requests to YouTube can be set', async () => {
+  const { service, replay } = await start({ YOUTUBE_USER_AGENT: 'Mozilla/5.0 (X11)' });
+  await service.get(`/${LIGHTHOUSE}/avatar`);
+  await service.app.runDueWork();
+  const routes = replay.calls.map(({ route, headers }) => `${route}: ${headers['user-agent']}`);
+  for (const route of ['browse', 'about', 'image', 'version']) expect(routes).toContain(`${route}: Mozilla/5.0 (X11)`);
+  expect(new Set(replay.calls.map(({ headers }) => headers['user-agent'])).size).toBe(1);
 });

@@ -33,6 +33,9 @@ export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
   readonly dataDir?: string;
 }
 
+/** Settings that give a service all that it can have; nothing is asked of anybody before the first request. */
+export const EVERY_SOURCE = { SOURCES: 'catalog,youtube,youtube-data-api', YOUTUBE_API_KEY: 'key' };
+
 /** The real service in this process, with the sample catalog, without a rate limit unless the settings name one. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { env = {}, clock = createManualClock(), dataDir: givenDir, ...overrides } = options;

@@ -11,7 +11,7 @@ import {
   readAnswers,
 } from './replay-answers.ts';
 
-type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'data-api' | 'image';
+type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'version' | 'data-api' | 'image';
 
 interface ReplayCall {
   readonly route: ReplayRoute;
@@ -29,8 +29,17 @@ export interface ReplayOptions {
   readonly dataApi?: RequestListener;
   /** The bytes at any other path; 404 without it or where it finds none. */
   readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
+  /** Which versions of its web client it accepts (default: all), and names (default: 2.20260630.03.00). */
+  readonly clientVersions?: ClientVersionPolicy;
   readonly port?: number;
 }
+
+export interface ClientVersionPolicy {
+  accepts(version: string): boolean;
+  named(): string;
+}
+
+const EVERY_VERSION: ClientVersionPolicy = { accepts: () => true, named: () => '2.20260630.03.00' };
 
 /** YouTube as far as this service knows it, on a real socket of this machine. */
 export interface ReplayServer {
@@ -51,6 +60,7 @@ interface Misbehaviour {
 }
 
 export async function startReplayServer(options: ReplayOptions): Promise<ReplayServer> {
+  const { clientVersions = EVERY_VERSION } = options;
   const calls: ReplayCall[] = [];
   const sockets = new Set<Socket>();
   let misbehaviours: Misbehaviour[] = [];
@@ -66,6 +76,8 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
       misbehaviour.listener(request, response);
     } else if (call.route === 'data-api' && options.dataApi !== undefined) options.dataApi(request, response);
     else if (call.route === 'image') sendImage(options, path, response);
+    else if (call.route === 'version') sendVersion(clientVersions.named(), path, response);
+    else if (isRefused(call, clientVersions)) sendJson(INVALID_ARGUMENT, response);
     else sendAnswer(findAnswer(options.answers, call), call, response);
   }
 
@@ -111,6 +123,7 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
   if (path.startsWith('/youtubei/v1/search')) return 'search';
   if (path.startsWith('/feeds/videos.xml')) return 'feed';
   if (path.startsWith('/youtube/v3/')) return 'data-api';
+  if (path === '/' || path === '/sw.js_data') return 'version';
   return 'image';
 }
 
@@ -165,8 +178,13 @@ function sendAnswer(found: ReplayAnswer | undefined, call: ReplayCall, response:
     response.writeHead(404, { 'content-type': 'text/html' }).end('<html><title>Error 404</title></html>');
     return;
   }
-  const contentType = call.route === 'feed' ? 'text/xml; charset=UTF-8' : 'application/json; charset=UTF-8';
-  response.writeHead(answer.status, { 'content-type': contentType }).end(masked(answer.text, call.path));
+  if (call.route === 'feed')
+    response.writeHead(answer.status, { 'content-type': 'text/xml; charset=UTF-8' }).end(answer.text);
+  else sendJson({ ...answer, text: masked(answer.text, call.path) }, response);
+}
+
+function sendJson({ status, text: body }: ReplayAnswer, response: ServerResponse): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
 }
 
 /** Upstream sends only the top-level parts that the query's `$fields` names. */
@@ -175,6 +193,27 @@ function masked(answer: string, path: string): string {
   if (fields === undefined) return answer;
   const parts = Object.entries(JSON.parse(answer) as object).filter(([part]) => fields.includes(part));
   return JSON.stringify(Object.fromEntries(parts));
+}
+
+/** Of a version that is too old; recorded in 2026-07. */
+const INVALID_ARGUMENT = nothing(400, { error: { code: 400, status: 'INVALID_ARGUMENT' } });
+
+function isRefused({ body, headers }: ReplayCall, { accepts }: ClientVersionPolicy): boolean {
+  return body !== undefined && !accepts(String(headers['x-youtube-client-version']));
+}
+
+function sendVersion(version: string, path: string, response: ServerResponse): void {
+  if (path === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(homePage(version));
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(serviceWorkerData(version));
+}
+
+export function homePage(version: string): string {
+  const settings = { INNERTUBE_API_KEY: 'x', INNERTUBE_CLIENT_NAME: 'WEB', INNERTUBE_CLIENT_VERSION: version };
+  return `<!DOCTYPE html><html><head><script>ytcfg.set(${JSON.stringify(settings)});</script></head></html>`;
+}
+
+export function serviceWorkerData(version: string): string {
+  return `)]}'\n${JSON.stringify([['yt.sw.adr', null, [[['en', 'US', 'US', null, '192.0.2.1', version, 'X11']]]]])}`;
 }
 
 function sendImage({ findImage }: ReplayOptions, path: string, response: ServerResponse): void {

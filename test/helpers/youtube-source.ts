@@ -1,4 +1,9 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
+import {
+  BUILT_IN_CLIENT_VERSION,
+  type ClientVersions,
+  createFixedClientVersion,
+} from '../../src/sources/youtube/client-version.ts';
 import type { FieldObserver } from '../../src/sources/youtube/record.ts';
 import { createYoutubeSource } from '../../src/sources/youtube/youtube.ts';
 
@@ -6,6 +11,7 @@ interface TestOptions {
   readonly useFieldMask?: boolean;
   readonly aboutToken?: 'computed' | 'page';
   readonly onField?: FieldObserver;
+  readonly clientVersions?: ClientVersions;
 }
 
 /** The source over real sockets to one origin. */
@@ -19,7 +25,7 @@ export function createTestYoutubeSource(origin: string, options: TestOptions = {
   return createYoutubeSource({
     http,
     origin,
-    clientVersion: '2.20260630.03.00',
+    clientVersions: createFixedClientVersion(BUILT_IN_CLIENT_VERSION),
     useFieldMask: true,
     aboutToken: 'computed',
     ...options,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,7 +20,8 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 
 test('docs/operating.md names every metric there is, and no other', async () => {
   // A Redis that nobody can reach: its metrics are there all the same.
-  const service = await startTestApp({ env: { REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` } });
+  const env = { ...EVERY_SOURCE, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` };
+  const service = await startTestApp({ env });
   try {
     const { payload } = await service.app.console.inject({ url: '/metrics', headers: { host: 'localhost' } });
     const given = [...payload.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);

@@ -46,6 +46,9 @@ export async function diagnose({ asked, refs, sourceName, settings, clock }: Dia
     const isWorthInspecting = loaded !== undefined || failure?.code === 'upstream_invalid';
     const found = isWorthInspecting ? upstream.inspect(channelId ?? asked, loaded) : { fields: [], remarks: [] };
     const fields = [...found.fields];
+    // A block has one reason, which is shown already.
+    if (isWorthInspecting && upstream.inspectClientVersion !== undefined)
+      fields.push(await upstream.inspectClientVersion());
     if (loaded !== undefined) {
       if (upstream.hasFeed) fields.push(await inspectFeed(upstream, loaded.channel.channelId, calls, signal));
       fields.push(...(await inspectPictures(loaded, { settings, clock, calls, signal })));

@@ -1,7 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http-client.ts';
+import { SOLO_LEASE } from '../../lib/lease.ts';
 import type { FieldFinding } from '../../sources/field-finding.ts';
-import type { ChannelSource, LoadedChannel } from '../../sources/source.ts';
+import type { DatingSource, LoadedChannel } from '../../sources/source.ts';
+import { createClientVersions } from '../../sources/youtube/client-version.ts';
+import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
@@ -17,7 +20,10 @@ export interface UpstreamOrigin {
 
 export interface UpstreamSettings {
   readonly youtube: UpstreamOrigin & {
-    readonly clientVersion: string;
+    /** The operator's choice; `undefined`: the version is learned. */
+    readonly clientVersion: string | undefined;
+    /** What the service has stored of the versions that it has learned. */
+    readonly readKeptVersions: () => Promise<string | undefined>;
     readonly useFieldMask: boolean;
     readonly aboutToken: 'computed' | 'page';
   };
@@ -38,11 +44,13 @@ export interface Findings {
 
 /** A source whose every call is noted down, past caches, budgets, breakers and second tries. */
 export interface Upstream {
-  readonly source: Required<Omit<ChannelSource, 'holders'>>;
+  readonly source: DatingSource;
   readonly origin: string;
   /** True where the exact creation time needs a call of its own. */
   readonly hasFeed: boolean;
   inspect(channelId: string, loaded: LoadedChannel | undefined): Findings;
+  /** The version of the upstream's own client that the calls named, where they name one. */
+  inspectClientVersion?(): Promise<FieldFinding>;
 }
 
 interface UpstreamDeps {
@@ -56,10 +64,37 @@ export function createUpstream(name: SourceName, settings: UpstreamSettings, dep
 
 function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls }: UpstreamDeps): Upstream {
   const http = recordCalls(createClient(youtube, userAgent), { clock, calls, nameOf: nameYoutubeCall });
+  const { origin } = youtube;
+  const clientVersions = createClientVersions({
+    setting: youtube.clientVersion,
+    http,
+    origin,
+    clock,
+    // The doctor leaves everything as it is.
+    kept: { read: youtube.readKeptVersions, write: async () => undefined },
+    lease: SOLO_LEASE,
+    onChange: () => undefined,
+  });
   return {
-    source: createYoutubeSource({ ...youtube, http }),
-    origin: youtube.origin,
+    source: createYoutubeSource({ ...youtube, http, clientVersions }),
+    origin,
     hasFeed: true,
+    async inspectClientVersion() {
+      const { version, problem } = await lookUpClientVersion({ http, origin, timeoutMs: VERSION_LOOKUP_MS });
+      const used = clientVersions.state();
+      const notes = [
+        VERSION_ORIGINS[used.origin],
+        version === undefined ? undefined : `YouTube’s own is ${version}`,
+        problem,
+      ];
+      return {
+        field: 'client version',
+        state: version === undefined ? 'unreadable' : 'fine',
+        value: used.version,
+        path: null,
+        note: notes.filter((note) => note !== undefined).join('; '),
+      };
+    },
     inspect() {
       const page = lastObject(calls, 'page');
       if (page === undefined) return { fields: [], remarks: [] };
@@ -92,6 +127,13 @@ function createDataApi({ dataApi, userAgent }: UpstreamSettings, { clock, calls 
   };
 }
 
+const VERSION_LOOKUP_MS = 10_000;
+const VERSION_ORIGINS = {
+  setting: 'set by YOUTUBE_CLIENT_VERSION',
+  'built-in': 'built in',
+  learned: 'learned by the service, or just now',
+} as const;
+
 function createClient({ origin, isPublic }: UpstreamOrigin, userAgent: string): HttpClient {
   return createHttpClient({
     allowedOrigins: isPublic ? [origin] : [],
@@ -103,6 +145,7 @@ function createClient({ origin, isPublic }: UpstreamOrigin, userAgent: string): 
 
 function nameYoutubeCall({ url, body }: HttpRequest): string {
   const { pathname } = new URL(url);
+  if (pathname === '/' || pathname === '/sw.js_data') return 'version';
   if (pathname.startsWith('/feeds/')) return 'feed';
   if (pathname.endsWith('/resolve_url')) return 'resolve';
   const { continuation, params } = JSON.parse(body ?? '{}') as JsonObject;

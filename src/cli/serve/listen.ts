@@ -9,6 +9,7 @@ interface Service {
   readonly http: FastifyInstance;
   readonly console: FastifyInstance;
   warmUp(): void;
+  startBackgroundWork(): void;
   announceStop(): void;
   close(): Promise<void>;
 }
@@ -43,6 +44,7 @@ export async function serve(options: ServeOptions): Promise<never> {
     stop.started();
     greet(options, service);
     service.warmUp();
+    service.startBackgroundWork();
   }
   await stop.requested;
   service.announceStop();

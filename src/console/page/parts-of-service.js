@@ -5,6 +5,7 @@ import { barRow, dot, nothing, table } from './parts.js';
 /** @typedef {import('../state.ts').ConsoleState} ConsoleState */
 
 const MAX_FIELDS = 8;
+const VERSION_ORIGINS = { setting: 'set by YOUTUBE_CLIENT_VERSION', 'built-in': 'built in', learned: 'learned' };
 const BREAKERS = { closed: 'asked', open: 'left alone', 'half-open': 'being tried' };
 /** What a call may end with without anything being wrong. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found']);
@@ -25,13 +26,22 @@ export function showSources({ sources, recent }) {
     const isCounted = calls.length > 0 || name !== 'image hosts';
     return { cells: [name, state, isCounted ? formatCount(String(total)) : '–', why.join(', ') || '–'] };
   });
+  const facts = sources.flatMap(({ status }) => clientVersionFacts(status));
   const columns = [
     { label: 'Source' },
     { label: 'State' },
     { label: 'Calls', isNumber: true },
     { label: 'Failed', isNumber: true },
   ];
-  find('#sources', HTMLElement).replaceChildren(table(columns, rows));
+  find('#sources', HTMLElement).replaceChildren(table(columns, rows), ...facts);
+}
+
+/** @param {ConsoleState['sources'][number]['status']} status */
+function clientVersionFacts(status) {
+  if (status?.clientVersion === undefined) return [];
+  const { version, origin, learnedAtMs } = status.clientVersion;
+  const day = learnedAtMs === null ? '' : `, named by YouTube on ${new Date(learnedAtMs).toISOString().slice(0, 10)}`;
+  return [nothing(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}${day}).`)];
 }
 
 /** @param {ConsoleState} state */

@@ -20,6 +20,8 @@ export interface CircuitBreaker {
    * @throws OwnLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
    */
   execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Begins anew: what failed so far says nothing of what the upstream would answer now. */
+  forgetFailures(): void;
   state(): BreakerState;
   stats(): BreakerStats;
 }
@@ -138,6 +140,10 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
 
   return {
     execute,
+    forgetFailures() {
+      close();
+      failedKeys.forget();
+    },
     state: () => state,
     stats: () => ({ opened, refused, calls: calls.stats(), failedKeys: failedKeys.stats() }),
   };

@@ -18,6 +18,7 @@ export interface FailedKeys {
   remember(key: string, failure: AppError): AppError;
   /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  forget(): void;
   stats(): HolderStats;
 }
 
@@ -66,6 +67,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
       }
     },
 
+    forget: () => failures.clear(),
     stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
   };
 }

@@ -1,7 +1,7 @@
 import type { ChannelRef } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import type { DatingSource, LoadedChannel, LoadOptions } from '../source.ts';
 import type { JsonObject } from '../youtube/json.ts';
 import { readApiBody } from './errors.ts';
 import { parseChannelList, parseSearchList } from './parse.ts';
@@ -18,7 +18,7 @@ export interface YoutubeDataApiOptions {
   readonly unitsPerDay: number;
 }
 
-export interface YoutubeDataApiSource extends Required<Omit<ChannelSource, 'holders'>> {
+export interface YoutubeDataApiSource extends DatingSource {
   quota(): ReturnType<DailyQuota['stats']>;
 }
 

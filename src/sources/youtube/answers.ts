@@ -47,10 +47,10 @@ export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'x
       cause: new Error(`status ${status}`),
     });
   }
-  if (expected === 'json' && isMarkup(response)) throw blocked(response, `HTML with status ${status}`);
+  if (expected === 'json' && isMarkup(response.body)) throw blocked(response, `HTML with status ${status}`);
 }
 
-function isMarkup({ body }: HttpResponse): boolean {
+export function isMarkup(body: Buffer): boolean {
   return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
 }
 

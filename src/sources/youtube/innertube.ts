@@ -1,5 +1,13 @@
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
-import { type AnswerName, type AnswerReader, type ApiAnswer, readApiAnswer, type ValueOf } from './answers.ts';
+import {
+  type AnswerName,
+  type AnswerReader,
+  type ApiAnswer,
+  isMarkup,
+  readApiAnswer,
+  type ValueOf,
+} from './answers.ts';
+import type { ClientVersions } from './client-version.ts';
 import type { EndpointReading, PageReading, PanelReading } from './readings.ts';
 import type { SearchPageReading } from './search-page.ts';
 
@@ -23,7 +31,7 @@ export interface InnertubeOptions {
   readonly reader: AnswerReader;
   /** Replaces https://www.youtube.com in what is called. */
   readonly origin: string;
-  readonly clientVersion: string;
+  readonly clientVersions: ClientVersions;
 }
 
 /** The five calls of YouTube's own web client, without a key, a session or an account. */
@@ -43,16 +51,20 @@ export interface Innertube {
   getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
 }
 
-export function createInnertube({ http, reader, origin, clientVersion }: InnertubeOptions): Innertube {
+/** For everything that is asked of YouTube. */
+export const PAGE_HEADERS = {
+  // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
+  cookie: 'SOCS=CAE=',
+  'accept-language': 'en-US,en;q=0.9',
+} as const;
+
+export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions): Innertube {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
     referer: YOUTUBE_WEB,
     'x-youtube-client-name': '1',
-    'x-youtube-client-version': clientVersion,
-    // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
-    cookie: 'SOCS=CAE=',
-    'accept-language': 'en-US,en;q=0.9',
+    ...PAGE_HEADERS,
   };
   const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
 
@@ -64,15 +76,36 @@ export function createInnertube({ http, reader, origin, clientVersion }: Innertu
     signal: AbortSignal,
     mask = '',
   ): Promise<ApiAnswer<ValueOf<Name>>> {
-    const response = await http.request({
-      method: 'POST',
-      url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
-      headers,
-      body: JSON.stringify({ context: requestContext(clientVersion), ...parameters }),
-      signal,
-      ...limits,
-    });
+    const response = await requestWithVersion((clientVersion) =>
+      http.request({
+        method: 'POST',
+        url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
+        headers: { ...headers, 'x-youtube-client-version': clientVersion },
+        body: JSON.stringify({ context: requestContext(clientVersion), ...parameters }),
+        signal,
+        ...limits,
+      }),
+    );
     return readApiAnswer(reader, name, response, signal);
+  }
+
+  /** A version that has grown too old is refused with HTTP 400: the call is then repeated once with another one. */
+  async function requestWithVersion(send: (clientVersion: string) => Promise<HttpResponse>): Promise<HttpResponse> {
+    const version = await clientVersions.current();
+    const response = await send(version);
+    report(version, response);
+    if (response.status !== 400) return response;
+    const other = await clientVersions.findOther(version);
+    if (other === undefined) return response;
+    const repeated = await send(other);
+    report(other, repeated);
+    return repeated;
+  }
+
+  function report(version: string, { status, body }: HttpResponse): void {
+    if (status === 400) clientVersions.report(version, 'refused');
+    // Blocks and failures are no answers of the API, whatever their status.
+    else if (isApiStatus(status) && !isMarkup(body)) clientVersions.report(version, 'accepted');
   }
 
   return {
@@ -87,11 +120,15 @@ export function createInnertube({ http, reader, origin, clientVersion }: Innertu
       http.request({
         method: 'GET',
         url: `${origin}/feeds/videos.xml?channel_id=${channelId}`,
-        headers: { 'accept-language': headers['accept-language'], cookie: headers.cookie },
+        headers: PAGE_HEADERS,
         signal,
         ...limits,
       }),
   };
+}
+
+function isApiStatus(status: number): boolean {
+  return status === 200 || status === 404;
 }
 
 /** Counts, dates and country names are read in English of the United States only: `hl` and `gl` are no settings. */

@@ -1,10 +1,11 @@
 import { extname } from 'node:path';
 import { createBodyReader } from '../../lib/body-reader.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import type { ChannelSource, LoadOptions } from '../source.ts';
+import type { DatingSource, LoadOptions } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { throwIfUnavailable } from './answers.ts';
 import { createChannelLoader } from './channel.ts';
+import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import { createInnertube } from './innertube.ts';
 import type { FieldObserver } from './record.ts';
@@ -16,7 +17,8 @@ export interface YoutubeSourceOptions {
   readonly http: HttpClient;
   /** Replaces https://www.youtube.com in what is called; without a trailing slash. */
   readonly origin: string;
-  readonly clientVersion: string;
+  /** Also asked what it should do beside requests. */
+  readonly clientVersions: ClientVersions;
   /** Asks for the needed parts of a channel page only. */
   readonly useFieldMask: boolean;
   /** `computed`: the About panel is asked for at once, by a token of our own; `page`: by the one in the page. */
@@ -29,7 +31,8 @@ export interface YoutubeSourceOptions {
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
 
 /** YouTube without a key: what its own web client asks. `docs/youtube.md` says what comes from where. */
-export function createYoutubeSource(options: YoutubeSourceOptions): Required<ChannelSource> {
+export function createYoutubeSource(options: YoutubeSourceOptions): DatingSource {
+  const { clientVersions } = options;
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
   const innertube = createInnertube({ ...options, reader });
   const loadChannel = createChannelLoader({ ...options, innertube });
@@ -49,6 +52,9 @@ export function createYoutubeSource(options: YoutubeSourceOptions): Required<Cha
       if (response.status !== 200) return null;
       return publishedAtOf(await reader.read('feed', response.body, signal), channelId) ?? null;
     },
+
+    status: () => ({ clientVersion: clientVersions.state() }),
+    runDueWork: () => clientVersions.runIfDue(),
 
     async close() {
       await Promise.all([options.http.close(), reader.close()]);

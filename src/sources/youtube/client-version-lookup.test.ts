@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  answerBytes,
+  answerStatus,
+  FAULTS,
+  type FaultyUpstream,
+  redirectTo,
+  startFaultyUpstream,
+} from '../../../test/helpers/faulty-upstream.ts';
+import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
+import { AppError } from '../../domain/errors.ts';
+import { createHttpClient, type HttpClient } from '../../lib/http-client.ts';
+import { lookUpClientVersion } from './client-version-lookup.ts';
+
+const VERSION = '2.20271104.02.00';
+
+let upstream: FaultyUpstream;
+let http: HttpClient;
+beforeEach(async () => {
+  upstream = await startFaultyUpstream();
+  http = createHttpClient({
+    allowedOrigins: [],
+    privateOrigins: [upstream.origin],
+    followRedirects: false,
+    userAgent: 'pennant-test',
+  });
+});
+afterEach(async () => {
+  await http.close();
+  await upstream.close();
+});
+
+type Listener = Parameters<FaultyUpstream['answer']>[0];
+
+/** What each of the two places answers. */
+function lookUp(serviceWorker: Listener, page: Listener) {
+  upstream.answer((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
+  return lookUpClientVersion({ http, origin: upstream.origin, timeoutMs: 60_000 });
+}
+
+const sent = (text: string) => answerBytes(Buffer.from(text));
+
+describe('the current client version', () => {
+  it('stands in the service worker’s data, and no page is asked for then', async () => {
+    expect(await lookUp(sent(serviceWorkerData(VERSION)), answerStatus(500))).toEqual({ version: VERSION });
+    expect(upstream.requests).toEqual(['/sw.js_data']);
+  });
+
+  it.each<[string, Listener]>([
+    ['404', answerStatus(404)],
+    ['429', answerStatus(429)],
+    ['a consent page', redirectTo('https://consent.youtube.com/m')],
+    ['a broken connection', FAULTS.resetBeforeAnswer],
+    ['HTML with another version', sent(homePage('2.20200101.00.00'))],
+    ['data without a version', sent(')]}\'\n[["yt.sw.adr",null,[]]]')],
+    ['a version in another form', sent(serviceWorkerData('2.20271104'))],
+    ['a version with more behind it', sent(serviceWorkerData(`${VERSION}-canary`))],
+    ['an endless body', FAULTS.endlessBody],
+  ])('stands in the home page where the service worker’s data is %s', async (_what, serviceWorker) => {
+    const { version, problem } = await lookUp(serviceWorker, sent(homePage(VERSION)));
+    expect(version).toBe(VERSION);
+    expect(problem).toContain('sw.js_data: ');
+  });
+
+  it('leaves the home page half of the time where the service worker’s data never comes', async () => {
+    const allowedMs: number[] = [];
+    const slow: HttpClient = {
+      async request({ url, timeoutMs }) {
+        allowedMs.push(timeoutMs);
+        if (url.endsWith('/sw.js_data')) throw new AppError('upstream_timeout', 'too late');
+        return { status: 200, headers: {}, body: Buffer.from(homePage(VERSION)), url };
+      },
+      close: async () => undefined,
+    };
+    const { version } = await lookUpClientVersion({ http: slow, origin: 'http://youtube.test', timeoutMs: 3_000 });
+    expect([version, allowedMs]).toEqual([VERSION, [1_500, 1_500]]);
+  });
+
+  it.each<[string, Listener]>([
+    ['a page without it', sent('<html></html>')],
+    ['the mobile site', sent(homePage(VERSION).replace('"WEB"', '"MWEB"'))],
+    ['a version in another form', sent(homePage('latest'))],
+    ['500', answerStatus(500)],
+  ])('is not known where both places fail, the second one with %s', async (_what, page) => {
+    const { version, problem } = await lookUp(answerStatus(404), page);
+    expect(version).toBeUndefined();
+    expect(problem).toMatch(/^sw\.js_data: status 404; page: /);
+  });
+});

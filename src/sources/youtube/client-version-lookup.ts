@@ -1,0 +1,96 @@
+import { AppError } from '../../domain/errors.ts';
+import { withDeadline } from '../../lib/deadline.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { PAGE_HEADERS } from './innertube.ts';
+
+/** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */
+export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
+
+export interface LookupOptions {
+  readonly http: HttpClient;
+  readonly origin: string;
+  /** For both sources together. */
+  readonly timeoutMs: number;
+}
+
+export interface Lookup {
+  /** Absent where no place named one. */
+  readonly version?: string;
+  /** What was wrong with the places that named none; absent where the first one did. */
+  readonly problem?: string;
+}
+
+/** One of the places where YouTube names the version of its web client. */
+interface Place {
+  readonly path: string;
+  read(text: string): string | undefined;
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** The data of the service worker (about 1 KB), then the home page. State of 2026-11. */
+const PLACES: Readonly<Record<'sw.js_data' | 'page', Place>> = {
+  'sw.js_data': { path: '/sw.js_data', read: readServiceWorkerData },
+  page: { path: '/', read: readPage },
+};
+
+/** Asks YouTube for the current version of its web client. Never rejects: the service works on with the one it has. */
+export async function lookUpClientVersion(options: LookupOptions): Promise<Lookup> {
+  const { timeoutMs } = options;
+  const problems: string[] = [];
+  try {
+    return await withDeadline(timeoutMs, new AbortController().signal, async (signal) => {
+      for (const [name, place] of Object.entries(PLACES)) {
+        // The first place must leave the second one time.
+        const found = await ask(place, options, timeoutMs / 2, signal);
+        if (found.version !== undefined) return { ...found, ...describe(problems) };
+        problems.push(`${name}: ${found.problem}`);
+      }
+      return describe(problems);
+    });
+  } catch (error) {
+    if (error instanceof AppError) return describe([...problems, error.message]);
+    throw error;
+  }
+}
+
+function describe(problems: readonly string[]): Lookup {
+  return problems.length === 0 ? {} : { problem: problems.join('; ') };
+}
+
+async function ask(
+  { path, read }: Place,
+  { http, origin }: LookupOptions,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Lookup> {
+  try {
+    const url = `${origin}${path}`;
+    const headers = PAGE_HEADERS;
+    const response = await http.request({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_BYTES, signal });
+    return readAnswer(response, read);
+  } catch (error) {
+    if (error instanceof AppError) return { problem: error.message };
+    throw error;
+  }
+}
+
+function readAnswer({ status, body }: HttpResponse, read: Place['read']): Lookup {
+  if (status !== 200) return { problem: `status ${status}` };
+  const version = read(body.toString('utf8'));
+  return version === undefined ? { problem: 'no version in the answer' } : { version };
+}
+
+/** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */
+function readServiceWorkerData(text: string): string | undefined {
+  if (!text.trimStart().startsWith(")]}'")) return undefined;
+  return /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
+}
+
+/** `"INNERTUBE_CLIENT_NAME":"WEB","INNERTUBE_CLIENT_VERSION":"2.20260630.03.00"`, in any page. */
+function readPage(text: string): string | undefined {
+  // The mobile site has a client of its own, with versions of the same form.
+  const name = /"INNERTUBE_CLIENT_NAME":\s{0,2}"([A-Z_]{1,40})"/.exec(text)?.[1] ?? 'WEB';
+  if (name !== 'WEB') return undefined;
+  return /"INNERTUBE_CLIENT_VERSION":\s{0,2}"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
+}

@@ -1,0 +1,291 @@
+import type { ClientVersionState } from '../../domain/source-status.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { HttpClient } from '../../lib/http-client.ts';
+import type { KeptText } from '../../lib/kept-text.ts';
+import type { Lease } from '../../lib/lease.ts';
+import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
+import { CLIENT_VERSION, type Lookup, lookUpClientVersion } from './client-version-lookup.ts';
+
+/** Accepted in 2026-11. YouTube refuses a version with HTTP 400 when it is about a year and a half old. */
+export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
+
+/** The version of YouTube's web client that requests name. */
+export interface ClientVersions {
+  current(): Promise<string>;
+  /** Tells what came of a call: `refused` is HTTP 400, `accepted` an answer of any other kind. */
+  report(version: string, outcome: 'accepted' | 'refused'): void;
+  /** After a refusal: the version to repeat the call with, once; `undefined` where none other is worth a try. */
+  findOther(refused: string): Promise<string | undefined>;
+  /** Takes over what other instances have learned, and asks YouTube once a day. */
+  runIfDue(): Promise<void>;
+  state(): ClientVersionState;
+}
+
+export interface ClientVersionChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface ClientVersionsOptions extends Omit<LearnedClientVersionOptions, 'lookUp'> {
+  /** The operator's choice; `undefined`: the version is learned. */
+  readonly setting: string | undefined;
+  readonly http: HttpClient;
+  readonly origin: string;
+}
+
+/** A call that was refused waits for it. */
+const LOOKUP_MS = 3_000;
+
+export function createClientVersions({ setting, http, origin, ...options }: ClientVersionsOptions): ClientVersions {
+  if (setting !== undefined) return createFixedClientVersion(setting);
+  const lookUp = () => lookUpClientVersion({ http, origin, timeoutMs: LOOKUP_MS });
+  return createLearnedClientVersion({ ...options, lookUp });
+}
+
+/** The operator's own choice: nothing is learned. */
+export function createFixedClientVersion(version: string): ClientVersions {
+  let refusals = 0;
+  return {
+    current: async () => version,
+    report(_version, outcome) {
+      refusals = outcome === 'refused' ? refusals + 1 : 0;
+    },
+    findOther: async () => undefined,
+    runIfDue: async () => undefined,
+    state: () => ({
+      version,
+      origin: 'setting',
+      learnedAtMs: null,
+      isRefused: refusals >= MIN_REFUSALS,
+      problem:
+        refusals >= MIN_REFUSALS
+          ? `YouTube refuses ${version}, which YOUTUBE_CLIENT_VERSION sets: unset it to have the current one learned`
+          : null,
+    }),
+  };
+}
+
+interface LearnedClientVersionOptions {
+  readonly clock: Clock;
+  readonly kept: KeptText;
+  readonly lease: Lease;
+  readonly lookUp: () => Promise<Lookup>;
+  /** Told after a change: what failed with the former version may succeed now. */
+  readonly onChange: (change: ClientVersionChange) => void;
+}
+
+/** What instances share and what outlives the process. Times are milliseconds since 1970; 0: never. */
+interface Kept {
+  /** `null`: the built-in one. */
+  readonly current: string | null;
+  /** The one before it. */
+  readonly earlier: string | null;
+  /** The one that YouTube named last. */
+  readonly learned: string | null;
+  /** A learned one that was refused while an earlier one was not: it is not taken over again by itself. */
+  readonly rejected: string | null;
+  readonly learnedAtMs: number;
+  readonly askedAtMs: number;
+  readonly writtenAtMs: number;
+}
+
+/** Calls that were repeated with a version and refused again. */
+interface Trials {
+  readonly sinceMs: number;
+  readonly count: number;
+}
+
+const NOTHING_KEPT: Kept = {
+  current: null,
+  earlier: null,
+  learned: null,
+  rejected: null,
+  learnedAtMs: 0,
+  askedAtMs: 0,
+  writtenAtMs: 0,
+};
+
+const MINUTE_MS = 60_000;
+const RENEW_AFTER_MS = 24 * 60 * MINUTE_MS;
+const RETRY_AFTER_MS = 60 * MINUTE_MS;
+/** Between two times that YouTube is asked, whatever the reason. */
+const MIN_PAUSE_MS = 5 * MINUTE_MS;
+/** A version that was refused this often within the pause is not tried again before its end: a record takes three calls. */
+const MAX_TRIALS = 20;
+/** A later time was written before a clock was set back, and would keep YouTube from being asked. */
+const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
+/** A single refusal may be about the channel. */
+const MIN_REFUSALS = 3;
+
+/**
+ * Learns the version: once a day, and when a call is refused. A learned version stays in use until it is refused; where
+ * an earlier one then is accepted, that one is used again. What cannot be learned leaves the last good one.
+ */
+function createLearnedClientVersion(options: LearnedClientVersionOptions): ClientVersions {
+  const { clock, kept: shared, lease, lookUp, onChange } = options;
+  let kept = NOTHING_KEPT;
+  let loading: Promise<void> | undefined;
+  let renewing: Promise<void> | undefined;
+  let lastAskedAtMs = Number.NEGATIVE_INFINITY;
+  let refusals = 0;
+  /** Of the few versions that are known, so that it cannot grow. */
+  const trials = new Map<string, Trials>();
+
+  const current = () => kept.current ?? BUILT_IN_CLIENT_VERSION;
+
+  function take(next: Kept): void {
+    const from = current();
+    kept = next;
+    const to = current();
+    if (from === to) return;
+    refusals = 0;
+    trials.clear();
+    onChange({ from, to });
+  }
+
+  function write(changes: Partial<Kept>): Promise<void> {
+    // Later than what it replaces, also where this instance's clock is behind.
+    take({ ...kept, ...changes, writtenAtMs: Math.max(clock.now(), kept.writtenAtMs + 1) });
+    return shared.write(JSON.stringify(kept));
+  }
+
+  async function readShared(): Promise<void> {
+    const found = parseKept(await shared.read(), clock.now());
+    if (found !== undefined && found.writtenAtMs > kept.writtenAtMs) take(found);
+  }
+
+  function load(): Promise<void> {
+    loading ??= readShared();
+    return loading;
+  }
+
+  function switchTo(version: string): Promise<void> {
+    const from = current();
+    const rejected = version === kept.learned ? null : from;
+    return write({ current: version === BUILT_IN_CLIENT_VERSION ? null : version, earlier: from, rejected });
+  }
+
+  async function renew(): Promise<void> {
+    if (clock.monotonic() - lastAskedAtMs < MIN_PAUSE_MS) return;
+    if (!(await lease.tryAcquire('youtube-client-version', MIN_PAUSE_MS))) return;
+    lastAskedAtMs = clock.monotonic();
+    const found = await lookUp();
+    const now = clock.now();
+    await write({
+      askedAtMs: now,
+      ...(found.version === undefined ? {} : { learned: found.version, learnedAtMs: now }),
+    });
+  }
+
+  function renewOnce(): Promise<void> {
+    renewing ??= readShared()
+      .then(renew)
+      .finally(() => {
+        renewing = undefined;
+      });
+    return renewing;
+  }
+
+  function failedTrials(version: string): Trials {
+    const recent = trials.get(version);
+    const isOver = recent === undefined || clock.monotonic() - recent.sinceMs >= MIN_PAUSE_MS;
+    return isOver ? { sinceMs: clock.monotonic(), count: 0 } : recent;
+  }
+
+  function knownVersions(): string[] {
+    return [kept.learned, kept.earlier, BUILT_IN_CLIENT_VERSION].filter((version) => version !== null);
+  }
+
+  function noteRefusal(version: string): void {
+    if (version === current()) {
+      refusals += 1;
+      return;
+    }
+    const failed = failedTrials(version);
+    trials.set(version, { ...failed, count: failed.count + 1 });
+  }
+
+  function noteAcceptance(version: string): void {
+    if (version === current()) refusals = 0;
+    else if (knownVersions().includes(version)) void switchTo(version);
+  }
+
+  return {
+    async current() {
+      await load();
+      return current();
+    },
+
+    report(version, outcome) {
+      if (outcome === 'refused') noteRefusal(version);
+      else noteAcceptance(version);
+    },
+
+    async findOther(refused) {
+      if (refused === current()) await renewOnce();
+      if (refused !== current()) return current();
+      return knownVersions().find((version) => version !== refused && failedTrials(version).count < MAX_TRIALS);
+    },
+
+    async runIfDue() {
+      await load();
+      await readShared();
+      const now = clock.now();
+      if (now - kept.learnedAtMs < RENEW_AFTER_MS || now - kept.askedAtMs < RETRY_AFTER_MS) return;
+      await renewOnce();
+      const { learned, rejected } = kept;
+      if (learned !== null && learned !== current() && learned !== rejected) await switchTo(learned);
+    },
+
+    state() {
+      const isRefused = refusals >= MIN_REFUSALS;
+      return {
+        version: current(),
+        origin: kept.current === null ? 'built-in' : 'learned',
+        learnedAtMs: kept.learnedAtMs === 0 ? null : kept.learnedAtMs,
+        isRefused,
+        problem: isRefused
+          ? `YouTube refuses ${current()}, and no other version is known to work`
+          : describeLookups(kept),
+      };
+    },
+  };
+}
+
+function describeLookups({ current, learnedAtMs, askedAtMs }: Kept): string | null {
+  if (askedAtMs <= learnedAtMs) return null;
+  const since = learnedAtMs === 0 ? '' : ` since ${new Date(learnedAtMs).toISOString().slice(0, 10)}`;
+  return `YouTube has not named its client version${since}; ${current ?? BUILT_IN_CLIENT_VERSION} stays in use`;
+}
+
+const VERSION = nullOr(text(CLIENT_VERSION));
+const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
+const KEPT = fields<Kept>({
+  current: VERSION,
+  earlier: VERSION,
+  learned: VERSION,
+  rejected: VERSION,
+  learnedAtMs: TIME,
+  askedAtMs: TIME,
+  writtenAtMs: TIME,
+});
+
+/** `undefined` for what is not of our making: the store may be shared or damaged. */
+function parseKept(stored: string | undefined, nowMs: number): Kept | undefined {
+  const kept = parseJson(stored);
+  if (!KEPT(kept)) return undefined;
+  const past = (timeMs: number) => (timeMs > nowMs + MAX_CLOCK_SKEW_MS ? 0 : timeMs);
+  const { learnedAtMs, askedAtMs, writtenAtMs } = kept;
+  return {
+    ...kept,
+    ...{ learnedAtMs: past(learnedAtMs), askedAtMs: past(askedAtMs), writtenAtMs: past(writtenAtMs) },
+  };
+}
+
+function parseJson(stored: string | undefined): unknown {
+  try {
+    return JSON.parse(stored ?? 'null');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+import type { KeptText } from '../../src/lib/kept-text.ts';
+
+/** A text in this process's memory, which several "instances" may share. */
+export function createMemoryText(initial?: string): KeptText & { text: string | undefined } {
+  return {
+    text: initial,
+    async read() {
+      return this.text;
+    },
+    async write(text) {
+      this.text = text;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { createRedisLease } from '../../src/lib/redis/lease.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+
+describe.skipIf(!findRedisServer())('a lease in Redis', () => {
+  let server: RedisServer;
+  let connections: RedisConnection[];
+  beforeAll(async () => {
+    server = await startRedisServer();
+    const address = parseRedisUrl(server.url);
+    const timings = { commandTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+    const connect = () => createRedisConnection({ address, timings, onStateChange: () => undefined });
+    connections = [await connect(), await connect()];
+  });
+  afterAll(async () => {
+    for (const connection of connections) connection.close();
+    await server.remove();
+  });
+
+  it('is given to one instance for its time, each task by itself', async () => {
+    const [one, other] = connections.map((connection) => createRedisLease({ connection }));
+    const granted = await Promise.all([one, other, one].map((lease) => lease?.tryAcquire('a task', 60_000)));
+    expect(granted.filter((isGranted) => isGranted)).toHaveLength(1);
+    expect(await other?.tryAcquire('another task', 60_000)).toBe(true);
+    expect(Number(await server.command('PTTL', 'pennant:lease1:a task'))).toBeGreaterThan(0);
+    await server.command('DEL', 'pennant:lease1:a task');
+    expect(await one?.tryAcquire('a task', 60_000)).toBe(true);
+  });
+
+  it('is given to every instance while Redis cannot be used', async () => {
+    for (const connection of connections) connection.close();
+    const [one, other] = connections.map((connection) => createRedisLease({ connection }));
+    expect([await one?.tryAcquire('a task', 60_000), await other?.tryAcquire('a task', 60_000)]).toEqual([true, true]);
+  });
+});

@@ -26,6 +26,8 @@ export interface Instance {
   countAnswers(route?: string): Promise<number>;
   /** Requests that the running process has admitted or refused without Redis. */
   countDecidedAlone(): Promise<number>;
+  /** Pictures that the running process has encoded for clients. */
+  countEncodes(): Promise<number>;
 }
 
 /** Real processes on loopback: Redis, three instances, nginx, and the upstream as recorded. */
@@ -112,6 +114,11 @@ async function createInstance(name: string, directory: string, env: Record<strin
     },
     async countDecidedAlone() {
       return Number(/^pennant_limiter_decided_alone_total (\d+)$/m.exec(await metrics())?.[1]);
+    },
+    async countEncodes() {
+      const [, count = '0'] =
+        /^pennant_encoder_task_duration_seconds_count\{task="encode"\} (\d+)$/m.exec(await metrics()) ?? [];
+      return Number(count);
     },
     async countAnswers(route = '') {
       const counts = [

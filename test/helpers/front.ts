@@ -28,6 +28,8 @@ export function findNginx(): boolean {
 export interface Front {
   readonly port: number;
   readonly base: string;
+  /** Where it keeps pictures. */
+  readonly cacheDirectory: string;
   /** The access log's lines so far. */
   accessLog(): Promise<string[]>;
   stop(): Promise<void>;
@@ -72,6 +74,7 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
   return {
     port,
     base: `http://127.0.0.1:${port}`,
+    cacheDirectory: join(directory, 'pictures'),
     async accessLog() {
       const text = await readFile(join(directory, 'access.log'), 'utf8');
       return text.split('\n').filter((line) => line !== '');

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readDocuments } from '../helpers/documents/markdown.ts';
 import { type Front, findNginx, startFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
@@ -91,6 +94,8 @@ function answerJson(status: number, cacheControl: string): Play {
   };
 }
 
+const CACHE_DIRECTORY = '/var/cache/nginx/pictures';
+
 let pictures = 0;
 /** A URL that nothing has been asked for yet. */
 function freshPicture(): string {
@@ -100,6 +105,14 @@ function freshPicture(): string {
 
 function ask(path: string, headers: Record<string, string> = {}, base = front.base): Promise<Response> {
   return fetch(base + path, { headers });
+}
+
+/** The command of docs/operating.md, for another directory. */
+async function removeCopies(cacheDirectory: string): Promise<void> {
+  const blocks = readDocuments().flatMap((document) => document.blocks);
+  const [command] = blocks.filter(({ text }) => text.includes(CACHE_DIRECTORY));
+  if (command === undefined) throw new Error(`no document has a command for ${CACHE_DIRECTORY}`);
+  await promisify(execFile)('bash', ['-euc', command.text.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
 }
 
 async function instanceFor(path: string): Promise<number | undefined> {
@@ -221,13 +234,43 @@ describe.skipIf(!hasNginx)('a picture', () => {
     expect(arrived).toHaveLength(1);
   });
 
-  test('asked for by many at once is asked for once', async () => {
-    play = (request, response) => void setTimeout(() => answerPicture(request, response), 200);
+  test('asked for by many at once goes on to the instance for each, before the first is answered, and is stored once', async () => {
+    const { promise: allArrived, resolve } = Promise.withResolvers<void>();
+    play = async (request, response) => {
+      if (arrived.length === 100) resolve();
+      await allArrived;
+      answerPicture(request, response);
+    };
     const path = freshPicture();
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(arrived).toHaveLength(1);
+    const copy = await ask(path);
+    expect(copy.headers.get('cache-status')).toMatch(/nginx; hit$/);
+    expect(arrived).toHaveLength(100);
   });
+
+  test.each([
+    ['its ID', (id: string) => `/${id}/tv?copy=1`],
+    ['a handle', () => '/@saltmarrow/tv.avif'],
+  ])(
+    'that was asked for by %s is removed by the command that docs/operating.md has, and no other',
+    async (_by, urlFor) => {
+      const others = freshPicture();
+      const blocked = 'UCPennantSample00000003A';
+      const path = urlFor(blocked);
+      await ask(others);
+      play = (_request, response) => {
+        response.setHeader('content-disposition', `inline; filename="${blocked}-tv.avif"`);
+        answerPicture(_request, response);
+      };
+      await ask(path);
+      expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+      await removeCopies(front.cacheDirectory);
+      play = answerJson(451, 'no-store');
+      expect((await ask(path)).status).toBe(451);
+      expect((await ask(others)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+    },
+  );
 
   test('goes out as a copy while no instance works', async () => {
     const path = freshPicture();
@@ -290,13 +333,15 @@ describe.skipIf(!hasNginx)('a picture', () => {
 
   test('is kept for each host, and for all together where the instances have a BASE_URL', async () => {
     const hosts = ['a.example', 'b.example'];
-    const answers = (port: number, path: string) =>
-      hosts.map((host) => sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+    const askByEachName = async (port: number, path: string) => {
+      for (const host of hosts)
+        await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    };
     const path = freshPicture();
-    for (const answer of answers(front.port, path)) await answer;
+    await askByEachName(front.port, path);
     expect(arrived).toHaveLength(2);
     arrived.length = 0;
-    for (const answer of answers(frontWithBaseUrl.port, path)) await answer;
+    await askByEachName(frontWithBaseUrl.port, path);
     expect(arrived).toHaveLength(1);
   });
 });

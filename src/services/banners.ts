@@ -1,4 +1,5 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Format } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
@@ -46,8 +47,11 @@ export interface BannerServiceOptions {
 export function createBannerService({ channels, originals, renderer }: BannerServiceOptions): BannerService {
   return {
     async getPicture({ refs, variant, formats, width, height, quality }) {
-      const { channel } = await channels.findChannel(refs);
+      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
+      if (channel[kind] === null) {
+        throw new AppError('image_not_found', `This channel has no ${kind}.`, { outcome: recordOutcome });
+      }
       const { value: original, outcome } = await originals.get(channel, kind);
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
       const variantCrop = cropOf(variant, original);

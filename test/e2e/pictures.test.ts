@@ -162,6 +162,8 @@ describe('pictures', () => {
       const answer = await service.get(url);
       expect([answer.status, answer.json().code]).toEqual([404, 'image_not_found']);
       expect(answer.headers['cache-control']).toBe('public, max-age=60');
+      expect(answer.headers['cache-status']).toMatch(/^pennant; (?:fwd=uri-miss; stored|hit; ttl=\d+)$/);
+      expect(answer.headers.vary).toBe('Accept');
     }
     expect((await service.get(`/${BARE_SAMPLE}/avatar`)).status).toBe(200);
   });

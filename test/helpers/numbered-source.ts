@@ -1,5 +1,6 @@
 import type { Channel } from '../../src/domain/channel.ts';
 import { AppError } from '../../src/domain/errors.ts';
+import { compactCopy } from '../../src/lib/compact-copy.ts';
 import type { ChannelSource, LoadedChannel } from '../../src/sources/source.ts';
 
 /** The ID of one of the channels of `numberedSource`. */
@@ -15,7 +16,8 @@ export function numberedSource(): ChannelSource {
     async resolve() {
       throw new AppError('channel_not_found', 'There is no such channel.');
     },
-    getChannel: async (channelId) => loadedChannel(channelId),
+    // A copy, as if it had been read from an answer: what was asked for may be a part of a long URL, which it keeps.
+    getChannel: async (channelId) => loadedChannel(compactCopy(channelId)),
     search: async () => ({ hits: [] }),
     close: async () => undefined,
   };

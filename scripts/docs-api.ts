@@ -99,7 +99,10 @@ answered by an instance that was started with \`npm start\` and holds the sample
 be read, and header sections leave out the fields that every answer carries.
 
 Every path answers GET, HEAD (the same without the body) and OPTIONS (204, what a browser may ask for). Parameters that
-are not listed are ignored; a listed one that is empty, given twice or outside what is allowed is a 400.`;
+are not listed are ignored; a listed one that is empty, given twice or outside what is allowed is a 400.
+
+A body, \`Upgrade\` and \`Range\` are ignored. A URL has at most 8,192 bytes (414) and the whole header section 24 KiB (431);
+\`Host\`, where the operator has not set \`BASE_URL\`, at most 260 characters.`;
 
 const UNCHANGED = `## Unchanged answers
 

@@ -68,6 +68,12 @@ describe('malformed and unusual HTTP', () => {
       431,
       'request_too_large',
     ],
+    [
+      'more fields than are read',
+      `GET / HTTP/1.1\r\n${'a:\r\n'.repeat(1_100)}Host: a\r\n\r\n`,
+      431,
+      'request_too_large',
+    ],
     ['an encoded slash', 'GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['an encoded backslash', 'GET /a%5cb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a NUL', 'GET /a%00 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],

@@ -4,7 +4,7 @@ const INNER = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 export interface SmugglingShape {
   readonly name: string;
   readonly bytes: string;
-  /** `refused`: an error, and the connection closed. `one`: a single answer, the rest is its body. */
+  /** `refused`: an error, and the connection closed. `one`: a single answer; the rest is its body, or is dropped. */
   readonly expected: 'refused' | 'one';
 }
 
@@ -50,6 +50,10 @@ const REFUSED: readonly Omit<SmugglingShape, 'expected'>[] = [
 const ONE_ANSWER: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'a request as the body of GET', bytes: getWithBody(INNER) },
   { name: 'a request in a chunk of GET', bytes: getWithChunk(INNER) },
+  {
+    name: 'a request behind an offer of another protocol',
+    bytes: `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n${INNER}`,
+  },
 ];
 
 export const SMUGGLING_SHAPES: readonly SmugglingShape[] = [

@@ -260,7 +260,8 @@ export async function buildApp(
   if (sharedLimiter) {
     holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
   }
-  holders.add('failed originals', () => originals.stats());
+  holders.add('failed originals', () => originals.stats().failed);
+  holders.add('originals waited for', () => originals.stats().waitedFor);
   holders.add('failed encodes', () => renderer.stats().failedEncodes);
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('ETags of pictures', () => renderer.stats().etags);

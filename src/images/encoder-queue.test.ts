@@ -1,15 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue } from './encoder-queue.ts';
+import { createFairQueue, type FairQueue } from './encoder-queue.ts';
+
+function createQueue(maxLength: number, isDisplaceable: (item: string) => boolean = () => true) {
+  return createFairQueue<string>({ maxLength, isDisplaceable });
+}
+
+/** Adds items that begin with their client's letter. */
+function fill(queue: FairQueue<string>, items: string): void {
+  for (const item of items.split(' ')) expect(queue.add(item.charAt(0), item)).toEqual({ isAdded: true });
+}
 
 describe('the fair queue', () => {
   it('lets clients take turns, each in its own order', () => {
-    const queue = createFairQueue<string>(10);
+    const queue = createQueue(10);
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.add(item.charAt(0), item);
     expect(queue.drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
   it('puts a client that comes again after those who already wait', () => {
-    const queue = createFairQueue<string>(10);
+    const queue = createQueue(10);
     queue.add('a', 'a1');
     queue.add('b', 'b1');
     expect(queue.next()).toBe('a1');
@@ -18,25 +27,26 @@ describe('the fair queue', () => {
   });
 
   it('keeps nothing beyond its length', () => {
-    const queue = createFairQueue<string>(2);
-    expect([queue.add('a', 'a1'), queue.add('b', 'b1'), queue.add('c', 'c1')]).toEqual([true, true, false]);
+    const queue = createQueue(2);
+    fill(queue, 'a1 b1');
+    expect(queue.add('c', 'c1')).toEqual({ isAdded: false });
     expect(queue.size).toBe(2);
     expect(queue.drain()).toEqual(['a1', 'b1']);
   });
 
   it('has room again for each item that is taken or removed', () => {
-    const queue = createFairQueue<string>(2);
+    const queue = createQueue(2);
     queue.add('a', 'a1');
     queue.add('a', 'a2');
     queue.remove('a', 'a1');
-    expect(queue.add('b', 'b1')).toBe(true);
+    expect(queue.add('b', 'b1').isAdded).toBe(true);
     queue.next();
-    expect(queue.add('b', 'b2')).toBe(true);
+    expect(queue.add('b', 'b2').isAdded).toBe(true);
     expect(queue.size).toBe(2);
   });
 
   it('does nothing when asked to remove what does not wait', () => {
-    const queue = createFairQueue<string>(2);
+    const queue = createQueue(2);
     queue.add('a', 'a1');
     queue.remove('a', 'other');
     queue.remove('b', 'a1');
@@ -44,11 +54,59 @@ describe('the fair queue', () => {
   });
 
   it('gives out first what is put back, full or not', () => {
-    const queue = createFairQueue<string>(1);
+    const queue = createQueue(1);
     queue.add('a', 'a1');
     queue.putBack('b1');
     expect(queue.size).toBe(2);
     expect(queue.drain()).toEqual(['b1', 'a1']);
     expect(queue.size).toBe(0);
+  });
+});
+
+describe('a full fair queue', () => {
+  it('has room for a newcomer in place of the newest item of the client that has most', () => {
+    const queue = createQueue(5);
+    fill(queue, 'a1 a2 b1 b2 b3');
+    expect(queue.add('c', 'c1')).toEqual({ isAdded: true, displaced: 'b3' });
+    expect(queue.size).toBe(5);
+    expect(queue.drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
+  });
+
+  it('has none for a client that would then have as many as the one it displaces had left', () => {
+    const queue = createQueue(4);
+    fill(queue, 'a1 a2 b1 c1');
+    expect(queue.add('b', 'b2')).toEqual({ isAdded: false });
+    expect(queue.add('d', 'd1')).toEqual({ isAdded: true, displaced: 'a2' });
+  });
+
+  it('has none where every client has one item: they would displace each other in a circle', () => {
+    const queue = createQueue(3);
+    fill(queue, 'a1 b1 c1');
+    expect(queue.add('d', 'd1')).toEqual({ isAdded: false });
+    expect(queue.drain()).toEqual(['a1', 'b1', 'c1']);
+  });
+
+  it('shares its places evenly, whoever came first', () => {
+    const queue = createQueue(9);
+    fill(queue, 'a1 a2 a3 a4 a5 a6 a7 a8 a9');
+    for (const item of ['b1', 'b2', 'b3', 'b4', 'b5', 'c1', 'c2', 'c3', 'c4']) queue.add(item.charAt(0), item);
+    expect(queue.drain().sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
+  });
+
+  it('keeps what may not be displaced', () => {
+    const queue = createQueue(5, (item) => !['a3', 'b2'].includes(item));
+    fill(queue, 'a1 a2 a3 b1 b2');
+    expect(queue.add('c', 'c1')).toEqual({ isAdded: true, displaced: 'a2' });
+    expect(queue.add('d', 'd1')).toEqual({ isAdded: true, displaced: 'a1' });
+    expect(queue.add('e', 'e1')).toEqual({ isAdded: true, displaced: 'b1' });
+    expect(queue.add('f', 'f1')).toEqual({ isAdded: false });
+  });
+
+  it('keeps what was put back, for it had begun', () => {
+    const queue = createQueue(2);
+    fill(queue, 'a1 a2');
+    expect(queue.next()).toBe('a1');
+    queue.putBack('a1');
+    expect(queue.add('b', 'b1')).toEqual({ isAdded: false });
   });
 });

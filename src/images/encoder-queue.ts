@@ -1,11 +1,15 @@
 /**
  * A bounded queue that is fair by client: clients take turns, each with its own work in order, so that one who asks for
- * a hundred pictures delays another's single one by one turn.
+ * a hundred pictures delays another's single one by one turn. A full queue has room for a newcomer at the cost of the
+ * client that has most in it.
  */
 export interface FairQueue<T> {
   readonly size: number;
-  /** False, and nothing kept, when the queue is full. */
-  add(client: string, item: T): boolean;
+  /**
+   * Adds the item. In a full queue it takes the place of the newest item of the client that has most waiting, where that
+   * client has at least two more than this one: clients with one item each do not displace each other in a circle.
+   */
+  add(client: string, item: T): Admission<T>;
   /** Takes an item back that was already out; it goes next, and the bound does not apply. */
   putBack(item: T): void;
   next(): T | undefined;
@@ -15,7 +19,20 @@ export interface FairQueue<T> {
   drain(): T[];
 }
 
-export function createFairQueue<T>(maxLength: number): FairQueue<T> {
+export interface Admission<T> {
+  /** False when the queue is full and nothing may be displaced. */
+  readonly isAdded: boolean;
+  /** No longer in the queue. */
+  readonly displaced?: T;
+}
+
+export interface FairQueueOptions<T> {
+  readonly maxLength: number;
+  /** Whether the item may make room for a newcomer. */
+  readonly isDisplaceable: (item: T) => boolean;
+}
+
+export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptions<T>): FairQueue<T> {
   const returned: T[] = [];
   // A client's place in the map is its place in the round: one whose turn is over is inserted again at the end.
   const waiting = new Map<string, T[]>();
@@ -37,30 +54,47 @@ export function createFairQueue<T>(maxLength: number): FairQueue<T> {
     return item;
   }
 
+  function remove(client: string, item: T): void {
+    const items = waiting.get(client) ?? [];
+    const left = items.filter((other) => other !== item);
+    size -= items.length - left.length;
+    if (left.length > 0) waiting.set(client, left);
+    else waiting.delete(client);
+  }
+
+  function displaceFor(newcomer: string): T | undefined {
+    const ownCount = waiting.get(newcomer)?.length ?? 0;
+    const holders = [...waiting]
+      .filter(([, items]) => items.length >= ownCount + 2)
+      .sort(([, one], [, other]) => other.length - one.length);
+    for (const [client, items] of holders) {
+      const displaced = items.findLast(isDisplaceable);
+      if (displaced === undefined) continue;
+      remove(client, displaced);
+      return displaced;
+    }
+    return undefined;
+  }
+
   return {
     get size() {
       return size;
     },
     add(client, item) {
-      if (size >= maxLength) return false;
+      const displaced = size >= maxLength ? displaceFor(client) : undefined;
+      if (size >= maxLength) return { isAdded: false };
       const items = waiting.get(client);
       if (items === undefined) waiting.set(client, [item]);
       else items.push(item);
       size += 1;
-      return true;
+      return displaced === undefined ? { isAdded: true } : { isAdded: true, displaced };
     },
     putBack(item) {
       returned.push(item);
       size += 1;
     },
     next,
-    remove(client, item) {
-      const items = waiting.get(client) ?? [];
-      const left = items.filter((other) => other !== item);
-      size -= items.length - left.length;
-      if (left.length > 0) waiting.set(client, left);
-      else waiting.delete(client);
-    },
+    remove,
     drain() {
       const items: T[] = [];
       for (let item = next(); item !== undefined; item = next()) items.push(item);

@@ -119,6 +119,33 @@ describe('the scheduler', () => {
     expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
   });
 
+  it('refuses the newest job of the client that has most waiting, for a newcomer to a full queue', async () => {
+    const { submit, scheduler, finish, running } = setUp({ queueLength: 3 });
+    submit('running', 'a');
+    const [first, second] = [submit('a1', 'a'), submit('a2', 'a')];
+    const other = submit('b1', 'b');
+    const newcomer = submit('c1', 'c');
+    await expect(second).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(scheduler.stats()).toEqual({ queued: 3, running: 1, refused: 1 });
+    for (const name of ['running', 'a1', 'b1', 'c1']) await finish(name);
+    expect(await Promise.all([first, other, newcomer])).toEqual([REPLY, REPLY, REPLY]);
+    expect(running()).toEqual([]);
+  });
+
+  it('keeps a job for which somebody else waits as well', async () => {
+    const { submit, scheduler, pool } = setUp({ queueLength: 2 });
+    submit('running', 'a');
+    expect(pool.busy).toBe(1);
+    const options = { signal: new AbortController().signal, client: 'a', isShared: () => true };
+    const shared = scheduler.submit({ kind: 'inspect', original: { path: 'shared' } }, options);
+    shared.catch(() => undefined);
+    const newest = submit('a1', 'a');
+    submit('b1', 'b');
+    await expect(newest).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(submit('c1', 'c')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(scheduler.stats().queued).toBe(2);
+  });
+
   it('refuses what has waited too long for its turn, and makes room for others', async () => {
     const { submit, scheduler, running } = setUp({ queueLength: 1, maxWaitMs: 1 });
     submit('1');

@@ -31,6 +31,8 @@ interface Entry {
   readonly result: PromiseWithResolvers<TaskReply>;
   /** No longer drops the job when its signal fires or it has waited too long: it has started. */
   readonly stopListening: () => void;
+  /** Whether somebody else's request waits for it too. */
+  readonly isShared: () => boolean;
   readonly submittedAtMs: number;
   trace: TaskTrace | undefined;
   hasCrashed: boolean;
@@ -57,21 +59,26 @@ export interface SchedulerOptions {
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { pool, queueLength, maxWaitMs, deadlineMs, onFinished } = options;
-  const interactive = createFairQueue<Entry>(queueLength);
-  const background = createFairQueue<Entry>(queueLength);
+  const queueOptions = { maxLength: queueLength, isDisplaceable: ({ isShared }: Entry) => !isShared() };
+  const interactive = createFairQueue<Entry>(queueOptions);
+  const background = createFairQueue<Entry>(queueOptions);
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;
 
   async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
-    const { signal, client, priority = 'interactive' } = options;
+    const { signal, client, priority = 'interactive', isShared = () => false } = options;
     signal.throwIfAborted();
     if (isClosed) throw overloaded('The service is stopping.');
     const queue = priority === 'interactive' ? interactive : background;
     const result = Promise.withResolvers<TaskReply>();
     const submittedAtMs = performance.now();
-    const entry: Entry = { task, priority, result, stopListening, submittedAtMs, trace: undefined, hasCrashed: false };
-    if (!queue.add(client, entry)) throw refusal();
+    const trace = undefined;
+    const entry: Entry = { task, priority, result, stopListening, isShared, submittedAtMs, trace, hasCrashed: false };
+    const { isAdded, displaced } = queue.add(client, entry);
+    if (!isAdded) throw refusal();
+    displaced?.stopListening();
+    displaced?.result.reject(refusal());
     entry.trace = traceTask(task.kind, result.promise);
     const waiting = priority === 'interactive' ? setTimeout(() => drop(refusal()), maxWaitMs) : undefined;
     signal.addEventListener('abort', leave, { once: true });

@@ -40,6 +40,8 @@ export interface JobOptions {
   readonly signal: AbortSignal;
   /** Whose work it is, for a fair queue; the empty string for the service's own. */
   readonly client: string;
+  /** Whether somebody else waits for it too: it then keeps its place in a full queue. Default: nobody does. */
+  readonly isShared?: () => boolean;
   /** Default `interactive`. */
   readonly priority?: Priority;
 }

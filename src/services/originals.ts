@@ -9,8 +9,10 @@ import type { Encoder, OriginalBytes, PictureInfo } from '../images/encoder.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { currentClient } from '../lib/request-context.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
+import { createWaitingClients } from '../lib/waiting-clients.ts';
 
 /** What is known of an original without reading its bytes. */
 export interface Original extends PictureInfo {
@@ -42,8 +44,12 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** The bytes themselves, downloaded again when they are gone. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
-  /** Of the failures that are remembered. */
-  stats(): HolderStats;
+  stats(): {
+    /** Failures that are remembered. */
+    readonly failed: HolderStats;
+    /** Pictures that requests wait for. */
+    readonly waitedFor: HolderStats;
+  };
 }
 
 const DOWNLOAD_DEADLINE_MS = 10_000;
@@ -56,6 +62,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   // By the picture, not by the channel: a record that names another picture is not kept waiting.
   const failedPictures = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
+  const waiting = createWaitingClients();
 
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedPictures.run(ref.key, () => loadOnce(channelId, ref, previous));
@@ -89,19 +96,23 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const key = originalBytesKey(channelId, digest);
     pictures.put(key, bytes, 'plain');
     const readable = (await pictures.findForReading(key)) ?? { bytes };
-    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client: '' });
+    const client = currentClient() ?? '';
+    const isShared = () => waiting.hasOther(ref.key, client);
+    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, isShared });
     const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
     const { width, height, format, hasAlpha, isWebReady } = info;
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };
   }
 
   function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
-    return cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-      staleWaitMs: REFRESH_WAIT_MS,
-      loadId: ref.key,
-      // A new address in the record is a new picture, however fresh the old one is.
-      isCurrent: (original) => original.refKey === ref.key,
-    });
+    const look = () =>
+      cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
+        staleWaitMs: REFRESH_WAIT_MS,
+        loadId: ref.key,
+        // A new address in the record is a new picture, however fresh the old one is.
+        isCurrent: (original) => original.refKey === ref.key,
+      });
+    return waiting.during(ref.key, currentClient() ?? '', look);
   }
 
   /** A time in the future is a clock error of the past; as of now, the original has the time at which it was noticed. */
@@ -178,7 +189,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     },
 
     readBytes,
-    stats: () => failedPictures.stats(),
+    stats: () => ({ failed: failedPictures.stats(), waitedFor: waiting.stats() }),
   };
 }
 

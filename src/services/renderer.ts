@@ -20,6 +20,7 @@ import type { HolderStats } from '../lib/holders.ts';
 import { createFailedKeys } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
+import { createWaitingClients } from '../lib/waiting-clients.ts';
 import type { Original, Originals } from './originals.ts';
 import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
 
@@ -77,6 +78,7 @@ const ETAG_OVERHEAD_BYTES = 250;
 /** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
 export function createRenderer({ originals, encoder, pictures, refinements, clock }: RendererOptions): Renderer {
   const encoding = createSharedWork<Buffer>();
+  const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
   const etags = new LRUCache<string, string>({
     maxSize: MAX_ETAGS_BYTES,
@@ -160,7 +162,8 @@ export function createRenderer({ originals, encoder, pictures, refinements, cloc
       const effort = generation === 'refined' ? 'high' : 'quick';
 
       async function make(signal: AbortSignal, client: string): Promise<Buffer> {
-        const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client }));
+        const isShared = () => waiting.hasOther(storedKey, client);
+        const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
         pictures.put(storedKey, bytes, spec.fileClass);
         return bytes;
       }
@@ -175,7 +178,9 @@ export function createRenderer({ originals, encoder, pictures, refinements, cloc
           const isCollapsed = encoding.isRunning(storedKey);
           const attributes = { ...describePicture(spec), 'pennant.cache.collapsed': isCollapsed };
           const bytes = await traced({ name: 'render picture', attributes }, () =>
-            encoding.run(storedKey, goneSignal(), (shared) => make(shared, client)),
+            waiting.during(storedKey, client, () =>
+              encoding.run(storedKey, goneSignal(), (shared) => make(shared, client)),
+            ),
           );
           return { bytes, isStored: false, isCollapsed };
         },

@@ -1,0 +1,63 @@
+import { afterEach, expect, it } from 'vitest';
+import { createEncoder, type Encoder } from '../../src/images/encoder.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+const HOGS = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+const PICTURES_EACH = 10;
+const QUEUE_LENGTH = 6;
+
+let service: TestApp;
+afterEach(() => service.close());
+
+function ask(client: string, width: number) {
+  return service.get(`/UCPennantSample00000001A/avatar.png?width=${width}`, { 'x-forwarded-for': client });
+}
+
+/** One process and a short queue; encodes wait in front of it until so many have come. Nothing is looked up on disk. */
+async function startService(encodes: number): Promise<void> {
+  const encoder = createEncoder({ processes: 1, queueLength: QUEUE_LENGTH });
+  const gate = Promise.withResolvers<void>();
+  let waiting = 0;
+  const encode: Encoder['encode'] = async (job, options) => {
+    waiting += 1;
+    if (waiting === encodes) gate.resolve();
+    await gate.promise;
+    return encoder.encode(job, options);
+  };
+  service = await startTestApp({
+    env: { TRUST_PROXY: '127.0.0.0/8', IMAGE_CACHE_BYTES: '0' },
+    encoder: { ...encoder, encode },
+  });
+}
+
+it('a client that asks for one picture gets it while others fill the queue', async () => {
+  await startService(HOGS.length * PICTURES_EACH + 1);
+  const hogs = HOGS.map((client, index) =>
+    Promise.all(Array.from({ length: PICTURES_EACH }, (_, picture) => ask(client, 100 + 10 * index + picture))),
+  );
+  const newcomer = ask('198.51.100.1', 16);
+  expect((await newcomer).status).toBe(200);
+  const answers = (await Promise.all(hogs)).flat();
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) {
+    expect(answer.json().code).toBe('overloaded');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  }
+  for (const pictures of await Promise.all(hogs)) {
+    expect(pictures.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+  }
+});
+
+it('a picture that another client waits for too keeps its place', async () => {
+  await startService(QUEUE_LENGTH + 2);
+  const hog = '192.0.2.1';
+  // One runs, the others fill the queue.
+  const pictures = Array.from({ length: QUEUE_LENGTH + 1 }, (_, index) => ask(hog, 100 + index));
+  const newest = ask('198.51.100.1', 100 + QUEUE_LENGTH);
+  const newcomer = ask('198.51.100.2', 16);
+  expect([(await newest).status, (await newcomer).status]).toEqual([200, 200]);
+  const statuses = (await Promise.all(pictures)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+  expect(statuses.at(-1)).toBe(200);
+});

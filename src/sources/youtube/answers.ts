@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { BodyReader } from '../../lib/body-reader.ts';
 import type { HttpResponse } from '../../lib/http-client.ts';
+import { readRetryAfterMs } from '../../lib/retry-after.ts';
 import type * as readers from './answer-readers.ts';
 import type { Parsed } from './answer-readers.ts';
 
@@ -55,10 +56,10 @@ export function isMarkup(body: Buffer): boolean {
 }
 
 function blocked({ headers }: HttpResponse, what: string): AppError {
-  const seconds = Number(headers['retry-after']);
+  const retryAfterMs = readRetryAfterMs(headers);
   return new AppError('upstream_unavailable', 'The video site refuses to answer this service at the moment.', {
     cause: new Error(what),
-    ...(seconds > 0 && Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
 

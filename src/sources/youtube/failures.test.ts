@@ -78,9 +78,13 @@ describe('a page that could not be had', () => {
     },
   );
 
-  it('passes on how long upstream wants to be left alone', async () => {
-    replay.misbehave('all', answerStatus(429, { 'retry-after': '120' }));
-    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs: 120_000 });
+  it.each([
+    ['120', 120_000],
+    ['99999999999', 3_600_000],
+    ['1e300', undefined],
+  ])('passes on how long upstream wants to be left alone, within an hour: %s', async (value, retryAfterMs) => {
+    replay.misbehave('all', answerStatus(429, { 'retry-after': value }));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
   });
 
   it('lets a good panel go with it', async () => {

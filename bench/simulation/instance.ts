@@ -81,6 +81,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
         counts().recordLoads += 1;
         return { channel: channelOf(channelId), missing: [], isComplete: true };
       },
+      getRest: () => Promise.reject(new Error('No record lacks a part.')),
     },
     records,
     names: createReadThrough<string>({

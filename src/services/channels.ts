@@ -2,14 +2,30 @@ import { channelKey, nameKey } from '../cache/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import { LIFETIMES } from './cache-plan.ts';
 import type { PublishedTimes } from './published-times.ts';
 
 /** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
-export type ChannelEntry = { readonly channel: Channel; readonly isComplete: boolean } | { readonly movedTo: string };
+export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
+
+interface ChannelRecord {
+  readonly channel: Channel;
+  readonly isComplete: boolean;
+  /** Of a record that is not complete: how to ask for what is missing alone. */
+  readonly rest?: ChannelRest | undefined;
+}
+
+export interface ChannelRest {
+  readonly missing: readonly (keyof Channel)[];
+  /** As the sources say. */
+  readonly place: string;
+  /** When everything else was loaded; wall clock. */
+  readonly loadedAtMs: number;
+}
 
 export interface ChannelAnswer {
   readonly channel: Channel;
@@ -35,6 +51,7 @@ export interface ChannelServiceOptions {
   readonly sources: {
     resolve(ref: ChannelRef): Promise<Resolution>;
     getChannel(channelId: string): Promise<LoadedChannel>;
+    getRest(channelId: string, rest: string): Promise<Partial<Channel>>;
   };
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
@@ -44,6 +61,7 @@ export interface ChannelServiceOptions {
 }
 
 const REFRESH_WAIT_MS = 3_000;
+const FRESH_MS = LIFETIMES.records.freshMs;
 const INCOMPLETE_FRESH_MS = 60_000;
 /** A channel that moved to one that moved again, and no further: upstream could send us round in a circle. */
 const MAX_MOVES = 3;
@@ -51,7 +69,13 @@ const MAX_MOVES = 3;
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { sources, records, names, publishedTimes, blockedChannels, clock } = options;
 
+  /** Asks for a part that was lost alone, where there is one; otherwise for everything. */
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
+    const completed = previous !== undefined && 'rest' in previous ? await loadRest(previous) : undefined;
+    return completed ?? loadWhole(channelId, previous);
+  }
+
+  async function loadWhole(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return entryOf(loaded, previous);
@@ -63,11 +87,38 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    const kept = keepLastGood(loaded, known?.channel);
-    const channel = await publishedTimes.complete(kept, (exact) => patchPublishedAt(kept.channelId, exact));
-    const value = { channel, isComplete: loaded.isComplete };
-    if (loaded.isComplete) return { value };
-    return { value, freshMs: INCOMPLETE_FRESH_MS, isStorable: known === undefined || !known.isComplete };
+    const channel = await withExactTime(keepLastGood(loaded, known?.channel));
+    if (loaded.isComplete) return { value: { channel, isComplete: true } };
+    const { missing, rest: place } = loaded;
+    const rest = place === undefined ? {} : { rest: { missing, place, loadedAtMs: clock.now() } };
+    return {
+      value: { channel, isComplete: false, ...rest },
+      freshMs: INCOMPLETE_FRESH_MS,
+      isStorable: known === undefined || !known.isComplete,
+    };
+  }
+
+  /** The record with what was missing, as fresh as the rest of it; `undefined` once all of it should be loaded anew. */
+  async function loadRest({ channel, rest }: ChannelRecord): Promise<Loaded<ChannelEntry> | undefined> {
+    const leftMs = rest === undefined ? 0 : FRESH_MS - (clock.now() - rest.loadedAtMs);
+    // More than there ever was: the clock was set back.
+    if (rest === undefined || leftMs <= 0 || leftMs > FRESH_MS) return undefined;
+    try {
+      const found = await sources.getRest(channel.channelId, rest.place);
+      const values = Object.fromEntries(rest.missing.map((field) => [field, found[field] ?? null]));
+      // A rounded number is a stopgap, and better than none.
+      const videoCount = found.videoCount ?? channel.videoCount;
+      const completed = await withExactTime({ ...channel, ...values, videoCount });
+      return { value: { channel: completed, isComplete: true }, freshMs: leftMs };
+    } catch (error) {
+      if (!isCouldNotTell(error)) throw error;
+      const value = { channel, isComplete: false, rest };
+      return { value, freshMs: Math.min(INCOMPLETE_FRESH_MS, leftMs), isStorable: false };
+    }
+  }
+
+  function withExactTime(channel: Channel): Promise<Channel> {
+    return publishedTimes.complete(channel, (exact) => patchPublishedAt(channel.channelId, exact));
   }
 
   function patchPublishedAt(channelId: string, publishedAt: string): Promise<void> {
@@ -140,7 +191,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     findChannel: (refs) => findFirst(refs, 0),
 
     async reload(channelId) {
-      await records.refresh(channelKey(channelId), (previous) => loadRecord(channelId, previous));
+      await records.refresh(channelKey(channelId), (previous) => loadWhole(channelId, previous));
       return (await find(channelIdRef(channelId), 0)).channel;
     },
 

@@ -2,9 +2,21 @@ import { channelKey } from '../cache/keys.ts';
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { type Check, either, fields, listOf, mapOf, nullOr, numberIn, oneOf, text, trueOrFalse } from '../lib/shape.ts';
+import {
+  type Check,
+  either,
+  fields,
+  listOf,
+  mapOf,
+  nullOr,
+  numberIn,
+  oneOf,
+  optional,
+  text,
+  trueOrFalse,
+} from '../lib/shape.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import type { ChannelEntry } from './channels.ts';
+import type { ChannelEntry, ChannelRest } from './channels.ts';
 import type { Original } from './originals.ts';
 
 /*
@@ -35,7 +47,7 @@ const ORIGINAL_REF: Check<OriginalRef> = either(
   }),
 );
 
-const CHANNEL = fields<Channel>({
+const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]> } = {
   channelId: CHANNEL_ID,
   title: NOT_EMPTY,
   description: OPTIONAL_TEXT,
@@ -48,10 +60,21 @@ const CHANNEL = fields<Channel>({
   links: nullOr(listOf(LINK)),
   banner: nullOr(ORIGINAL_REF),
   avatar: nullOr(ORIGINAL_REF),
+};
+const CHANNEL = fields<Channel>(CHANNEL_FIELDS);
+
+const CHANNEL_REST = fields<ChannelRest>({
+  missing: listOf(oneOf(Object.keys(CHANNEL_FIELDS) as (keyof Channel)[])),
+  place: NOT_EMPTY,
+  loadedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
 });
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
-  fields<{ channel: Channel; isComplete: boolean }>({ channel: CHANNEL, isComplete: trueOrFalse }),
+  fields<Extract<ChannelEntry, { channel: Channel }>>({
+    channel: CHANNEL,
+    isComplete: trueOrFalse,
+    rest: optional(CHANNEL_REST),
+  }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
 

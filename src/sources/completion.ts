@@ -18,6 +18,7 @@ export async function completeFrom(
   const filled = lacking.filter((field) => !unfilled.includes(field));
   const missing = lacking.filter((field) => unfilled.includes(field));
   return {
+    ...loaded,
     channel: other === undefined ? loaded.channel : { ...loaded.channel, ...pick(other.channel, filled) },
     isComplete: loaded.isComplete || missing.length === 0,
     missing,

@@ -1,3 +1,4 @@
+import type { Channel } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isCouldNotTell, mostTelling } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,7 +9,7 @@ import { completeFrom } from './completion.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
-export type SourceOperation = 'resolve' | 'getChannel' | 'search';
+export type SourceOperation = 'resolve' | 'getChannel' | 'getRest' | 'search';
 
 /** One call of one source, for metrics and logs. */
 export interface SourceOutcome {
@@ -44,6 +45,8 @@ export interface FailoverOptions {
 export interface Failover {
   resolve(ref: ChannelRef, options?: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options?: LoadOptions): Promise<LoadedChannel>;
+  /** The fields that were missing, by the record's `rest`. */
+  getRest(channelId: string, rest: string, options?: LoadOptions): Promise<Partial<Channel>>;
   /**
    * What all sources find, one page of each. `from` is the `next` of an earlier result: then only its sources are asked,
    * for the page after it.
@@ -170,7 +173,7 @@ export function createFailover(options: FailoverOptions): Failover {
         const question = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
         const { value, source } = await askInOrder(question, signal, (each, attempt) => each.resolve(ref, attempt));
         if (value.loaded === undefined) return value;
-        return { ...value, loaded: await complete(value.loaded, source, signal) };
+        return { ...value, loaded: await complete(withRestOf(source, value.loaded), source, signal) };
       });
     },
 
@@ -180,7 +183,15 @@ export function createFailover(options: FailoverOptions): Failover {
         const { value, source } = await askInOrder(question, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
-        return complete(value, source, signal);
+        return complete(withRestOf(source, value), source, signal);
+      });
+    },
+
+    getRest(channelId, rest, caller) {
+      return withinRequest(caller, async (signal) => {
+        const { source, place } = findSourceOfRest(sources, rest);
+        const question = { operation: 'getRest', key: channelId } as const;
+        return ask(source, question, signal, (attempt) => source.getRest(channelId, place, attempt));
       });
     },
 
@@ -210,6 +221,22 @@ export function createFailover(options: FailoverOptions): Failover {
 }
 
 const NOBODY_TO_ASK = 'There is no source of channels to ask.';
+
+/** What a source calls the rest of a record, behind its own name. */
+function withRestOf({ name }: ChannelSource, loaded: LoadedChannel): LoadedChannel {
+  return loaded.rest === undefined ? loaded : { ...loaded, rest: `${name} ${loaded.rest}` };
+}
+
+function findSourceOfRest(sources: readonly ChannelSource[], rest: string) {
+  const end = rest.indexOf(' ');
+  const source = sources.find(({ name }) => name === rest.slice(0, end));
+  if (source !== undefined && hasRests(source)) return { source, place: rest.slice(end + 1) };
+  throw new AppError('upstream_unavailable', 'The source of this channel is not asked any more.');
+}
+
+function hasRests(source: ChannelSource): source is ChannelSource & Required<Pick<ChannelSource, 'getRest'>> {
+  return source.getRest !== undefined;
+}
 
 function isNotFound(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'channel_not_found';

@@ -23,6 +23,8 @@ export interface LoadedChannel {
    */
   readonly isComplete: boolean;
   readonly missing: readonly (keyof Channel)[];
+  /** How to ask for the missing fields alone (`getRest`). Only the source that made it can read it. */
+  readonly rest?: string;
 }
 
 export interface SearchOptions extends LoadOptions {
@@ -52,6 +54,11 @@ export interface ChannelSource {
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   /** Loads a channel by ID. */
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
+  /**
+   * The fields that were missing when `getChannel` answered with this `rest`, and perhaps others; `null` where the
+   * channel has none.
+   */
+  getRest?(channelId: string, rest: string, options: LoadOptions): Promise<Partial<Channel>>;
   /**
    * One page of the channels that match, an empty one when nothing does. It has `limit` hits where the source chooses
    * the length of its pages; otherwise it may have more or fewer.

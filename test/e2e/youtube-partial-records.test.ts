@@ -1,16 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventuallyAnswers, startTestApp, type TestAnswer, type TestApp } from '../helpers/app.ts';
 import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HEADER_TOKEN = 'UCreplayHeaderToken00012';
+const QUARRY = 'UCreplayQuarry0000000003';
 const MOVED_TO_LIGHTHOUSE = 'UCreplayMovedAway0000009';
 const URL = `/api/channel/${LIGHTHOUSE}`;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+
+const FOGHORN_PANEL = { aboutChannelRenderer: { metadata: { aboutChannelViewModel: { viewCountText: '99 views' } } } };
+const ANSWERS = [
+  ...readAnswers(OWN_ANSWERS),
+  jsonAnswer(
+    'browse',
+    { continuation: 'token-from-the-header' },
+    { onResponseReceivedEndpoints: [{ appendContinuationItemsAction: { continuationItems: [FOGHORN_PANEL] } }] },
+  ),
+];
 
 let running: YoutubeService;
 let service: TestApp;
@@ -18,7 +30,7 @@ let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir });
+  running = await startYoutubeService({ answers: ANSWERS }, { dataDir });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());
@@ -34,6 +46,11 @@ async function loadWholeRecord(): Promise<Record<string, unknown>> {
 
 function losePanel(): void {
   replay.misbehave('about', answerStatus(429));
+}
+
+/** But for the feed, which is asked for behind an answer. */
+function routesAsked(): string[] {
+  return replay.calls.map(({ route }) => route).filter((route) => route !== 'feed');
 }
 
 function expectForAMinute(answer: TestAnswer): void {
@@ -55,17 +72,62 @@ describe('a record whose panel cannot be had', () => {
     });
   });
 
-  it('is asked for again after that minute, not before, and then is whole', async () => {
+  it('is asked for its panel alone after that minute, not before, and then is whole until its hour is over', async () => {
     losePanel();
     await service.get(URL);
     replay.behave();
+    replay.forgetCalls();
     service.clock.advance(MINUTE_MS - 1_000);
     expect((await service.get(URL)).headers['cache-status']).toBe('pennant; hit; ttl=1');
-    expect(replay.callsTo('browse')).toHaveLength(1);
+    expect(routesAsked()).toEqual([]);
     service.clock.advance(1_001);
     const whole = await service.get(URL);
-    expect(whole.headers['cache-control']).toBe('public, max-age=3600');
+    expect(routesAsked()).toEqual(['about']);
+    expect(whole.headers['cache-control']).toBe('public, max-age=3540');
     expect(whole.json()).toMatchObject({ videoCount: '7634', viewCount: '312530935570', country: 'GB' });
+    service.clock.advance(HOUR_MS - MINUTE_MS);
+    await service.get(URL);
+    expect(replay.callsTo('browse')).toHaveLength(1);
+  });
+
+  it('is asked for its panel alone also by the token in its page', async () => {
+    losePanel();
+    await service.get(`/api/channel/${HEADER_TOKEN}`);
+    replay.behave();
+    replay.forgetCalls();
+    service.clock.advance(MINUTE_MS + 1);
+    const whole = await service.get(`/api/channel/${HEADER_TOKEN}`);
+    expect(whole.json()).toMatchObject({ title: 'Foghorn', viewCount: '99', videoCount: '12' });
+    expect(replay.callsTo('browse')).toEqual([]);
+    expect(replay.callsTo('about').at(-1)?.body?.continuation).toBe('token-from-the-header');
+  });
+
+  it('is asked for its tab alone where its header is an older one', async () => {
+    replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', QUARRY), contents: undefined }), 1);
+    replay.misbehave('browse', answerStatus(429));
+    const partial = await service.get(`/api/channel/${QUARRY}`);
+    expectForAMinute(partial);
+    expect(partial.json()).toMatchObject({ title: 'Quarry', viewCount: null });
+    replay.behave();
+    replay.forgetCalls();
+    service.clock.advance(MINUTE_MS + 1);
+    const whole = await service.get(`/api/channel/${QUARRY}`);
+    expect(whole.json()).toMatchObject({ title: 'Quarry', viewCount: '186854342', country: 'CI' });
+    expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual(['EgVhYm91dA%3D%3D']);
+  });
+
+  it('is asked for its panel alone after a restart too', async () => {
+    losePanel();
+    await service.get(URL);
+    const { clock } = service;
+    await service.close();
+    replay.behave();
+    replay.forgetCalls();
+    clock.advance(MINUTE_MS + 1);
+    service = await startTestApp({ env: youtubeSettings(replay.origin), clock, dataDir });
+    running = { replay, service, close: () => service.close().then(() => replay.close()) };
+    expect((await service.get(URL)).json()).toMatchObject({ title: 'Bell Rock Light', viewCount: '312530935570' });
+    expect(routesAsked()).toEqual(['about']);
   });
 
   it('keeps the last good values of what is missing, beside what is new', async () => {
@@ -84,15 +146,18 @@ describe('a record whose panel cannot be had', () => {
     losePanel();
     service.clock.advance(HOUR_MS + 1);
     for (let minute = 0; minute < 4; minute += 1) {
-      const callsSoFar = replay.callsTo('browse').length;
+      replay.forgetCalls();
       const partial = await service.get(URL);
       expectForAMinute(partial);
       expect(partial.json()).toEqual(whole);
-      expect(replay.callsTo('browse')).toHaveLength(callsSoFar + 1);
+      expect(new Set(routesAsked())).toEqual(new Set(minute === 0 ? ['browse', 'about'] : ['about']));
       service.clock.advance(MINUTE_MS + 1);
     }
     replay.behave();
+    replay.forgetCalls();
+    service.clock.advance(HOUR_MS);
     expect((await service.get(URL)).headers['cache-control']).toBe('public, max-age=3600');
+    expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
   it('does not replace a whole one in the store', async () => {

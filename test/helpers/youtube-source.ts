@@ -12,6 +12,7 @@ interface TestOptions {
   readonly aboutToken?: 'computed' | 'page';
   readonly onField?: FieldObserver;
   readonly clientVersions?: ClientVersions;
+  readonly aboutWaitMs?: number;
 }
 
 /** The source over real sockets to one origin. */

@@ -6,8 +6,8 @@ import type { Innertube } from './innertube.ts';
 import type { PageReading, PanelReading } from './readings.ts';
 
 /**
- * What an About call brought: the `panel`; the `tab` of older layouts; `none` where the channel has neither; `lost`
- * where there was no answer to tell.
+ * What the About calls brought: the `panel`; the `tab` of older layouts; `none` where there is no more than the page has;
+ * `lost` where there was no answer to tell.
  */
 export type About =
   | { readonly kind: 'panel'; readonly reading: PanelReading }
@@ -18,35 +18,55 @@ export type About =
 const NONE: About = { kind: 'none' };
 const LOST: About = { kind: 'lost' };
 
+/** What a page says of the way to its channel's About data. */
+export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
+
 /** Asks for the panel by a token of our own, without knowing the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
   return loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal);
 }
 
 /**
- * Asks the way that the page itself offers: by the token in its header, or for the tab that older headers have.
- * Rejects only when aborted.
+ * The About data of a channel, where our own token led to `panel` or was not tried. Anything but a panel of that channel
+ * is asked for once more, the way that the page offers. Rejects only when aborted.
  */
-export async function loadAboutOfPage(
+export async function completeAbout(
   innertube: Innertube,
-  page: PageReading,
+  channelId: string,
+  hints: AboutHints,
+  panel: About | undefined,
+  signal: AbortSignal,
+): Promise<About> {
+  const panelChannelId = panel && findPanelChannelId(panel);
+  // Where the page turns out to be another channel's, its panel is not this one.
+  const isOfAnother = panelChannelId !== undefined && panelChannelId !== channelId;
+  const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
+  if (about?.kind === 'panel') return about;
+  const offered = await loadAboutOfPage(innertube, hints, channelId, signal);
+  return offered.kind === 'none' && about?.kind === 'lost' ? LOST : offered;
+}
+
+/** By the token in the page's header, or for the tab that older headers have. */
+async function loadAboutOfPage(
+  innertube: Innertube,
+  { aboutTab, aboutToken }: AboutHints,
   channelId: string,
   signal: AbortSignal,
 ): Promise<About> {
-  if (page.aboutTab === 'here') return { kind: 'tab', reading: page };
-  if (page.aboutToken !== undefined) {
-    const about = await loadByToken(innertube, page.aboutToken, signal);
+  if (aboutTab === 'here') return NONE;
+  if (aboutToken !== undefined) {
+    const about = await loadByToken(innertube, aboutToken, signal);
     // The page says that there is a panel: an answer without one means that we no longer know how to ask.
     return about.kind === 'panel' ? about : LOST;
   }
-  if (page.aboutTab === undefined) return NONE;
+  if (aboutTab === undefined) return NONE;
   const answer = await answerUnlessLost(innertube.browseAboutTab(channelId, signal), signal);
   if (answer === undefined) return LOST;
   return answer.kind === 'value' && answer.value.aboutTab === 'here' ? { kind: 'tab', reading: answer.value } : NONE;
 }
 
 /** The ID that a panel speaks of. */
-export function findPanelChannelId(about: About): unknown {
+function findPanelChannelId(about: About): unknown {
   return about.kind === 'panel' ? about.reading.fields.find(({ field }) => field === 'channelId')?.value : undefined;
 }
 

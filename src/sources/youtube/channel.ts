@@ -1,31 +1,37 @@
+import type { Channel } from '../../domain/channel.ts';
+import { AppError, isCouldNotTell } from '../../domain/errors.ts';
+import { withDeadline } from '../../lib/deadline.ts';
 import type { LoadedChannel } from '../source.ts';
-import { type About, findPanelChannelId, loadAboutOfPage, loadAboutPanel } from './about.ts';
+import { type About, completeAbout, loadAboutPanel } from './about.ts';
 import { alertError } from './alerts.ts';
 import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading } from './readings.ts';
-import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
+import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
+import { formatRest, parseRest } from './rest.ts';
 
 export interface ChannelLoaderOptions {
   readonly innertube: Innertube;
   readonly useFieldMask: boolean;
   readonly aboutToken: 'computed' | 'page';
   readonly onField?: FieldObserver;
+  /** How long a page that is there waits for its About data. */
+  readonly aboutWaitMs?: number;
 }
 
+const ABOUT_WAIT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
 /**
  * Loads records, in one round trip each: the page and, beside it, the About panel. Without the page there is no record;
  * without the panel there is one that is not complete.
  */
-export function createChannelLoader({ innertube, useFieldMask, aboutToken, onField }: ChannelLoaderOptions) {
+export function createChannelLoader(options: ChannelLoaderOptions) {
+  const { innertube, useFieldMask, aboutToken, onField, aboutWaitMs = ABOUT_WAIT_MS } = options;
+
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
-    const panel =
-      aboutToken === 'computed'
-        ? loadAboutPanel(innertube, channelId, AbortSignal.any([signal, panelAbort.signal]))
-        : undefined;
+    const panel = startPanel(channelId, AbortSignal.any([signal, panelAbort.signal]));
     // Its rejection is met below, or of no interest any more where the page has already decided.
     panel?.catch(() => undefined);
     try {
@@ -33,7 +39,7 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
       const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, await panel, signal);
+        return await readRecord(channelId, page, panel, signal);
       }
       if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
       panelAbort.abort();
@@ -52,14 +58,21 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
     return requirePage(await innertube.browseChannel(channelId, { useFieldMask: false, signal }));
   }
 
+  /** Asks for the panel before the page is known, unless its token has to be the page's. */
+  function startPanel(channelId: string, signal: AbortSignal): Promise<About> | undefined {
+    return aboutToken === 'computed' ? loadAboutPanel(innertube, channelId, signal) : undefined;
+  }
+
   async function readRecord(
     requestedId: string,
     page: PageReading,
-    panel: About | undefined,
+    panel: Promise<About> | undefined,
     signal: AbortSignal,
   ): Promise<LoadedChannel> {
     const channelId = readPageField('channelId', page) ?? requestedId;
-    const about = await completeAbout(channelId, page, panel, signal);
+    const about = await waitForAbout(signal, async (patience) =>
+      completeAbout(innertube, channelId, page, await panel, patience),
+    );
     const loaded = buildRecord(
       {
         page,
@@ -71,24 +84,33 @@ export function createChannelLoader({ innertube, useFieldMask, aboutToken, onFie
       onField,
     );
     if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
-    return loaded;
+    return loaded.isComplete ? loaded : { ...loaded, rest: formatRest(page) };
   }
 
-  async function completeAbout(
-    channelId: string,
-    page: PageReading,
-    panel: About | undefined,
-    signal: AbortSignal,
-  ): Promise<About> {
-    const panelChannelId = panel && findPanelChannelId(panel);
-    // Where the page turns out to be another channel's, its panel is not this one.
-    const isOfAnother = panelChannelId !== undefined && panelChannelId !== channelId;
-    const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
-    if (about !== undefined && about.kind !== 'none') return about;
-    return loadAboutOfPage(innertube, page, channelId, signal);
+  /** A panel that does not come must not take the page with it. */
+  async function waitForAbout(signal: AbortSignal, load: (patience: AbortSignal) => Promise<About>): Promise<About> {
+    try {
+      return await withDeadline(aboutWaitMs, signal, load);
+    } catch (error) {
+      if (isCouldNotTell(error) && !signal.aborted) return { kind: 'lost' };
+      throw error;
+    }
   }
 
-  return (channelId: string, signal: AbortSignal) => loadChannel(channelId, signal);
+  async function loadRest(channelId: string, rest: string, signal: AbortSignal): Promise<Partial<Channel>> {
+    const { language, ...hints } = parseRest(rest);
+    const about = await completeAbout(innertube, channelId, hints, await startPanel(channelId, signal), signal);
+    if (about.kind === 'lost') {
+      throw new AppError('upstream_unavailable', 'The video site did not send all of this channel.');
+    }
+    return readAboutFields('reading' in about ? about.reading : { fields: [] }, language);
+  }
+
+  return {
+    loadChannel: (channelId: string, signal: AbortSignal) => loadChannel(channelId, signal),
+    /** What the About data that `loadChannel` lost say of the fields that were missing. */
+    loadRest,
+  };
 }
 
 function requirePage(answer: ApiAnswer<PageReading>): PageReading {

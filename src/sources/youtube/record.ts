@@ -33,10 +33,10 @@ export function buildRecord(
   layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): LoadedChannel | undefined {
   const { page, tab, panel, isAboutLost, requestedId } = readings;
-  const isForeign = page.language !== undefined && !isEnglish(page.language);
-  const found = [page, tab, panel]
-    .flatMap((reading) => reading?.fields ?? [])
-    .filter((reading) => !isForeign || !reading.isEnglish);
+  const found = readable(
+    [page, tab, panel].flatMap((reading) => reading?.fields ?? []),
+    page.language,
+  );
   const carriedBy = new Map<ChannelField, string>();
   const best = <Field extends ChannelField>(field: Field): FieldValue<Field> | null => {
     const reading = findBest(field, found, layouts);
@@ -69,6 +69,22 @@ export function buildRecord(
     if (!missing.includes(field)) onField(field, carriedBy.get(field));
   }
   return { channel, isComplete: missing.length === 0, missing };
+}
+
+/** What an About panel or tab says in a page's language of the fields that the page may lack. */
+export function readAboutFields(
+  { fields }: Pick<PanelReading, 'fields'>,
+  language: string | undefined,
+): Pick<Channel, (typeof ABOUT_FIELDS)[number]> {
+  const found = readable(fields, language);
+  const values = ABOUT_FIELDS.map((field) => [field, findBest(field, found, CHANNEL_LAYOUTS)?.value ?? null]);
+  return Object.fromEntries(values);
+}
+
+/** In a page that is not in English, only what is the same in every language. */
+function readable(found: readonly FieldReading[], language: string | undefined): readonly FieldReading[] {
+  const isForeign = language !== undefined && !isEnglish(language);
+  return isForeign ? found.filter((reading) => !reading.isEnglish) : found;
 }
 
 /** What a page alone says: its title, or its ID, which may differ from the one that was asked for. */

@@ -170,6 +170,33 @@ describe('a lost panel', () => {
     expect([...missing].sort()).toEqual(['country', 'links', 'publishedAt', 'videoCount', 'viewCount']);
   });
 
+  it('that never comes does not take the page with it', async () => {
+    const impatient = createTestYoutubeSource(replay.origin, { aboutWaitMs: 1 });
+    replay.misbehave('about', FAULTS.hangBeforeHeaders);
+    const { channel, isComplete } = await impatient.getChannel(LIGHTHOUSE, { signal });
+    await impatient.close();
+    expect([channel.title, isComplete]).toEqual(['Bell Rock Light', false]);
+  });
+
+  it('by our own token is asked for by the one in the page', async () => {
+    replay.misbehave('about', answerStatus(404), 1);
+    expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
+    replay.misbehave('about', FAULTS.closeMidBody, 1);
+    expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
+  });
+
+  it('is asked for alone by what the record says of it, and is lost again where it does not come', async () => {
+    replay.misbehave('about', answerStatus(503));
+    const { rest = '' } = await load(HEADER_TOKEN);
+    await expect(source.getRest(HEADER_TOKEN, rest, { signal })).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+    });
+    replay.behave();
+    replay.forgetCalls();
+    expect(await source.getRest(HEADER_TOKEN, rest, { signal })).toMatchObject({ viewCount: '99', country: null });
+    expect(replay.callsTo('browse')).toEqual([]);
+  });
+
   it('leaves the header’s number of videos as a stopgap, named as missing only where it is rounded', async () => {
     replay.misbehave('about', answerStatus(503));
     expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { createBodyReader } from '../../lib/body-reader.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import type { DatingSource, LoadOptions } from '../source.ts';
+import type { ChannelSource, DatingSource, LoadOptions } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { throwIfUnavailable } from './answers.ts';
 import { createChannelLoader } from './channel.ts';
@@ -23,19 +23,23 @@ export interface YoutubeSourceOptions {
   readonly useFieldMask: boolean;
   /** `computed`: the About panel is asked for at once, by a token of our own; `page`: by the one in the page. */
   readonly aboutToken: 'computed' | 'page';
+  /** How long a page that is there waits for its About data; default 3 s. */
+  readonly aboutWaitMs?: number;
   /** For counting which paths carry the fields: a layout change shows there first. */
   readonly onField?: FieldObserver;
 }
+
+export type YoutubeSource = DatingSource & Required<Pick<ChannelSource, 'getRest'>>;
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
 
 /** YouTube without a key: what its own web client asks. `docs/youtube.md` says what comes from where. */
-export function createYoutubeSource(options: YoutubeSourceOptions): DatingSource {
+export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSource {
   const { clientVersions } = options;
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
   const innertube = createInnertube({ ...options, reader });
-  const loadChannel = createChannelLoader({ ...options, innertube });
+  const { loadChannel, loadRest } = createChannelLoader({ ...options, innertube });
 
   return {
     name: 'youtube',
@@ -43,6 +47,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): DatingSource
     holders: { 'long answers of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
+    getRest: (channelId, rest, { signal }) => loadRest(channelId, rest, signal),
     search: (query, _limit, options) => searchChannels(innertube, query, options),
 
     async findPublishedAt(channelId: string, { signal }: LoadOptions) {

@@ -83,21 +83,24 @@ describe('the micro-cache', () => {
     for (const [etag, answer] of answered) expect(answer).toMatchObject({ status: 304, headers: { etag } });
   });
 
-  it.each([
-    ['small bodies', 0, 0, 100],
-    ['long keys', 0, 1_500, 100],
-    ['keys cut out of long URLs', 6_000, 50, 100],
-    ['larger bodies', 0, 0, 3_000],
-  ])('counts at least the memory that it takes: %s', async (_what, slashes, queryLength, bodyBytes) => {
+  const text = (number: number) => `${number}`.padEnd(100, 'ü');
+
+  it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
+    ['small bodies', { bodyOf: text }],
+    ['long keys', { query: 1_500, bodyOf: text }],
+    ['keys cut out of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],
+    ['larger bodies', { bodyOf: (number) => Buffer.alloc(3_000, number) }],
+    ['bodies cut out of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
+  ])('counts at least the memory that it takes: %s', async (_what, { slashes = 0, query: queryLength = 0, bodyOf }) => {
     const recent = create(2 ** 30);
     const taken = await measureHeldBytes(() => {
       for (let number = 0; number < 3_000; number += 1) {
-        const body = bodyBytes === 100 ? `${number}`.padEnd(bodyBytes, 'ü') : Buffer.alloc(bodyBytes, number);
-        const url = Buffer.from(
-          `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x'),
-        ).toString();
-        const query = url.slice(slashes + 1);
-        recent.keep(exchangeFor('/a', { accept: `image/avif;q=0.${number}` }, query), answerOf(number, body));
+        const url = `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x');
+        const query = Buffer.from(url)
+          .toString()
+          .slice(slashes + 1);
+        const exchange = exchangeFor('/a', { accept: `image/avif;q=0.${number}` }, query);
+        recent.keep(exchange, answerOf(number, bodyOf(number)));
       }
       return recent;
     });

@@ -74,7 +74,9 @@ function keyOf({ base, target: { path, query }, request }: Exchange): string | u
 }
 
 function sizeOf({ answer: { headers, body }, validators }: RecentAnswer, key: string): number {
-  let bytes = ENTRY_OVERHEAD_BYTES + key.length + (body?.length ?? 0);
+  // Bytes that were cut out of a larger buffer keep all of it.
+  const bodyBytes = Buffer.isBuffer(body) ? body.buffer.byteLength : (body?.length ?? 0);
+  let bytes = ENTRY_OVERHEAD_BYTES + key.length + bodyBytes;
   for (const name in headers) bytes += headers[name]?.length ?? 0;
   for (const etag of validators.earlierEtags ?? []) bytes += etag.length;
   return bytes;

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
 import { STATUS_CODES } from '../lib/node-http.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS } from './answer.ts';
-import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
-import { type Admission, type RateLimitGate, tooManyRequests } from './rate-limit.ts';
+import { internalError, PROBLEMS, type ProblemAnswer, problemAnswer } from './problems.ts';
+import { type RateLimitGate, tooManyRequests } from './rate-limit.ts';
 import { methodNotAllowed, notHttp } from './request-check.ts';
 import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from './target.ts';
@@ -42,6 +42,12 @@ interface Refusal {
   readonly status?: number;
 }
 
+interface Decision extends Refusal {
+  /** Its address. */
+  readonly client: string;
+  readonly limitHeaders: Readonly<Record<string, string>>;
+}
+
 /**
  * Answers for what never becomes a request: Node would close the connection with an empty body or none. They count
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
@@ -51,40 +57,44 @@ export function createUnparsedAnswers(options: UnparsedAnswersOptions): Unparsed
   /** Node reports every packet that follows an unreadable one as well. */
   const refusedSockets = new WeakSet<Duplex>();
 
-  async function admit(socket: Duplex): Promise<Admission | AppError> {
+  /** Counts it, and says what is answered: the rate limit comes before every other fault. */
+  async function decide(socket: Duplex, refusal: Refusal, requestId: string): Promise<Decision> {
+    const address = addressOf(socket);
     try {
-      return await gate.admit(addressOf(socket), undefined);
+      const admission = await gate.admit(address, undefined);
+      const { isAllowed, client, headers } = admission;
+      const decided = isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
+      return { ...decided, client: client.address, limitHeaders: headers };
     } catch (error) {
-      return internalError(error);
+      const fault = internalError(error);
+      onFailure({ requestId, code: fault.code, status: PROBLEMS[fault.code].status, error });
+      return { fault, client: address, limitHeaders: {} };
     }
   }
 
   async function refuse(socket: Duplex, refusal: Refusal): Promise<void> {
-    if (refusedSockets.has(socket)) return;
-    refusedSockets.add(socket);
+    if (!isFirstFault(socket)) return;
     const requestId = nextRequestId();
-    const admission = await admit(socket);
-    const isDecided = !(admission instanceof AppError);
-    const { fault, status } = isDecided ? refusalOf(admission, refusal) : { fault: admission };
+    const { fault, status, client, limitHeaders } = await decide(socket, refusal, requestId);
     const problem = problemAnswer(fault, { base, requestId, ...(status !== undefined && { status }) });
-    if (!isDecided) onFailure({ requestId, code: fault.code, status: problem.status, error: fault.cause });
     await answersBefore(socket);
     if (!socket.writable) return;
-    endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...(isDecided && admission.headers) }));
-    const client = isDecided ? admission.client.address : addressOf(socket);
+    endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...limitHeaders }));
     onAnswer({ status: problem.status, requestId, client });
-  }
-
-  function refusalOf(admission: Admission, refusal: Refusal): Refusal {
-    return admission.isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
   }
 
   /** The request whose body is broken gets its own answer; where the next request begins cannot be known. */
   async function closeAfterAnswers(socket: Duplex): Promise<void> {
-    if (refusedSockets.has(socket)) return;
-    refusedSockets.add(socket);
+    if (!isFirstFault(socket)) return;
     await answersBefore(socket);
     if (socket.writable) endAndClose(socket);
+  }
+
+  /** False also for a connection that is being closed already, with its last answer on the way. */
+  function isFirstFault(socket: Duplex): boolean {
+    if (refusedSockets.has(socket) || !socket.writable) return false;
+    refusedSockets.add(socket);
+    return true;
   }
 
   return {

@@ -88,7 +88,13 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
     form.integer(1, 1_000_000_000),
-    'Units a day that the `youtube-data-api` source may spend (a search costs 100, a channel 1).',
+    'Units a day that the `youtube-data-api` source may spend on channels, one each; searches have an allowance of their own.',
+  ),
+  youtubeApiDailySearches: form.setting(
+    'YOUTUBE_API_DAILY_SEARCHES',
+    '100',
+    form.integer(1, 1_000_000_000),
+    'Searches a day that the `youtube-data-api` source may make, spread over the day: a fifth of them at once.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',

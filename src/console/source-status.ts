@@ -1,4 +1,4 @@
-import type { ClientVersionState, SourceStatus } from '../domain/source-status.ts';
+import type { ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Condition } from './conditions.ts';
 
@@ -12,6 +12,23 @@ export function sourceConditions({ clientVersion }: SourceStatus = {}): Conditio
 export function addSourceGauges(metrics: Metrics, read: () => readonly SourceStatus[]): void {
   const clientVersion = () => read().find((status) => status.clientVersion !== undefined)?.clientVersion;
   if (clientVersion() !== undefined) addClientVersionGauges(metrics, clientVersion);
+  const quotas = () => read().flatMap((status) => status.quotas ?? []);
+  if (quotas().length > 0) addQuotaGauges(metrics, quotas);
+}
+
+function addQuotaGauges({ addGauge }: Metrics, read: () => readonly SourceQuota[]): void {
+  addGauge({
+    name: 'pennant_data_api_quota_spent',
+    help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
+    label: 'allowance',
+    read: () => Object.fromEntries(read().map(({ name, spent }) => [name, spent])),
+  });
+  addGauge({
+    name: 'pennant_data_api_quota_per_day',
+    help: 'Calls to the YouTube Data API that may be made a day, by allowance.',
+    label: 'allowance',
+    read: () => Object.fromEntries(read().map(({ name, perDay }) => [name, perDay])),
+  });
 }
 
 function addClientVersionGauges({ addGauge }: Metrics, read: () => ClientVersionState | undefined): void {

@@ -4,6 +4,7 @@ import type { Channel, SearchHit } from '../domain/channel.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { QuotaSpentError } from '../lib/resilience/own-limit.ts';
 import { createFailover, type Failover, type FailoverOptions, type SourceOutcome } from './failover.ts';
 import type { ChannelSource, LoadedChannel, SearchPage } from './source.ts';
 
@@ -316,6 +317,14 @@ describe('a search of several sources', () => {
     expect(await failover.search('q', 20, { from: next })).toEqual({ hits: [hit('p2')], next: {} });
     expect(asked).toEqual([undefined, 'page 2']);
     expect(whole.calls).toBe(1);
+  });
+
+  it('is whole without a source whose quota is spent, where another live one has answered', async () => {
+    const spent: Stub = { hits: new QuotaSpentError('spent', 1_000) };
+    expect((await over([second, spent]).search('q', 20)).failure).toBeUndefined();
+    expect(await over([{ hits: [] }, spent]).search('q', 20)).toEqual({ hits: [], next: {} });
+    expect((await over([first, spent]).search('q', 20)).failure?.message).toBe('spent');
+    await expect(over([{ hits: 'upstream_invalid' }, spent]).search('q', 20)).rejects.toThrow('spent');
   });
 
   it('does not hide a bug', async () => {

@@ -4,6 +4,7 @@ import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { QuotaSpentError } from '../lib/resilience/own-limit.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { completeFrom } from './completion.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
@@ -199,9 +200,12 @@ export function createFailover(options: FailoverOptions): Failover {
       return withinRequest(caller, async (signal) => {
         if (sources.length === 0) throw new AppError('upstream_unavailable', NOBODY_TO_ASK);
         const asked = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
-        const pages = asked.map((source) => searchPage(source, query, limit, signal, from?.[source.name]));
+        const pages = asked.map((source) => ({
+          isLive: source.isLive,
+          page: searchPage(source, query, limit, signal, from?.[source.name]),
+        }));
         try {
-          return await searchAll(pages, { waitMs: searchWaitMs });
+          return await searchAll(pages.map(withoutSpentQuota), { waitMs: searchWaitMs });
         } catch (error) {
           throw isCouldNotTell(error) ? withRetryAfter(error) : error;
         }
@@ -236,6 +240,27 @@ function findSourceOfRest(sources: readonly ChannelSource[], rest: string) {
 
 function hasRests(source: ChannelSource): source is ChannelSource & Required<Pick<ChannelSource, 'getRest'>> {
   return source.getRest !== undefined;
+}
+
+interface AskedPage {
+  readonly isLive: boolean;
+  readonly page: Promise<SearchResult>;
+}
+
+/**
+ * A source whose quota is spent was not needed where another live one has answered: without this, no list could be kept
+ * for the rest of the day.
+ */
+async function withoutSpentQuota({ page }: AskedPage, index: number, all: readonly AskedPage[]): Promise<SearchResult> {
+  try {
+    return await page;
+  } catch (error) {
+    if (!(error instanceof QuotaSpentError)) throw error;
+    const others = all.filter(({ isLive }, at) => isLive && at !== index);
+    const answers = await Promise.allSettled(others.map((other) => other.page));
+    if (!answers.some(({ status }) => status === 'fulfilled')) throw error;
+    return { hits: [], next: {} };
+  }
 }
 
 function isNotFound(error: unknown): error is AppError {

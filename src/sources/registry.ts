@@ -80,6 +80,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       apiKey: config.youtubeApiKey ?? '',
       clock: deps.clock,
       unitsPerDay: config.youtubeApiDailyQuota,
+      searchesPerDay: config.youtubeApiDailySearches,
     }),
 };
 

@@ -40,7 +40,14 @@ beforeEach(async () => {
   });
   const clock = systemClock;
   const http = guardHttpClient(client, { budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }) });
-  source = createYoutubeDataApiSource({ http, origin: upstream.origin, apiKey: API_KEY, clock, unitsPerDay: 10_000 });
+  source = createYoutubeDataApiSource({
+    http,
+    origin: upstream.origin,
+    apiKey: API_KEY,
+    clock,
+    unitsPerDay: 10_000,
+    searchesPerDay: 100,
+  });
   const breakers = new Map([[source.name, createCircuitBreaker({ clock })]]);
   failover = createFailover({ sources: [source], breakers, clock });
 });

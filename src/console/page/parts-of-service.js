@@ -26,7 +26,7 @@ export function showSources({ sources, recent }) {
     const isCounted = calls.length > 0 || name !== 'image hosts';
     return { cells: [name, state, isCounted ? formatCount(String(total)) : '–', why.join(', ') || '–'] };
   });
-  const facts = sources.flatMap(({ status }) => clientVersionFacts(status));
+  const facts = sources.flatMap(({ status }) => [...clientVersionFacts(status), ...quotaFacts(status)]);
   const columns = [
     { label: 'Source' },
     { label: 'State' },
@@ -34,6 +34,15 @@ export function showSources({ sources, recent }) {
     { label: 'Failed', isNumber: true },
   ];
   find('#sources', HTMLElement).replaceChildren(table(columns, rows), ...facts);
+}
+
+/** @param {ConsoleState['sources'][number]['status']} status */
+function quotaFacts(status) {
+  if (status?.quotas === undefined) return [];
+  const used = status.quotas.map(
+    ({ name, spent, perDay }) => `${formatCount(String(spent))} of ${formatCount(String(perDay))} ${name}`,
+  );
+  return [nothing(`YouTube Data API today: ${used.join(', ')}.`)];
 }
 
 /** @param {ConsoleState['sources'][number]['status']} status */

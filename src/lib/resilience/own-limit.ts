@@ -10,3 +10,6 @@ export class OwnLimitError extends AppError {
     this.name = 'OwnLimitError';
   }
 }
+
+/** A day's quota is spent, or the part of it that may be spent now. */
+export class QuotaSpentError extends OwnLimitError {}

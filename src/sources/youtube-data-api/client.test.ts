@@ -16,7 +16,9 @@ import { findRecordings, readExpectation, readRecording } from '../../../test/he
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { createYoutubeDataApiSource, type YoutubeDataApiSource } from './client.ts';
+import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
+import type { DatingSource } from '../source.ts';
+import { createYoutubeDataApiSource } from './client.ts';
 import { DataApiRefusal } from './errors.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -59,7 +61,8 @@ async function setUp(apiKey = KEY) {
     userAgent: 'pennant-test',
   });
   const clock = createManualClock();
-  const source = createYoutubeDataApiSource({ http, origin: upstream.origin, apiKey, clock, unitsPerDay: 10_000 });
+  const quotas = { unitsPerDay: 10_000, searchesPerDay: 100 };
+  const source = createYoutubeDataApiSource({ http, origin: upstream.origin, apiKey, clock, ...quotas });
   return { upstream, source };
 }
 
@@ -79,7 +82,7 @@ describeSourceContract('youtube-data-api', async () => {
 });
 
 let upstream: FaultyUpstream;
-let source: YoutubeDataApiSource;
+let source: DatingSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
@@ -137,7 +140,7 @@ describe('a record of the official API', () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.channelId).toBe(ID);
     expect(upstream.requests).toHaveLength(1);
-    expect(source.quota().spentUnits).toBe(1);
+    expect(source.status?.().quotas).toContainEqual({ name: 'units', spent: 1, perDay: 10_000 });
   });
 
   it('knows the second the channel was created', async () => {
@@ -155,16 +158,36 @@ describe('a search of the official API', () => {
   });
 
   it('leaves out what is no channel', async () => {
-    const items = [{ id: { videoId: 'x' }, snippet: { title: 'A video' } }, null, { id: { channelId: ID } }];
-    upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
-    expect(await source.search('q', 5, { signal })).toEqual({ hits: [] });
+    const video = { id: { kind: 'youtube#video', videoId: 'x' }, snippet: { channelId: ID, title: 'A video' } };
+    const channel = { id: { channelId: OTHER_ID }, snippet: { title: 'Sample two' } };
+    for (const [items, found] of [
+      [[video, null, { id: { playlistId: 'y' }, snippet: { channelId: ID, title: 'A list' } }], []],
+      [[video, { id: { channelId: ID } }, channel], [OTHER_ID]],
+    ]) {
+      upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
+      const { hits } = await source.search('q', 5, { signal });
+      expect(hits.map(({ channelId }) => channelId)).toEqual(found);
+    }
   });
 
-  it('stops at half of the daily quota, and says that it is the quota', async () => {
-    for (let done = 0; done < 50; done += 1) await source.search('sample', 1, { signal });
+  it('is no empty list where none of its channels can be read', async () => {
+    upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items: [{ id: { channelId: ID } }] }));
+    expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
+  });
+
+  it('stops at the searches that may be made at once, and says that it is the quota', async () => {
+    for (let done = 0; done < 20; done += 1) await source.search('sample', 1, { signal });
     const error = await failureOf(source.search('sample', 1, { signal }));
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('quota') });
-    expect(upstream.requests).toHaveLength(50);
+    expect(upstream.requests).toHaveLength(20);
+    await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
+  });
+
+  it('is not asked for again today once the API says that its quota is spent', async () => {
+    upstream.answer(answerDataApiError(403, 'quotaExceeded'));
+    await failureOf(source.search('q', 5, { signal }));
+    upstream.answer(dataApi);
+    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(QuotaSpentError);
     await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
   });
 
@@ -178,8 +201,6 @@ describe('an unknown channel', () => {
   it.each([
     ['an empty list', answerJson({ kind: 'youtube#channelListResponse', items: [] })],
     ['no list', answerJson({ kind: 'youtube#channelListResponse', pageInfo: { totalResults: 0 } })],
-    ['a 400', answerDataApiError(400, 'badRequest', 'Request contains an invalid argument.')],
-    ['a 400 that names the ID', answerDataApiError(400, 'invalidChannelId', 'Invalid channel.')],
     ['a 404', answerDataApiError(404, 'channelNotFound', 'The channel cannot be found.')],
   ])('is certain from %s', async (_name, listener) => {
     upstream.answer(listener);
@@ -197,7 +218,15 @@ describe('an unknown channel', () => {
     ['a list', answerJson([]), 'upstream_invalid'],
     ['cut JSON', answerBytes(Buffer.from('{"kind": "youtube#channelListRes')), 'upstream_invalid'],
     ['HTML', answerBytes(Buffer.from('<html>Sorry</html>')), 'upstream_invalid'],
+    ['a 400', answerDataApiError(400, 'badRequest', 'Request contains an invalid argument.'), 'upstream_invalid'],
+    ['a 400 that names the ID', answerDataApiError(400, 'invalidChannelId', 'Invalid channel.'), 'upstream_invalid'],
+    ['a 400 that names no channel', answerDataApiError(400, 'channelNotFound'), 'upstream_invalid'],
     ['a part that is gone', answerDataApiError(400, 'unknownPart'), 'upstream_invalid'],
+    [
+      'items that are no channels',
+      answerJson({ kind: 'youtube#channelListResponse', items: [{}] }),
+      'upstream_invalid',
+    ],
     ['a 400 without a reason', answerStatus(400), 'upstream_invalid'],
     ['a 404 of another page', answerStatus(404), 'upstream_invalid'],
     ['a redirect', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable'],
@@ -205,6 +234,16 @@ describe('an unknown channel', () => {
   ])('is not concluded from %s', async (_name, listener, code) => {
     upstream.answer(listener);
     expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe(code);
+  });
+});
+
+describe('a list of channels', () => {
+  it('may hold items that are none', async () => {
+    const items = [null, { kind: 'youtube#video', id: 'x', snippet: { title: 'A video' } }, CHANNELS[0]];
+    upstream.answer(answerJson({ kind: 'youtube#channelListResponse', items }));
+    const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
+    expect(loaded?.channel.title).toBe('Sample & Friends');
+    expect((await source.getChannel(ID, { signal })).channel.title).toBe('Sample & Friends');
   });
 });
 

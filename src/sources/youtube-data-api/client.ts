@@ -3,9 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import type { DatingSource, LoadedChannel, LoadOptions } from '../source.ts';
 import type { JsonObject } from '../youtube/json.ts';
-import { readApiBody } from './errors.ts';
+import { DataApiRefusal, readApiBody } from './errors.ts';
 import { parseChannelList, parseSearchList } from './parse.ts';
-import { createDailyQuota, type DailyQuota } from './quota.ts';
+import { createDailyQuota } from './quota.ts';
 
 export interface YoutubeDataApiOptions {
   /** Must not follow redirects: the key would go along. Closed with the source. */
@@ -14,12 +14,9 @@ export interface YoutubeDataApiOptions {
   readonly origin: string;
   readonly apiKey: string;
   readonly clock: Clock;
-  /** What the key's project may spend a day; half of it at most on searches. */
+  /** What the key's project may spend a day on anything but searches; each call costs one unit. */
   readonly unitsPerDay: number;
-}
-
-export interface YoutubeDataApiSource extends DatingSource {
-  quota(): ReturnType<DailyQuota['stats']>;
+  readonly searchesPerDay: number;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -34,16 +31,17 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
  * The official YouTube Data API v3. Its records have no links; its subscriber counts are rounded as everywhere, all else
  * is exact. A look-up brings the whole record along.
  */
-export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): YoutubeDataApiSource {
-  const { http, origin, apiKey, clock, unitsPerDay } = options;
-  const quota = createDailyQuota(clock, unitsPerDay);
+export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): DatingSource {
+  const { http, origin, apiKey } = options;
+  const quota = createDailyQuota(options);
 
   async function call(
     method: 'channels' | 'search',
     query: Record<string, string>,
     { signal }: LoadOptions,
   ): Promise<JsonObject> {
-    quota.spend(method === 'search' ? 'search' : 'channel');
+    const allowance = method === 'search' ? 'searches' : 'units';
+    quota.spend(allowance);
     const response = await http.request({
       method: 'GET',
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
@@ -53,7 +51,12 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Yout
       maxBytes: MAX_BYTES,
       signal,
     });
-    return readApiBody(response, method);
+    try {
+      return readApiBody(response, method);
+    } catch (error) {
+      if (error instanceof DataApiRefusal && error.reason === 'quota_exceeded') quota.exhaust(allowance);
+      throw error;
+    }
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
@@ -84,7 +87,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Yout
       return channel.publishedAt;
     },
 
-    quota: () => quota.stats(),
+    status: () => ({ quotas: quota.stats() }),
     close: () => http.close(),
   };
 }

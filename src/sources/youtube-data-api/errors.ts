@@ -35,8 +35,8 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
   accessNotConfigured: 'key_refused',
 };
 
-/** What a look-up, which has nothing variable but the channel's name, is rejected for when that name is the trouble. */
-const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound', 'invalidChannelId', 'invalidParameter', 'badRequest']);
+/** What a look-up is answered with 404 for when there is no such channel. */
+const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
 
 /**
  * The JSON object of a good answer.
@@ -51,7 +51,8 @@ export function readApiBody(response: HttpResponse, method: 'channels' | 'search
   const refusal = findRefusal(status, body);
   if (refusal !== undefined) throw refusal;
   const reasons = reasonsOf(body);
-  const isNotFound = (status === 400 || status === 404) && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
+  // Since 2026-01 unknown IDs get 400, and so do calls that are wrong in other ways: it says nothing about the channel.
+  const isNotFound = status === 404 && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
   if (method === 'channels' && isNotFound) {
     throw new AppError('channel_not_found', 'There is no such channel.');
   }

@@ -10,10 +10,11 @@ const CHANNEL_LIST = 'youtube#channelListResponse';
 const SEARCH_LIST = 'youtube#searchListResponse';
 
 /**
- * The channel in a channels.list answer: the one with that ID, the only one where it was asked for by name.
+ * The channel in a channels.list answer: the one with that ID, the first one where it was asked for by name. What is no
+ * channel is passed over.
  *
  * @throws AppError `channel_not_found` when the list is empty or absent (the API does both), `upstream_invalid` when it
- *   is no such list or its channel has no ID or title
+ *   is no such list, holds something else only, or its channel has no ID or title
  */
 export function parseChannelList(body: JsonObject, channelId?: string): Channel {
   if (body.kind !== CHANNEL_LIST) throw invalidAnswer('not a list of channels');
@@ -40,15 +41,22 @@ export const CHANNEL_PATHS = {
 
 /** The one of a channels.list answer's items that was asked for. */
 export function findItem(items: readonly unknown[], channelId: string | undefined): unknown {
-  return channelId === undefined ? items[0] : items.find((each) => firstAt(each, 'id') === channelId);
+  return items.find((each) => {
+    const id = textAt(each, 'id') ?? '';
+    return channelId === undefined ? isChannelId(id) : id === channelId;
+  });
 }
 
-/** The hits of a search.list answer, in its order; an entry that is no channel is left out. */
+/**
+ * The hits of a search.list answer, in its order; what is no channel is left out.
+ *
+ * @throws AppError `upstream_invalid` when it is no such list, or none of its channels can be read
+ */
 export function parseSearchList(body: JsonObject): SearchHit[] {
   if (body.kind !== SEARCH_LIST) throw invalidAnswer('not a list of search results');
-  const hits = valuesAt(body, 'items.*')
-    .map(parseHit)
-    .filter((hit) => hit !== undefined);
+  const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
+  const hits = items.map(parseHit).filter((hit) => hit !== undefined);
+  if (items.length > 0 && hits.length === 0) throw invalidAnswer('search results without an ID or a title');
   return [...new Map(hits.map((hit) => [hit.channelId, hit])).values()];
 }
 
@@ -77,7 +85,7 @@ function parseChannel(item: unknown): Channel {
 }
 
 function parseHit(item: unknown): SearchHit | undefined {
-  const channelId = textAt(item, 'id.channelId') ?? textAt(item, 'snippet.channelId') ?? '';
+  const channelId = textAt(item, 'id.channelId') ?? '';
   const title = unescapeHtml(textAt(item, 'snippet.title') ?? '');
   if (!isChannelId(channelId) || title.trim() === '') return undefined;
   const description = textAt(item, 'snippet.description');

@@ -7,39 +7,99 @@ const HOUR_MS = 3_600_000;
 /** 22:30 in California, where it is still 30 June. */
 const LATE_IN_CALIFORNIA = Date.UTC(2026, 6, 1, 5, 30);
 
+function setUp({ unitsPerDay = 10_000, searchesPerDay = 100, startMs = LATE_IN_CALIFORNIA } = {}) {
+  const clock = createManualClock(startMs);
+  const quota = createDailyQuota({ clock, unitsPerDay, searchesPerDay });
+  /** How many searches go through of so many that are tried now. */
+  function search(times: number): number {
+    let done = 0;
+    for (let time = 0; time < times; time += 1) {
+      try {
+        quota.spend('searches');
+        done += 1;
+      } catch (error) {
+        expect(error).toBeInstanceOf(OwnLimitError);
+      }
+    }
+    return done;
+  }
+  const spent = () => Object.fromEntries(quota.stats().map((each) => [each.name, each.spent]));
+  return { clock, quota, search, spent };
+}
+
 describe('the daily quota', () => {
-  it('counts one unit for a channel and a hundred for a search', () => {
-    const quota = createDailyQuota(createManualClock(), 10_000);
-    quota.spend('channel');
-    quota.spend('search');
-    expect(quota.stats()).toEqual({ spentUnits: 101, unitsPerDay: 10_000 });
+  it('counts searches apart from all other calls', () => {
+    const { quota } = setUp();
+    quota.spend('units');
+    quota.spend('units');
+    quota.spend('searches');
+    expect(quota.stats()).toEqual([
+      { name: 'searches', spent: 1, perDay: 100 },
+      { name: 'units', spent: 2, perDay: 10_000 },
+    ]);
   });
 
-  it('refuses what would go beyond it', () => {
-    const quota = createDailyQuota(createManualClock(), 2);
-    quota.spend('channel');
-    quota.spend('channel');
-    expect(() => quota.spend('channel')).toThrow(OwnLimitError);
-    expect(quota.stats().spentUnits).toBe(2);
+  it('refuses what would go beyond it, each allowance by itself', () => {
+    const { quota, spent } = setUp({ unitsPerDay: 2, searchesPerDay: 1 });
+    quota.spend('units');
+    quota.spend('units');
+    expect(() => quota.spend('units')).toThrow(OwnLimitError);
+    quota.spend('searches');
+    expect(() => quota.spend('searches')).toThrow(/quota.*searches/);
+    expect(spent()).toEqual({ searches: 1, units: 2 });
   });
 
-  it('keeps half of itself from searches', () => {
-    const quota = createDailyQuota(createManualClock(), 400);
-    quota.spend('search');
-    quota.spend('search');
-    expect(() => quota.spend('search')).toThrow(/quota.*searches/);
-    expect(() => quota.spend('channel')).not.toThrow();
+  it.each(['searches', 'units'] as const)(
+    'for %s is renewed at midnight in California, and says when that is',
+    (name) => {
+      const { clock, quota, spent } = setUp({ unitsPerDay: 1, searchesPerDay: 1 });
+      quota.spend(name);
+      expect(() => quota.spend(name)).toThrow(expect.objectContaining({ retryAfterMs: 1.5 * HOUR_MS }));
+      clock.advance(1.5 * HOUR_MS - 1);
+      expect(spent()[name]).toBe(1);
+      clock.advance(1);
+      expect(spent()).toEqual({ searches: 0, units: 0 });
+      // The day's only search is one in 24 hours as well.
+      clock.advance(22.5 * HOUR_MS);
+      expect(() => quota.spend(name)).not.toThrow();
+    },
+  );
+
+  it('that the API calls spent is spent until the day ends', () => {
+    const { clock, quota, search } = setUp();
+    quota.exhaust('searches');
+    expect(search(1)).toBe(0);
+    expect(() => quota.spend('units')).not.toThrow();
+    clock.advance(1.5 * HOUR_MS);
+    expect(search(1)).toBe(1);
+  });
+});
+
+describe('the searches of a day', () => {
+  it('are not spent within an hour, however many are wanted', () => {
+    const { clock, search, spent } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
+    expect(search(50)).toBe(20);
+    for (let minute = 0; minute < 60; minute += 1) {
+      clock.advance(60_000);
+      search(50);
+    }
+    expect(spent().searches).toBe(24);
   });
 
-  it('is renewed at midnight in California, and says how long that is', () => {
-    const clock = createManualClock(LATE_IN_CALIFORNIA);
-    const quota = createDailyQuota(clock, 1);
-    quota.spend('channel');
-    expect(() => quota.spend('channel')).toThrow(expect.objectContaining({ retryAfterMs: 1.5 * HOUR_MS }));
-    clock.advance(1.5 * HOUR_MS - 1);
-    expect(() => quota.spend('channel')).toThrow(OwnLimitError);
-    clock.advance(1);
-    expect(quota.stats().spentUnits).toBe(0);
-    expect(() => quota.spend('channel')).not.toThrow();
+  it('say when the next one is due', () => {
+    const { quota, search } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
+    search(50);
+    expect(() => quota.spend('searches')).toThrow(expect.objectContaining({ retryAfterMs: 864_000 }));
+  });
+
+  it('can all be used over the day, and never more of them', () => {
+    const { clock, search } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
+    let done = 0;
+    for (let hour = 0; hour < 24; hour += 1) {
+      done += search(50);
+      clock.advance(HOUR_MS);
+    }
+    expect(done).toBe(100);
+    expect(search(1), 'of the new day').toBe(1);
   });
 });

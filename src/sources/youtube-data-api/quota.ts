@@ -1,56 +1,83 @@
+import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { OwnLimitError } from '../../lib/resilience/own-limit.ts';
+import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
+import { createTokenBucket } from '../../lib/resilience/token-bucket.ts';
 
-/** Units spent today. The day is Pacific time's: developers.google.com/youtube/v3/getting-started#quota (seen 2026-11). */
+/** What a call costs: a search one of the day's searches, anything else one unit (seen 2026-11). */
+export type Allowance = 'searches' | 'units';
+
+/**
+ * What the key's project may still spend today. The day is Pacific time's:
+ * developers.google.com/youtube/v3/getting-started#quota (seen 2026-11).
+ *
+ * Searches are spread over the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
+ * few dozen new queries in the morning would leave none for the rest of the day.
+ */
 export interface DailyQuota {
-  /** @throws OwnLimitError when the day's units, or those that searches may have, are spent */
-  spend(call: 'channel' | 'search'): void;
-  stats(): { readonly spentUnits: number; readonly unitsPerDay: number };
+  /** @throws QuotaSpentError when the day's share is spent, or for searches that of the hour */
+  spend(allowance: Allowance): void;
+  /** The API says that nothing is left until the day ends: others may use the same project. */
+  exhaust(allowance: Allowance): void;
+  stats(): readonly SourceQuota[];
 }
 
-const COSTS = { channel: 1, search: 100 } as const;
-/** A few dozen searches must not leave a day without records. */
-const SEARCH_SHARE = 0.5;
-const DAY_MS = 86_400_000;
+export interface DailyQuotaOptions {
+  readonly clock: Clock;
+  readonly unitsPerDay: number;
+  readonly searchesPerDay: number;
+}
 
-export function createDailyQuota(clock: Clock, unitsPerDay: number): DailyQuota {
+const SEARCH_BURST_SHARE = 0.2;
+const DAY_MS = 86_400_000;
+const DAY_SECONDS = DAY_MS / 1_000;
+
+export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQuotaOptions): DailyQuota {
   const calendar = createPacificCalendar();
+  const perDay = { searches: searchesPerDay, units: unitsPerDay };
+  const searchesNow = createTokenBucket({
+    perSecond: searchesPerDay / DAY_SECONDS,
+    capacity: Math.max(1, searchesPerDay * SEARCH_BURST_SHARE),
+    nowMs: clock.monotonic(),
+  });
   let day = calendar.dayOf(clock.now());
-  let spent = 0;
-  let spentOnSearches = 0;
+  let spent = { searches: 0, units: 0 };
 
   function startNewDay(): void {
     const today = calendar.dayOf(clock.now());
     if (today === day) return;
     day = today;
-    spent = 0;
-    spentOnSearches = 0;
-  }
-
-  function refuse(whose: string): never {
-    throw new OwnLimitError(
-      `The daily quota of the YouTube Data API${whose} is spent.`,
-      calendar.msUntilNextDay(clock.now()),
-    );
+    spent = { searches: 0, units: 0 };
   }
 
   return {
-    spend(call) {
+    spend(allowance) {
       startNewDay();
-      const cost = COSTS[call];
-      if (spent + cost > unitsPerDay) refuse('');
-      if (call === 'search') {
-        if (spentOnSearches + cost > unitsPerDay * SEARCH_SHARE) refuse(' for searches');
-        spentOnSearches += cost;
+      if (spent[allowance] >= perDay[allowance]) {
+        throw new QuotaSpentError(SPENT[allowance], calendar.msUntilNextDay(clock.now()));
       }
-      spent += cost;
+      if (allowance === 'searches') {
+        const waitMs = searchesNow.msUntil(1, clock.monotonic());
+        if (waitMs > 0) throw new QuotaSpentError(SPENT_FOR_NOW, waitMs);
+        searchesNow.take(clock.monotonic());
+      }
+      spent[allowance] += 1;
+    },
+    exhaust(allowance) {
+      startNewDay();
+      spent[allowance] = perDay[allowance];
     },
     stats() {
       startNewDay();
-      return { spentUnits: spent, unitsPerDay };
+      return (['searches', 'units'] as const).map((name) => ({ name, spent: spent[name], perDay: perDay[name] }));
     },
   };
 }
+
+const SPENT: Record<Allowance, string> = {
+  searches: 'The daily quota of the YouTube Data API for searches is spent.',
+  units: 'The daily quota of the YouTube Data API is spent.',
+};
+const SPENT_FOR_NOW = 'The daily quota of the YouTube Data API for searches is spread over the day, and spent for now.';
 
 function createPacificCalendar() {
   const pacific = new Intl.DateTimeFormat('en-US', {

@@ -1,0 +1,49 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../helpers/clock.ts';
+import { answerDataApi } from '../helpers/data-api.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const API_KEY = 'key-of-the-test';
+const MINUTE_MS = 60_000;
+/** Shortly after midnight in California. */
+const MORNING = Date.UTC(2026, 6, 1, 7, 5);
+
+const dataApi = answerDataApi({
+  channels: [{ id: 'UCPennantSample00000001A', snippet: { title: 'Sample' } }],
+  apiKey: API_KEY,
+});
+
+let running: YoutubeService;
+afterEach(() => running.close());
+
+async function searchesSpent(): Promise<number> {
+  const { body } = await running.service.app.console.inject('/metrics');
+  return Number(/^pennant_data_api_quota_spent\{allowance="searches"\} (\d+)$/m.exec(body)?.[1]);
+}
+
+describe('the day’s searches of the official API', () => {
+  it('are not spent by fifty new queries; what is kept answers meanwhile', async () => {
+    const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: API_KEY };
+    const clock = createManualClock(MORNING);
+    running = await startYoutubeService({ answers: [], dataApi }, { env, clock });
+    const { service, replay } = running;
+    expect((await service.get('/api/search?q=sample')).json().results).toHaveLength(1);
+    const statuses: number[] = [];
+    for (let query = 0; query < 50; query += 1) {
+      const { status, headers } = await service.get(`/api/search?q=query${query}`);
+      statuses.push(status);
+      if (status === 503) expect(headers['retry-after']).toBe('864');
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(19);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(31);
+    expect(replay.callsTo('data-api')).toHaveLength(20);
+    expect(await searchesSpent()).toBe(20);
+
+    clock.advance(11 * MINUTE_MS);
+    const old = await service.get('/api/search?q=sample');
+    expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    clock.advance(24 * 60 * MINUTE_MS);
+    expect(await searchesSpent()).toBe(0);
+    expect((await service.get('/api/search?q=another')).status).toBe(200);
+  });
+});

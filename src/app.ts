@@ -21,6 +21,7 @@ import { createRefusedClients } from './http/refused-clients.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Downloader } from './images/download.ts';
 import { createEncoder, type Encoder, type EncoderStats } from './images/encoder.ts';
+import { END_REASONS } from './images/encoder-pool.ts';
 import { createBackgroundWork } from './lib/background-work.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createHolders } from './lib/holders.ts';
@@ -117,6 +118,8 @@ export async function buildApp(
     onError: (error) => logger.error({ err: error }, 'work beside requests failed: a bug'),
   });
 
+  // An alert looks at the increase of some: their series begin with the service.
+  for (const reason of END_REASONS) metrics.encoderEnds.inc({ reason }, 0);
   const encoder =
     overrides.encoder ??
     createEncoder({
@@ -217,6 +220,7 @@ export async function buildApp(
     contact: config.contact,
     defaultLimit: config.rateLimit,
     version,
+    onRoute: (route) => metrics.answers.begin(route),
     onAnswer(answered) {
       metrics.answers.count(answered);
       if (answered.status === 429) refusedClients.note(answered.client);
@@ -284,10 +288,7 @@ export async function buildApp(
       Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
     limiter: limiterFigures,
     refusedNetworks: () => refusedClients.stats().entries,
-    breakers: () => [
-      ...upstreams.sourceStates().flatMap(({ name, breaker }) => (breaker === null ? [] : [[name, breaker] as const])),
-      ['pictures', upstreams.imageHostState()],
-    ],
+    breakers: upstreams.breakers,
     degradedParts: () => states.problems().map(([part]) => part),
     ...(redis && sharedLimiter && { redis: () => ({ ...redis.stats(), ...sharedLimiter.stats() }) }),
   });

@@ -45,12 +45,20 @@ export interface UpstreamState {
   readonly status?: SourceStatus;
 }
 
+export interface BreakerReading {
+  readonly state: BreakerState;
+  /** How often it opened since the start. */
+  readonly opened: number;
+}
+
 /** Where channels and their pictures come from, each left alone for a while when it fails. */
 export interface Upstreams {
   readonly failover: Failover;
   readonly downloader: Downloader;
   readonly sourceStates: () => readonly UpstreamState[];
   readonly imageHostState: () => BreakerState;
+  /** By upstream, for metrics. */
+  readonly breakers: () => ReadonlyMap<string, BreakerReading>;
   /** What the sources do beside requests. */
   readonly tasks: readonly (() => Promise<void>)[];
   close(): Promise<void>;
@@ -72,7 +80,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         breakers.get('youtube')?.forgetFailures();
         options.onRecovery();
       },
-      onField: (source, field, path) => metrics.sourceFields.inc({ source, field, path: path ?? 'none' }),
+      onField(source, field, path) {
+        // Its series begins with the field's first reading: an alert looks at its increase.
+        if (path !== undefined) metrics.sourceFields.inc({ source, field, path: 'none' }, 0);
+        metrics.sourceFields.inc({ source, field, path: path ?? 'none' });
+      },
     });
   for (const source of sources) {
     for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
@@ -133,6 +145,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       }),
     tasks: sources.map((source) => async () => source.runDueWork?.()),
     imageHostState: () => imageBreaker.state(),
+    breakers() {
+      const all = [...breakers, ['pictures', imageBreaker] as const];
+      return new Map(all.map(([name, breaker]) => [name, { state: breaker.state(), opened: breaker.stats().opened }]));
+    },
     async close() {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();

@@ -7,7 +7,7 @@ export interface GaugeReaders {
   readonly memoryEntries: () => Record<string, number>;
   readonly limiter: () => { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: () => number;
-  readonly breakers: () => readonly (readonly [name: string, state: string])[];
+  readonly breakers: () => ReadonlyMap<string, { readonly state: string; readonly opened: number }>;
   readonly degradedParts: () => readonly string[];
   /** Absent where the instance stands alone. */
   readonly redis?: () => RedisReading;
@@ -22,6 +22,10 @@ interface RedisReading {
 
 /** Sizes and states of the service's parts. */
 export function addGauges({ addGauge, addCounter }: Metrics, readers: GaugeReaders): void {
+  function eachBreaker(figure: (breaker: { state: string; opened: number }) => number): Record<string, number> {
+    return Object.fromEntries([...readers.breakers()].map(([upstream, breaker]) => [upstream, figure(breaker)]));
+  }
+
   addGauge({
     name: 'pennant_encoder_jobs',
     help: 'Pictures being made or waiting for an encoder.',
@@ -68,9 +72,15 @@ export function addGauges({ addGauge, addCounter }: Metrics, readers: GaugeReade
   });
   addGauge({
     name: 'pennant_breaker_open',
-    help: '1 while an upstream is left alone after failures.',
+    help: '1 while an upstream is paused after failures.',
     label: 'upstream',
-    read: () => Object.fromEntries(readers.breakers().map(([name, state]) => [name, state === 'closed' ? 0 : 1])),
+    read: () => eachBreaker(({ state }) => (state === 'closed' ? 0 : 1)),
+  });
+  addCounter({
+    name: 'pennant_breaker_openings_total',
+    help: 'How often an upstream was paused after failures, anew after each failed probe.',
+    label: 'upstream',
+    read: () => eachBreaker(({ opened }) => opened),
   });
   addGauge({
     name: 'pennant_part_degraded',

@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from '../lib/metrics.ts';
+import { registerMetric } from '../lib/register-metric.ts';
 
 /**
  * The process itself, read when scraped. Not the library's default set: that watches every garbage collection, which
  * cost a hot answer more than a microsecond.
  */
-export function addProcessGauges({ addGauge, addCounter }: Metrics): void {
+export function addProcessGauges({ registry, addGauge, addCounter }: Metrics): void {
   const loopDelay = monitorEventLoopDelay({ resolution: 20 });
   loopDelay.enable();
   addCounter({
@@ -32,16 +33,19 @@ export function addProcessGauges({ addGauge, addCounter }: Metrics): void {
     help: 'Open file descriptors; 0 where the system does not tell.',
     read: countOpenFiles,
   });
-  addGauge({
-    name: 'pennant_event_loop_delay_seconds',
-    help: 'Delay of the event loop since the last scrape.',
-    label: 'quantile',
-    read() {
-      const delays = { '0.5': loopDelay.percentile(50) / 1e9, '0.99': loopDelay.percentile(99) / 1e9 };
+  registerMetric(
+    registry,
+    'pennant_event_loop_delay_seconds',
+    'summary',
+    'Delay of the event loop since the last scrape.',
+    () => {
+      const samples = [0.5, 0.99].map((quantile) => {
+        return { labels: { quantile }, value: loopDelay.percentile(quantile * 100) / 1e9 };
+      });
       loopDelay.reset();
-      return delays;
+      return samples;
     },
-  });
+  );
 }
 
 function countOpenFiles(): number {

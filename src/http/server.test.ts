@@ -17,6 +17,7 @@ async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ po
     baseUrls: createBaseUrls({ baseUrls: [] }),
     clock: createManualClock(),
     holders: createHolders(),
+    onRoute: () => undefined,
     onAnswer: () => undefined,
     onFailure: (failure: unknown) => failures.push(failure),
     onUntrustedForward: () => undefined,

@@ -37,6 +37,8 @@ export interface HttpServerOptions
   readonly holders: Holders;
   /** Without it nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Told of each route, of those without one too, before the first request. */
+  readonly onRoute: (route: string) => void;
   /** Told of each answer as it is handed to the socket. */
   readonly onAnswer: (answered: Answered) => void;
   /** Told of each failure that is not the client's. */
@@ -56,9 +58,13 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
+/** In the place of a route, of requests that have none and of those that could not be read. */
+const NO_ROUTE = 'none';
+const UNPARSED = 'unparsed';
+
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { gate, clients, baseUrls, contact, clock, holders, tracing, onAnswer, onFailure } = options;
+  const { gate, clients, baseUrls, contact, clock, holders, tracing, onRoute, onAnswer, onFailure } = options;
   const recentAnswers = createRecentAnswers({ clock });
   const recordBodies = createRecordBodies({ urlForm: options.urlForm });
   holders.add('micro-cache', () => recentAnswers.stats());
@@ -106,7 +112,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     base: baseUrls.fallback,
     contact,
     onFailure,
-    onAnswer: (answered) => onAnswer({ route: 'unparsed', seconds: 0, method: '', path: '', ...answered }),
+    onAnswer: (answered) => onAnswer({ route: UNPARSED, seconds: 0, method: '', path: '', ...answered }),
   });
   app.server.on('connect', unparsed.answerConnect);
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -135,7 +141,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     recentAnswers.keep(exchange, answer);
     exchange.span?.setAttributes({ 'pennant.cache.outcome': answer.cache });
     onAnswer({
-      route: exchange.route ?? 'none',
+      route: exchange.route ?? NO_ROUTE,
       status: answer.status,
       seconds: (clock.monotonic() - exchange.receivedAtMs) / 1000,
       requestId: exchange.id,
@@ -179,6 +185,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     addSearchRoute(routes, routeDeps);
     addBannerRoutes(routes, options);
   }
+  for (const route of [NO_ROUTE, UNPARSED]) onRoute(route);
+  app.addHook('onRoute', ({ url }) => onRoute(url));
   addRoutes(app);
   return app;
 }

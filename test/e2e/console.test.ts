@@ -95,8 +95,9 @@ describe('the state', () => {
     await service.get('/nowhere');
     const { recent, encoder, stores, version } = await stateOf(service);
     expect(recent.requests).toEqual({ answered: 3, unchanged: 0, mistaken: 1, refused: 0, failed: 0 });
-    expect(recent.lookups.records).toEqual({ miss: 1, hit: 1 });
-    expect(recent.lookups.pictures).toEqual({ miss: 1 });
+    const none = { hit: 0, miss: 0, refreshed: 0, stale: 0 };
+    expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 1 });
+    expect(recent.lookups.pictures).toEqual({ ...none, miss: 1 });
     expect(recent.encoded).toBe(1);
     expect(recent.encodingSeconds.p50).toBeGreaterThan(0);
     expect(recent.sources.catalog?.found).toBe(1);

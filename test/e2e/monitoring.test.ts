@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import type { HolderReading } from '../../src/lib/holders.ts';
 import { EVERY_SOURCE, startTestApp, type TestApp } from '../helpers/app.ts';
 
 let service: TestApp;
+let atStart: string;
 beforeAll(async () => {
-  service = await startTestApp({ env: EVERY_SOURCE });
+  // Where nothing listens: the metrics of Redis are there all the same.
+  service = await startTestApp({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
+  atStart = await exposition();
 });
 afterAll(() => service.close());
 
@@ -22,13 +26,13 @@ function dashboardExpressions(): string[] {
   return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 }
 
-/** The text of every `expr:`, on its line or indented under it. */
 function alertExpressions(): string[] {
-  const rules = readDeployed('alerts.yaml').split('- alert:').slice(1);
-  return rules.map((rule) => /expr: (?:\|\n)?([\s\S]*?)\n {8}(?:for|labels):/.exec(rule)?.[1] ?? '');
+  const { groups } = parseYaml(readDeployed('alerts.yaml')) as { groups: { rules: { expr: string }[] }[] };
+  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 }
 
-const METRIC = /\b(?:pennant|process)_[a-z_]+/g;
+/** `up` is Prometheus's own. */
+const METRIC = /\b(?:pennant|process)_[a-z_]+|\bup(?=\{)/g;
 
 function metricsIn(expressions: readonly string[]): string[] {
   const names = expressions.flatMap((expression) => expression.match(METRIC) ?? []);
@@ -49,7 +53,7 @@ describe.each([
     expect(expressions.length).toBeGreaterThan(8);
     for (const expression of expressions) expect(metricsIn([expression])).not.toEqual([]);
     const text = await exposition();
-    const unknown = metricsIn(expressions).filter((name) => !text.includes(`# TYPE ${name} `));
+    const unknown = metricsIn(expressions).filter((name) => name !== 'up' && !text.includes(`# TYPE ${name} `));
     expect(unknown).toEqual([]);
   });
 });
@@ -69,14 +73,30 @@ test('metrics are named by Prometheus’s conventions', async () => {
 });
 
 test('labels have few values whatever is asked for', async () => {
+  const countSeries = async () =>
+    (await exposition()).split('\n').filter((line) => line.startsWith('pennant_http_requests_total{')).length;
+  const before = await countSeries();
   for (let asked = 0; asked < 50; asked += 1) {
     await service.get(`/unknown-${asked}`);
     await service.get(`/api/channel/nobody${asked}?type=handle`);
     await service.request({ method: 'DELETE', url: `/${asked}` });
   }
-  const lines = (await exposition()).split('\n').filter((line) => line.startsWith('pennant_http_requests_total{'));
-  expect(lines.length).toBeGreaterThan(2);
-  expect(lines.length).toBeLessThan(12);
+  // Three new statuses, of three routes.
+  expect((await countSeries()) - before).toBeLessThanOrEqual(9);
+});
+
+test('every series whose increase is alerted on is there from the start', () => {
+  for (const route of ['/api/channel/:identifier', '/:identifier', '/api/search', 'none', 'unparsed']) {
+    for (const status of [500, 502, 503, 504]) {
+      expect(atStart).toContain(`pennant_http_requests_total{route="${route}",status="${status}"} 0\n`);
+    }
+  }
+  for (const reason of ['crash', 'deadline', 'unusable']) {
+    expect(atStart).toContain(`pennant_encoder_processes_ended_total{reason="${reason}"} 0\n`);
+  }
+  for (const upstream of ['youtube', 'youtube-data-api', 'pictures']) {
+    expect(atStart).toContain(`pennant_breaker_openings_total{upstream="${upstream}"} 0\n`);
+  }
 });
 
 test('metrics and console show the same of everything that grows with requests', async () => {

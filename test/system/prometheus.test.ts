@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
+
+/* The files for Prometheus, and what the service exposes, as Prometheus's own tool judges them. */
+
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
+
+function promtool(args: readonly string[], input?: string): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: DEPLOY, encoding: 'utf8', input });
+  return { status, output: stdout + stderr };
+}
+
+describe.skipIf(!findPromtool())('promtool', () => {
+  test('finds the alert rules and the scrape configuration sound', () => {
+    expect(promtool(['check', 'rules', 'alerts.yaml'])).toMatchObject({ status: 0 });
+    expect(promtool(['check', 'config', 'prometheus.yaml'])).toMatchObject({ status: 0 });
+  });
+
+  test('sees each alert fire when it should, and not before', () => {
+    expect(promtool(['test', 'rules', 'alerts-test.yaml'])).toEqual({
+      status: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
+  });
+
+  test('has nothing to say against the metrics', async () => {
+    const service = await startTestApp({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
+    onTestFinished(() => service.close());
+    await service.get('/UCPennantSample00000001A/tv?width=64');
+    const { payload } = await service.app.console.inject({ url: '/metrics', headers: { host: 'localhost' } });
+    expect(promtool(['check', 'metrics'], payload)).toEqual({ status: 0, output: '' });
+  });
+});
+
+/** False where it is absent, but never in CI. */
+function findPromtool(): boolean {
+  if (spawnSync('promtool', ['--version']).status === 0) return true;
+  if (process.env.CI) throw new Error('promtool is needed here: apt-get install prometheus');
+  console.log('SKIPPED: no promtool on this machine, so the files for Prometheus are not checked by it.');
+  return false;
+}

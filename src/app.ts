@@ -283,7 +283,10 @@ export async function buildApp(
   addSourceGauges(metrics, () => upstreams.sourceStates().flatMap(({ status }) => status ?? []));
   addGauges(metrics, {
     encoder: () => encoder.stats(),
-    pictures: () => pictures.stats(),
+    pictures() {
+      const { disk, memory } = pictures.stats();
+      return { plainBytes: disk.plainBytes, customBytes: disk.customBytes, memoryBytes: memory.bytes ?? 0 };
+    },
     memoryEntries: () =>
       Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
     limiter: limiterFigures,

@@ -163,7 +163,12 @@ export const SETTINGS = {
     form.bytes,
     'Memory for records, searches and pictures in use.',
   ),
-  imageCacheBytes: form.setting('IMAGE_CACHE_BYTES', '2GiB', form.bytes, 'Disk space for originals and pictures.'),
+  imageCacheBytes: form.setting(
+    'IMAGE_CACHE_BYTES',
+    '2GiB',
+    form.bytes,
+    'Disk space for originals and pictures, in whole blocks of 4 KiB. At most 500,000 files are kept.',
+  ),
   encoders: form.setting(
     'ENCODERS',
     '0',

@@ -168,7 +168,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
       if (isHit) counts().hits += 1;
       if (isHit && isFromMemory) counts().memoryHits += 1;
     },
-    memoryBytes: () => records.stats().bytes + originals.stats().bytes + pictures.stats().memoryBytes,
+    memoryBytes: () => records.stats().bytes + originals.stats().bytes + (pictures.stats().memory.bytes ?? 0),
   };
 }
 

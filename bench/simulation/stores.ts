@@ -57,7 +57,14 @@ export function createSimulatedFiles(maxBytes: number): SimulatedFiles {
     },
     eraseChannels: notPlayed,
     eraseAll: notPlayed,
-    stats: () => ({ plainBytes: files.calculatedSize, customBytes: 0, files: files.size }),
+    stats: () => ({
+      entries: files.size,
+      maxEntries: Number.POSITIVE_INFINITY,
+      bytes: files.calculatedSize,
+      maxBytes,
+      plainBytes: files.calculatedSize,
+      customBytes: 0,
+    }),
     async close() {},
     reads: () => reads,
   };

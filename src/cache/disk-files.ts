@@ -2,21 +2,23 @@ import { readFile, rm, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/error-code.ts';
-import { listed, removeIfAllowed } from './directories.ts';
-import { createFileIndex, type IndexedFile, indexedFile } from './file-index.ts';
+import { listed, removeIfAllowed, removeIfEmpty } from './directories.ts';
+import { createFileIndex, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
 import {
   channelDigestIn,
   channelDigestOf,
   digestOf,
   type FileName,
+  fileBytesOf,
   fileNameOf,
   isContentOf,
   parseFileName,
   relativePathOf,
   shardOf,
 } from './file-names.ts';
+import { createFileQuota } from './file-quota.ts';
 import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
-import type { ErasedFiles, FileClass, FileStore } from './files.ts';
+import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
 import { removeLeftovers, writeWhole } from './temporary-files.ts';
 
 export type DiskFileStoreEvent =
@@ -30,18 +32,22 @@ export type DiskFileStoreEvent =
 export interface DiskFileStoreOptions {
   /** Made when it is not there. */
   readonly directory: string;
-  /** Quota for all files together. */
+  /** Quota for all files together, in whole blocks of the disk, their directories included. */
   readonly maxBytes: number;
-  /** The part of the quota that files of class `custom` may take; they also go first when the whole is full. */
+  /** How many files there may be; each takes some 190 bytes of memory. Default: 500,000. */
+  readonly maxFiles?: number;
+  /** The part of both that files of class `custom` may take; they also go first when the whole is full. */
   readonly customShare?: number;
   readonly clock: Clock;
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
+/** The index of so many files takes 95 MB of memory. */
+const DEFAULT_MAX_FILES = 500_000;
 const DEFAULT_CUSTOM_SHARE = 0.25;
 const TEMPORARY = 'tmp';
 /** Each use would cost a write; the order of use need not outlive the process more exactly. */
-const REMEMBER_USE_AFTER_MS = 3_600_000;
+const REMEMBER_USE_AFTER_MINUTES = 60;
 
 /**
  * Picture bytes as plain files, one each, under a quota: the least recently used go first. Whatever is cut, damaged or
@@ -51,13 +57,11 @@ const REMEMBER_USE_AFTER_MS = 3_600_000;
  * `set` rejects when the disk is full or may not be written to; what is there can still be read then.
  */
 export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
-  const { maxBytes, customShare = DEFAULT_CUSTOM_SHARE, clock, onEvent } = options;
+  const { maxBytes, maxFiles = DEFAULT_MAX_FILES, customShare = DEFAULT_CUSTOM_SHARE, clock, onEvent } = options;
   const directory = resolve(options.directory);
   const temporaryDirectory = join(directory, TEMPORARY);
-  const maxCustomBytes = Math.floor(maxBytes * customShare);
   const index = createFileIndex();
-  /** Of writes under way, counted from their start: many at once would overrun the quota. */
-  const reservedBytes: Record<FileClass, number> = { plain: 0, custom: 0 };
+  const quota = createFileQuota({ index, maxBytes, maxFiles, customShare });
   const stop = new AbortController();
   let scanning: Promise<void> | undefined;
   let mustScanAgain = false;
@@ -70,12 +74,13 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   async function scan(): Promise<void> {
     try {
-      await scanFiles(directory, index, stop.signal);
+      // The index must not outgrow its bound meanwhile; of all files that were seen, those used last are left.
+      await scanFiles({ directory, index, nowMs: clock.now(), signal: stop.signal, afterDirectory: evictSurplus });
       if (stop.signal.aborted) return;
       await removeLeftovers(temporaryDirectory);
       await evictSurplus();
-      const { files, plainBytes, customBytes } = stats();
-      onEvent({ kind: 'scanned', files, bytes: plainBytes + customBytes });
+      const { entries, bytes } = stats();
+      onEvent({ kind: 'scanned', files: entries, bytes });
     } catch (error) {
       // What it has not seen is still found, but not counted: it starts anew when the disk can be written to.
       mustScanAgain = true;
@@ -83,7 +88,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     }
   }
 
-  function pathOf(file: IndexedFile): string {
+  function pathOf(file: FileName): string {
     return join(directory, relativePathOf(file));
   }
 
@@ -94,23 +99,32 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     const shard = join(directory, shardOf(digest));
     const name = (await listed(shard)).map(parseFileName).find((found) => found?.digest === digest);
     if (name === undefined) return undefined;
-    const file = await inspect(join(directory, relativePathOf(name)), name);
-    if (file !== undefined && index.find(digest) === undefined) index.put(file);
-    return index.find(digest);
+    const found = await inspect(pathOf(name), name, clock.now());
+    if (found === undefined || index.find(digest) !== undefined) return index.find(digest);
+    // On a full disk that may not be written to, nothing can be evicted for it: it is used all the same.
+    if (quota.hasPlaceInIndex()) index.put(found.file, found.usedAtMs);
+    return found.file;
   }
 
   async function markUsed(file: IndexedFile): Promise<void> {
     const nowMs = clock.now();
     index.use(file, nowMs);
-    if (nowMs - file.rememberedUseAtMs < REMEMBER_USE_AFTER_MS) return;
-    file.rememberedUseAtMs = nowMs;
+    const sinceRemembered = minuteOf(nowMs) - file.rememberedUseMinute;
+    // After the clock was set back the time that is remembered is a wrong one.
+    if (sinceRemembered >= 0 && sinceRemembered < REMEMBER_USE_AFTER_MINUTES) return;
+    file.rememberedUseMinute = minuteOf(nowMs);
     // A file that was just removed, or a disk that may only be read: the use is not remembered, the picture is good.
     await utimes(pathOf(file), nowMs / 1000, nowMs / 1000).catch(() => undefined);
   }
 
   async function remove(file: IndexedFile): Promise<void> {
     index.remove(file);
-    await rm(pathOf(file), { force: true });
+    await removeName(file);
+  }
+
+  async function removeName(name: FileName): Promise<void> {
+    await rm(pathOf(name), { force: true });
+    if (!index.hasFilesBeside(name)) await removeIfEmpty(join(directory, shardOf(name.digest)));
   }
 
   async function discardDamaged(file: IndexedFile): Promise<void> {
@@ -119,21 +133,14 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     await removeIfAllowed(pathOf(file));
   }
 
-  function findSurplus(): IndexedFile | undefined {
-    const customBytes = index.totals('custom').bytes + reservedBytes.custom;
-    const bytes = customBytes + index.totals('plain').bytes + reservedBytes.plain;
-    if (customBytes <= maxCustomBytes && bytes <= maxBytes) return undefined;
-    const custom = index.leastRecentlyUsed('custom');
-    return custom ?? (bytes > maxBytes ? index.leastRecentlyUsed('plain') : undefined);
-  }
-
   async function evictSurplus(): Promise<void> {
-    for (let file = findSurplus(); file !== undefined; file = findSurplus()) {
+    for (let file = quota.findSurplus(); file !== undefined; file = quota.findSurplus()) {
+      const { rank } = file;
       try {
         await remove(file);
-        onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: file.bytes });
+        onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
       } catch (error) {
-        index.put(file);
+        index.putBack(file, rank);
         throw error;
       }
     }
@@ -142,26 +149,19 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   async function write(key: string, content: Buffer, fileClass: FileClass): Promise<void> {
     const name = await fileNameOf(key, content, fileClass);
     const nowMs = clock.now();
-    reservedBytes[fileClass] += name.bytes;
+    const release = quota.reserve(name.bytes, fileClass);
     try {
       await evictSurplus();
       await writeWhole(join(directory, relativePathOf(name)), temporaryDirectory, content, nowMs);
     } finally {
-      reservedBytes[fileClass] -= name.bytes;
+      release();
     }
     const previous = index.find(name.digest);
-    index.put(indexedFile(name, nowMs));
+    index.putNew(indexedFile(name, nowMs), nowMs);
     const isReplaced = previous !== undefined && relativePathOf(previous) !== relativePathOf(name);
     if (isReplaced) await rm(pathOf(previous), { force: true });
     // Writes that ran side by side may have been too large together.
     await evictSurplus();
-  }
-
-  /** Pictures of a client's own size never push out those that everybody asks for. */
-  function hasRoomFor(bytes: number, fileClass: FileClass): boolean {
-    if (fileClass === 'plain') return bytes <= maxBytes;
-    const takenBytes = index.totals('plain').bytes + reservedBytes.plain + reservedBytes.custom;
-    return reservedBytes.custom + bytes <= maxCustomBytes && takenBytes + bytes <= maxBytes;
   }
 
   async function removeKey(key: string): Promise<void> {
@@ -174,19 +174,26 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     const erased = { files: 0, bytes: 0 };
     for await (const name of fileNamesIn(directory)) {
       if (!isMeant(name)) continue;
-      await rm(join(directory, relativePathOf(name)), { force: true });
       const known = index.find(name.digest);
       if (known !== undefined) index.remove(known);
+      await removeName(name);
       erased.files += 1;
-      erased.bytes += name.bytes;
+      erased.bytes += fileBytesOf(name.bytes);
     }
     return erased;
   }
 
-  function stats() {
+  function stats(): FileStoreStats {
     const plain = index.totals('plain');
     const custom = index.totals('custom');
-    return { plainBytes: plain.bytes, customBytes: custom.bytes, files: plain.files + custom.files };
+    return {
+      entries: plain.files + custom.files,
+      maxEntries: maxFiles,
+      bytes: plain.bytes + custom.bytes + index.directoryBytes(),
+      maxBytes,
+      plainBytes: plain.bytes,
+      customBytes: custom.bytes,
+    };
   }
 
   return {
@@ -211,7 +218,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     async findPath(key) {
       const file = await find(digestOf(key));
       if (file === undefined) return undefined;
-      const found = await inspect(pathOf(file), file);
+      const found = await inspect(pathOf(file), file, clock.now());
       if (found === undefined) {
         index.remove(file);
         return undefined;
@@ -221,7 +228,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     },
 
     async set(key, bytes, fileClass) {
-      if (bytes.length === 0 || !hasRoomFor(bytes.length, fileClass)) return removeKey(key);
+      if (bytes.length === 0 || !quota.hasRoomFor(bytes.length, fileClass)) return removeKey(key);
       try {
         await write(key, bytes, fileClass);
       } catch (error) {

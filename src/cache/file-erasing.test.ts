@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createDiskFileStore } from './disk-files.ts';
 import type { FileStore } from './files.ts';
@@ -34,12 +35,12 @@ test('every file of a channel goes: originals, pictures and those of a client’
       await files.set(`picture2/${channelId}/now/${width}`, PICTURE, 'custom');
     await other.set(`picture2/${channelId}/now/plain`, PICTURE, 'plain');
   }
-  expect(await files.eraseChannels(new Set([GONE]))).toEqual({ files: 43, bytes: 43_000 });
+  expect(await files.eraseChannels(new Set([GONE]))).toEqual({ files: 43, bytes: 43 * BLOCK_BYTES });
   expect(await fileNames(directory)).toHaveLength(43);
   expect(await files.get(`original/${GONE}/now`)).toBeUndefined();
   expect(await other.get(`picture2/${GONE}/now/plain`)).toBeUndefined();
   expect(await files.get(`original/${KEPT}/a year ago`)).toEqual(PICTURE);
-  expect(files.stats()).toMatchObject({ plainBytes: 2_000, customBytes: 40_000 });
+  expect(files.stats()).toMatchObject({ plainBytes: 2 * BLOCK_BYTES, customBytes: 40 * BLOCK_BYTES });
 });
 
 test('everything goes, and new files are stored', async () => {
@@ -47,7 +48,7 @@ test('everything goes, and new files are stored', async () => {
   const files = open(directory);
   await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');
   await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
-  expect(await files.eraseAll()).toEqual({ files: 2, bytes: 2_000 });
+  expect(await files.eraseAll()).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   expect(await fileNames(directory)).toEqual([]);
   await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
   expect(await files.get(`picture2/${KEPT}/x`)).toEqual(PICTURE);

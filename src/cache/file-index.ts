@@ -1,20 +1,32 @@
+import { compactCopy } from '../lib/compact-copy.ts';
 import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/ranked-lists.ts';
 import { createShardedMap } from '../lib/sharded-map.ts';
-import type { FileName } from './file-names.ts';
+import { directoryBytesOf, type FileName, fileBytesOf, SHARD_COUNT, shardNumberOf } from './file-names.ts';
 import type { FileClass } from './files.ts';
 
+/** Small integers and one short text: some 190 bytes of memory for each file (the test measures it). */
 export interface IndexedFile extends FileName, Ranked<IndexedFile> {
-  /** Wall clock; for a file of an earlier run, known to the hour. */
-  usedAtMs: number;
-  /** The use that the file's modification time tells of, for the next run. */
-  rememberedUseAtMs: number;
+  /** The use that the file's modification time tells of, for the next run; minutes since 1970. */
+  rememberedUseMinute: number;
 }
 
-export function indexedFile(name: FileName, usedAtMs: number): IndexedFile {
-  return { ...name, usedAtMs, rememberedUseAtMs: usedAtMs, rank: UNRANKED, previous: undefined, next: undefined };
+export function indexedFile(name: FileName, rememberedUseMs: number): IndexedFile {
+  return {
+    // Without the text that it was cut out of.
+    digest: compactCopy(name.digest),
+    bytes: name.bytes,
+    checksum: name.checksum,
+    fileClass: name.fileClass,
+    isOriginal: name.isOriginal,
+    rememberedUseMinute: minuteOf(rememberedUseMs),
+    rank: UNRANKED,
+    previous: undefined,
+    next: undefined,
+  };
 }
 
 export interface ClassTotals {
+  /** That the files take on the disk. */
   readonly bytes: number;
   readonly files: number;
 }
@@ -22,14 +34,22 @@ export interface ClassTotals {
 /** Which files there are, how much they take, and which was used least recently. In memory, nothing takes long. */
 export interface FileIndex {
   find(digest: string): IndexedFile | undefined;
-  /** Adds a file in place of the one with the same digest. */
-  put(file: IndexedFile): void;
+  /** Adds a file of an earlier time in place of the one with the same digest. */
+  put(file: IndexedFile, usedAtMs: number): void;
+  /** Adds a file that has just been written, as the one that was used last. */
+  putNew(file: IndexedFile, nowMs: number): void;
+  /** Adds a file that could not be removed from the disk where it was. */
+  putBack(file: IndexedFile, rank: number): void;
   /** Does nothing when another file has taken the place. */
   remove(file: IndexedFile): void;
-  /** Makes the file the one that was used last. */
+  /** Makes the file the one that was used last; does nothing when it is not in the index. */
   use(file: IndexedFile, nowMs: number): void;
   leastRecentlyUsed(fileClass: FileClass): IndexedFile | undefined;
   totals(fileClass: FileClass): ClassTotals;
+  /** That the directories with files in them take on the disk. */
+  directoryBytes(): number;
+  /** Whether the file's directory has files of the index in it. */
+  hasFilesBeside(file: FileName): boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -47,33 +67,53 @@ interface ClassIndex {
 export function createFileIndex(): FileIndex {
   const byDigest = createShardedMap<IndexedFile>();
   const classes: Record<FileClass, ClassIndex> = { plain: createClassIndex(), custom: createClassIndex() };
+  const filesInShard = new Uint32Array(SHARD_COUNT);
+  let directoryBytes = 0;
+  /** Only rises: a clock that is set back must not make what is used now look older than what was used before. */
+  let lastHour = 0;
+
+  function count(file: FileName, change: 1 | -1): void {
+    const shard = shardNumberOf(file.digest);
+    const before = filesInShard[shard] as number;
+    filesInShard[shard] = before + change;
+    directoryBytes += directoryBytesOf(before + change) - directoryBytesOf(before);
+    classes[file.fileClass].bytes += change * fileBytesOf(file.bytes);
+    classes[file.fileClass].files += change;
+  }
 
   function remove(file: IndexedFile): void {
     if (byDigest.get(file.digest) !== file) return;
     byDigest.delete(file.digest);
     classes[file.fileClass].filesByHour.remove(file);
-    classes[file.fileClass].bytes -= file.bytes;
-    classes[file.fileClass].files -= 1;
+    count(file, -1);
+  }
+
+  function put(file: IndexedFile, hour: number): void {
+    const previous = byDigest.get(file.digest);
+    if (previous !== undefined) remove(previous);
+    byDigest.set(file.digest, file);
+    classes[file.fileClass].filesByHour.place(file, hour);
+    count(file, 1);
+  }
+
+  function hourOfUse(nowMs: number): number {
+    lastHour = Math.max(lastHour, hourOf(nowMs));
+    return lastHour;
   }
 
   return {
     find: (digest) => byDigest.get(digest),
-    put(file) {
-      const previous = byDigest.get(file.digest);
-      if (previous !== undefined) remove(previous);
-      byDigest.set(file.digest, file);
-      classes[file.fileClass].filesByHour.place(file, hourOf(file));
-      classes[file.fileClass].bytes += file.bytes;
-      classes[file.fileClass].files += 1;
-    },
+    put: (file, usedAtMs) => put(file, hourOf(usedAtMs)),
+    putNew: (file, nowMs) => put(file, hourOfUse(nowMs)),
+    putBack: put,
     remove,
     use(file, nowMs) {
-      if (byDigest.get(file.digest) !== file) return;
-      file.usedAtMs = nowMs;
-      classes[file.fileClass].filesByHour.place(file, hourOf(file));
+      if (byDigest.get(file.digest) === file) classes[file.fileClass].filesByHour.place(file, hourOfUse(nowMs));
     },
     leastRecentlyUsed: (fileClass) => classes[fileClass].filesByHour.lowest(),
     totals: (fileClass) => ({ bytes: classes[fileClass].bytes, files: classes[fileClass].files }),
+    directoryBytes: () => directoryBytes,
+    hasFilesBeside: ({ digest }) => (filesInShard[shardNumberOf(digest)] as number) > 0,
   };
 }
 
@@ -81,6 +121,10 @@ function createClassIndex(): ClassIndex {
   return { filesByHour: createRankedLists<IndexedFile>(), bytes: 0, files: 0 };
 }
 
-function hourOf(file: IndexedFile): number {
-  return Math.max(0, Math.floor(file.usedAtMs / HOUR_MS));
+function hourOf(ms: number): number {
+  return Math.max(0, Math.floor(ms / HOUR_MS));
+}
+
+export function minuteOf(ms: number): number {
+  return Math.floor(ms / 60_000);
 }

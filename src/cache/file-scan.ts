@@ -1,50 +1,77 @@
-import { stat } from 'node:fs/promises';
+import { stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrorCode } from '../lib/error-code.ts';
-import { listed, removeIfAllowed } from './directories.ts';
+import { listed, removeIfAllowed, removeIfEmpty } from './directories.ts';
 import { type FileIndex, type IndexedFile, indexedFile } from './file-index.ts';
-import { type FileName, parseFileName, relativePathOf } from './file-names.ts';
+import { type FileName, isShard, parseFileName, relativePathOf } from './file-names.ts';
+
+export interface ScanOptions {
+  readonly directory: string;
+  readonly index: FileIndex;
+  /** Wall clock: what was used later than this was used under a wrong clock. */
+  readonly nowMs: number;
+  /** Ends the scan early, without an error. */
+  readonly signal: AbortSignal;
+  /** Called when the files of one directory have been added. */
+  readonly afterDirectory: () => Promise<void>;
+}
 
 /**
  * Adds every sound file below the directory to the index, and removes those of ours that are cut or outdated. Waits for
  * the disk directory by directory, so that nothing else has to wait for it.
- *
- * @param signal ends the scan early, without an error.
  */
-export async function scanFiles(directory: string, index: FileIndex, signal: AbortSignal): Promise<void> {
-  for await (const name of fileNamesIn(directory)) {
-    if (signal.aborted) return;
-    await add(directory, name, index);
+export async function scanFiles(options: ScanOptions): Promise<void> {
+  for (const shard of await listed(options.directory)) {
+    const names = await fileNamesOf(options.directory, shard);
+    for (const name of names) {
+      if (options.signal.aborted) return;
+      await add(options, name);
+    }
+    // Of what was evicted; a former version left its directories.
+    if (names.length === 0 && isShard(shard)) await removeIfEmpty(join(options.directory, shard));
+    await options.afterDirectory();
   }
 }
 
 /** The names of all files below the directory that are ours. */
 export async function* fileNamesIn(directory: string): AsyncGenerator<FileName> {
-  for (const shard of await listed(directory)) {
-    for (const name of (await listed(join(directory, shard))).map(parseFileName)) {
-      if (name !== undefined) yield name;
-    }
-  }
+  for (const shard of await listed(directory)) yield* await fileNamesOf(directory, shard);
 }
 
-async function add(directory: string, name: FileName, index: FileIndex): Promise<void> {
+async function fileNamesOf(directory: string, shard: string): Promise<FileName[]> {
+  return (await listed(join(directory, shard))).map(parseFileName).filter((name) => name !== undefined);
+}
+
+async function add({ directory, index, nowMs }: ScanOptions, name: FileName): Promise<void> {
   const path = join(directory, relativePathOf(name));
-  const file = await inspect(path, name);
-  if (file === undefined) return;
+  const found = await inspect(path, name, nowMs);
+  if (found === undefined) return;
   const known = index.find(name.digest);
   if (known === undefined) {
-    index.put(file);
+    index.put(found.file, found.usedAtMs);
+    if (found.isFromTheFuture) await utimes(path, nowMs / 1000, nowMs / 1000).catch(() => undefined);
   } else if (relativePathOf(known) !== relativePathOf(name)) {
     // Two contents of one key: the other process, or an earlier one that was killed, has left the older.
     await removeIfAllowed(path);
   }
 }
 
+export interface InspectedFile {
+  readonly file: IndexedFile;
+  /** Never later than now. */
+  readonly usedAtMs: number;
+  /** Its modification time is one that a wrong clock wrote. */
+  readonly isFromTheFuture: boolean;
+}
+
 /** The file as the index has it; `undefined` when it is gone, or was removed because its length is wrong. */
-export async function inspect(path: string, name: FileName): Promise<IndexedFile | undefined> {
+export async function inspect(path: string, name: FileName, nowMs: number): Promise<InspectedFile | undefined> {
   try {
     const { size, mtimeMs } = await stat(path);
-    if (size === name.bytes) return indexedFile(name, mtimeMs);
+    if (size === name.bytes) {
+      const usedAtMs = Math.min(mtimeMs, nowMs);
+      return { file: indexedFile(name, mtimeMs), usedAtMs, isFromTheFuture: mtimeMs > nowMs };
+    }
     await removeIfAllowed(path);
   } catch (error) {
     if (!hasErrorCode(error, 'ENOENT')) throw error;

@@ -1,14 +1,22 @@
+import type { HolderStats } from '../lib/holders.ts';
+
 /** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
 export type FileClass = 'plain' | 'custom';
 
-export interface FileStoreStats {
+/** `bytes` is what the files and their directories take on the disk. */
+export interface FileStoreStats extends HolderStats {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  /** Of `bytes`, without the directories. */
   readonly plainBytes: number;
   readonly customBytes: number;
-  readonly files: number;
 }
 
 export interface ErasedFiles {
   readonly files: number;
+  /** That they took on the disk. */
   readonly bytes: number;
 }
 

@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { compactBytes } from '../lib/compact-copy.ts';
+import type { HolderStats } from '../lib/holders.ts';
 import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
 import { channelOfPicture } from './keys.ts';
 import type { SharedPictures } from './shared-pictures.ts';
@@ -8,6 +10,8 @@ export interface PictureCacheOptions {
   /** Asked for what is neither in memory nor on disk; holds `plain` pictures only. */
   readonly shared?: SharedPictures;
   readonly maxMemoryBytes: number;
+  /** Of pictures that wait to be written. Default: 64 MiB. */
+  readonly maxWriteBytes?: number;
   /** Told when writing or reading begins to fail and when it works again, not for every call. */
   readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
 }
@@ -15,7 +19,10 @@ export interface PictureCacheOptions {
 export interface PictureCache {
   get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
   has(key: string, fileClass: FileClass): Promise<boolean>;
-  /** Returns at once; the file is written behind the answer. A failed write costs a later encode, nothing else. */
+  /**
+   * Returns at once; the file is written behind the answer. A failed write costs a later encode, nothing else; so does
+   * one that is left out because the disk is slower than pictures come.
+   */
   put(key: string, bytes: Buffer, fileClass: FileClass): void;
   /** For a process that reads the picture itself: its file, or its bytes where they are few or there is no file. */
   findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
@@ -23,26 +30,37 @@ export interface PictureCache {
   eraseChannels(channelIds: ReadonlySet<string>): Promise<ErasedFiles>;
   /** Removes every picture, here and from what is shared. Rejects when one cannot be removed. */
   eraseAll(): Promise<ErasedFiles>;
-  stats(): FileStoreStats & { memoryBytes: number };
+  stats(): PictureCacheStats;
   isWorking(): boolean;
   /** Waits for the writes under way. */
   close(): Promise<void>;
+}
+
+export interface PictureCacheStats {
+  readonly disk: FileStoreStats;
+  readonly memory: HolderStats;
+  /** Files that are being written. */
+  readonly writes: HolderStats;
 }
 
 /** Of the memory that pictures may take: pictures of a client's own size must not push out what everybody asks for. */
 const CUSTOM_SHARE = 0.25;
 /** Copying more to another process would hold the event loop for milliseconds. */
 const MAX_HANDED_BYTES = 1024 * 1024;
-const ENTRY_OVERHEAD_BYTES = 300;
+/** The buffer's objects and the cache's own lists (measured; the test compares). */
+const ENTRY_OVERHEAD_BYTES = 550;
+/** A disk that hangs must not fill the memory; the largest original is 16 MiB. */
+const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
 /** Pictures in memory over pictures on disk, and over what other instances have made where there are any. */
 export function createPictureCache(options: PictureCacheOptions): PictureCache {
-  const { files, shared, maxMemoryBytes, onStateChange } = options;
+  const { files, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES, onStateChange } = options;
   const memory: Record<FileClass, LRUCache<string, Buffer>> = {
     plain: createMemory(maxMemoryBytes * (1 - CUSTOM_SHARE)),
     custom: createMemory(maxMemoryBytes * CUSTOM_SHARE),
   };
   const writing = new Map<string, { readonly bytes: Buffer; readonly done: Promise<void> }>();
+  let writingBytes = 0;
   let isWorking = true;
 
   function report(error?: unknown): void {
@@ -76,12 +94,15 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
       report(error);
     } finally {
       writing.delete(key);
+      writingBytes -= sizeOf(bytes, key);
     }
   }
 
-  function keep(key: string, bytes: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
+  function keep(key: string, picture: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
+    const bytes = compactBytes(picture);
     memory[fileClass].set(key, bytes);
-    if (writing.has(key)) return;
+    if (writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
+    writingBytes += sizeOf(bytes, key);
     writing.set(key, { bytes, done: write(key, bytes, fileClass, isShared) });
   }
 
@@ -140,7 +161,15 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
       return files.eraseAll();
     },
 
-    stats: () => ({ ...files.stats(), memoryBytes: memory.plain.calculatedSize + memory.custom.calculatedSize }),
+    stats: () => ({
+      disk: files.stats(),
+      memory: {
+        entries: memory.plain.size + memory.custom.size,
+        bytes: memory.plain.calculatedSize + memory.custom.calculatedSize,
+        maxBytes: maxMemoryBytes,
+      },
+      writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
+    }),
     isWorking: () => isWorking,
 
     async close() {
@@ -150,9 +179,11 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   };
 }
 
+/** With 0 bytes it keeps nothing. */
 function createMemory(maxBytes: number): LRUCache<string, Buffer> {
-  return new LRUCache({
-    maxSize: Math.max(1, Math.floor(maxBytes)),
-    sizeCalculation: (bytes) => ENTRY_OVERHEAD_BYTES + bytes.length,
-  });
+  return new LRUCache({ maxSize: Math.max(1, Math.floor(maxBytes)), sizeCalculation: sizeOf });
+}
+
+function sizeOf(bytes: Buffer, key: string): number {
+  return ENTRY_OVERHEAD_BYTES + key.length + bytes.length;
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
 import { lookInto } from './cache-schema.ts';
+import { fileBytesOf } from './file-names.ts';
 import { fileNamesIn } from './file-scan.ts';
 import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
 import { REDIS_KEY_PREFIX } from './redis.ts';
@@ -25,7 +26,7 @@ type StoredKind = (typeof STORED_KINDS)[number];
 
 export interface KindStatistics {
   readonly entries: number;
-  /** Of keys and values, or of files. */
+  /** Of keys and values, or what files take on the disk. */
   readonly bytes: number;
   /** When the oldest was stored, milliseconds since 1970; `undefined` where that is not written down. */
   readonly oldestMs?: number | undefined;
@@ -123,7 +124,7 @@ export async function readFileStatistics(directory: string): Promise<Statistics>
   const counter = createCounter();
   for await (const { bytes, fileClass, isOriginal } of fileNamesIn(directory)) {
     const ofClass = fileClass === 'custom' ? 'ownSizes' : 'variants';
-    counter.add(isOriginal ? 'originals' : ofClass, { entries: 1, bytes });
+    counter.add(isOriginal ? 'originals' : ofClass, { entries: 1, bytes: fileBytesOf(bytes) });
   }
   return counter.statistics;
 }

@@ -45,13 +45,17 @@ async function renameInto(from: string, to: string): Promise<void> {
   await withDirectory(to, () => rename(from, to));
 }
 
+const MAX_ATTEMPTS = 5;
+
+/** Makes the directory where it is missing. Others may remove it again while it is empty: hence more than one attempt. */
 async function withDirectory<T>(path: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!hasErrorCode(error, 'ENOENT')) throw error;
-    await mkdir(dirname(path), { recursive: true });
-    return run();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!hasErrorCode(error, 'ENOENT') || attempt === MAX_ATTEMPTS) throw error;
+      await mkdir(dirname(path), { recursive: true });
+    }
   }
 }
 

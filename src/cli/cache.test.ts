@@ -17,11 +17,11 @@ async function clearOnTerminal(directory: string, line: string) {
       done();
     },
   });
-  const files = createDiskFileStore({ directory, maxBytes: 1_000, clock: systemClock, onEvent: () => undefined });
+  const files = createDiskFileStore({ directory, maxBytes: 1_000_000, clock: systemClock, onEvent: () => undefined });
   const exitCode = await runCacheCommand(['clear'], {
     dataDir: directory,
     redis: undefined,
-    imageCacheBytes: 1_000,
+    imageCacheBytes: 1_000_000,
     consoleOrigin: undefined,
     stdin,
     stdout: new PassThrough(),
@@ -47,7 +47,7 @@ test.each([
   ['yonder', 1, 1],
 ])('on a terminal "%s" decides whether the cache is emptied', async (line, exitCode, filesLeft) => {
   const directory = await createTemporaryDirectory();
-  const files = createDiskFileStore({ directory, maxBytes: 1_000, clock: systemClock, onEvent: () => undefined });
+  const files = createDiskFileStore({ directory, maxBytes: 1_000_000, clock: systemClock, onEvent: () => undefined });
   await files.set('picture2/UC/x', Buffer.from('picture'), 'plain');
   await files.close();
   const ended = await clearOnTerminal(directory, line);

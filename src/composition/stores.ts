@@ -111,11 +111,9 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     originals: readThrough<Original>('originals', STORED_VALUES.originals),
   };
 
-  holders.add('pictures on disk', () => {
-    const { plainBytes, customBytes, files } = pictures.stats();
-    return { entries: files, bytes: plainBytes + customBytes, maxBytes: config.imageCacheBytes };
-  });
-  holders.add('pictures in memory', () => ({ bytes: pictures.stats().memoryBytes, maxBytes: shareOf('pictures') }));
+  holders.add('pictures on disk', () => pictures.stats().disk);
+  holders.add('pictures in memory', () => pictures.stats().memory);
+  holders.add('pictures being written', () => pictures.stats().writes);
   for (const [kind, cache] of Object.entries(caches)) {
     const maxBytes = shareOf(kind as keyof typeof caches);
     holders.add(`${kind} in memory`, () => ({ entries: cache.stats().entries, bytes: cache.stats().bytes, maxBytes }));

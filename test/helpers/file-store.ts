@@ -6,20 +6,20 @@ import { createManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 
 /** A file store in a directory of its own, opened as often as a test likes; a test ends what it opened. */
-export async function setUpFileStore(options: { maxBytes?: number; directory?: string } = {}) {
+export async function setUpFileStore(options: { maxBytes?: number; maxFiles?: number; directory?: string } = {}) {
   const directory = options.directory ?? (await createTemporaryDirectory());
   const clock = createManualClock();
   const events: DiskFileStoreEvent[] = [];
 
-  function open(maxBytes = options.maxBytes ?? 1_000_000) {
-    const files = createDiskFileStore({ directory, maxBytes, clock, onEvent: (event) => events.push(event) });
+  function open(maxBytes = options.maxBytes ?? 1_000_000, maxFiles = options.maxFiles ?? 1_000) {
+    const files = createDiskFileStore({ directory, maxBytes, maxFiles, clock, onEvent: (event) => events.push(event) });
     onTestFinished(() => files.close());
     return files;
   }
 
-  async function openScanned(maxBytes?: number) {
+  async function openScanned(maxBytes?: number, maxFiles?: number) {
     const scans = countOf('scanned');
-    const files = open(maxBytes);
+    const files = open(maxBytes, maxFiles);
     await expect.poll(() => countOf('scanned')).toBe(scans + 1);
     return files;
   }
@@ -36,13 +36,23 @@ export function bytesOf(text: string, length = 1_000): Buffer {
   return Buffer.alloc(length, text);
 }
 
-/** Of all files below a directory. */
+/** What a disk gives out at least. */
+export const BLOCK_BYTES = 4_096;
+/** What one small file takes with the directory that it is alone in. */
+export const SMALL_FILE_BYTES = 2 * BLOCK_BYTES;
+
+/** What all files below a directory take, in whole blocks, with the directories that they are in. */
 export async function bytesOnDisk(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const sizes = entries
-    .filter((entry) => entry.isFile())
-    .map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size);
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
+  const blocks = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK_BYTES), 0);
+  return (blocks + new Set(files.map(({ parentPath }) => parentPath)).size) * BLOCK_BYTES;
+}
+
+/** Names of the directories that files are in, empty ones too. */
+export async function shardsOf(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => /^[0-9a-f]{3}$/.test(name));
 }
 
 /** Where a stored file lies. */

@@ -11,13 +11,14 @@ import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
+import { oneKey } from './one-key.ts';
 import { pictures } from './pictures.ts';
 import { createReport, loadAverage } from './report.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
 
-const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, stops, pictures, upstream, time];
+const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, oneKey, stops, pictures, upstream, time];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import { jsonAnswer, OWN_ANSWERS, ownAnswer, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
+import { youtubeSettings } from '../helpers/youtube-service.ts';
+import type { FaultContext, Subject } from './context.ts';
+import type { Outcome } from './report.ts';
+
+/** Twice as often as a circuit breaker needs to open, by two clients. */
+const REQUEST_EVERY_MS = 500;
+/** As many as the budget of calls has room for. */
+const STRANGER_EVERY_MS = 2_500;
+/** CONTRACT section 5: how long a failure of one key is remembered. */
+const REMEMBERED_MS = 15_000;
+
+type ReplayCall = ReplayServer['calls'][number];
+
+interface KeyAttack {
+  readonly name: string;
+  readonly url: string;
+  readonly status: number;
+  /** Calls that are made for the key. */
+  readonly isForKey: (call: ReplayCall) => boolean;
+}
+
+const WITHOUT_TITLE = 'UConeKeyWithoutTitle0001';
+const REFUSED = 'UConeKeyRefusedPicture01';
+const CUT = 'UConeKeyCutPicture000001';
+const GONE = 'UConeKeyGonePicture00001';
+
+const ATTACKS: readonly KeyAttack[] = [
+  { name: 'one channel that is not shown', ...channelAttack('UCreplayRegional00000011', 503) },
+  { name: 'one channel without ID and title', ...channelAttack(WITHOUT_TITLE, 502) },
+  {
+    name: 'one name that leads in a circle',
+    url: '/api/channel/circle?type=handle',
+    status: 502,
+    isForKey: ({ body }) => String(body?.url).includes('circle'),
+  },
+  {
+    name: 'one search that cannot be read',
+    url: '/api/search?q=unreadable',
+    status: 502,
+    isForKey: ({ body }) => body?.query === 'unreadable',
+  },
+  { name: 'one picture that is refused', ...pictureAttack(REFUSED, 503) },
+  { name: 'one picture that cannot be decoded', ...pictureAttack(CUT, 502) },
+  { name: 'one picture that is gone', ...pictureAttack(GONE, 502) },
+];
+
+function channelAttack(channelId: string, status: number) {
+  return {
+    url: `/api/channel/${channelId}`,
+    status,
+    isForKey: ({ body }: ReplayCall) => body?.browseId === channelId,
+  };
+}
+
+function pictureAttack(channelId: string, status: number) {
+  return {
+    url: `/${channelId}/tv`,
+    status,
+    isForKey: ({ path, body }: ReplayCall) => path.includes(`${channelId}-banner`) || body?.browseId === channelId,
+  };
+}
+
+/** Two clients ask for one thing that always fails, again and again; everybody else is served. */
+export const oneKey: Subject = {
+  name: 'one-key',
+  isMostlyWaiting: true,
+  async run(context) {
+    const strangers = ATTACKS.length * Math.ceil(context.attackMs / STRANGER_EVERY_MS);
+    const replay = await startUpstream(strangers);
+    const service = await context.start({ env: { ...youtubeSettings(replay.origin), TRUST_PROXY: '127.0.0.0/8' } });
+    // At the same time, on one service: a breaker that one of them opens shows in all of them.
+    await Promise.all(
+      ATTACKS.map((attack, index) =>
+        context.measure('one-key', attack.name, () => attackOnce(context, service.port, replay, attack, index)),
+      ),
+    );
+    await context.cleanUp();
+    await replay.close();
+  },
+};
+
+async function attackOnce(
+  { attackMs }: FaultContext,
+  port: number,
+  replay: ReplayServer,
+  attack: KeyAttack,
+  index: number,
+): Promise<Outcome> {
+  const sender = createHttpSender(port);
+  const faults: string[] = [];
+  const ask = (client: string, url: string) => sender.send({ url, headers: { 'x-forwarded-for': client } });
+  const countCalls = () => replay.calls.filter(attack.isForKey).length;
+  const findFault = ({ status, headers }: SentAnswer) => {
+    if (status !== attack.status) return `${attack.url}: ${status} instead of ${attack.status}`;
+    const seconds = Number(headers['retry-after']);
+    return seconds >= 1 && seconds <= REMEMBERED_MS / 1_000 ? undefined : `Retry-After: ${headers['retry-after']}`;
+  };
+
+  let requests = 0;
+  const attackers = async () => {
+    let callsForOne = 0;
+    for (; requests < attackMs / REQUEST_EVERY_MS; requests += 1) {
+      const fault = findFault(await ask(`198.18.${index}.${1 + (requests % 2)}`, attack.url));
+      if (fault !== undefined) faults.push(fault);
+      if (requests === 0) callsForOne = countCalls();
+      await sleep(REQUEST_EVERY_MS);
+    }
+    const loads = 1 + Math.floor((requests * REQUEST_EVERY_MS) / REMEMBERED_MS);
+    if (countCalls() > callsForOne * loads) faults.push(`${countCalls()} calls, ${callsForOne} for one request`);
+  };
+  let served = 0;
+  const strangers = async () => {
+    for (let number = 0; number < attackMs / STRANGER_EVERY_MS; number += 1) {
+      const channelId = strangerId(number * ATTACKS.length + index);
+      for (const url of [`/api/channel/${channelId}`, `/${channelId}/avatar`]) {
+        const { status } = await ask(`198.19.${index}.${number}`, url);
+        if (status !== 200) faults.push(`a stranger got ${status} for ${url}`);
+      }
+      served += 1;
+      await sleep(STRANGER_EVERY_MS);
+    }
+  };
+  await Promise.all([attackers(), strangers()]);
+  sender.close();
+  return { measured: `${requests} requests made ${countCalls()} calls; ${served} strangers served`, faults };
+}
+
+function strangerId(number: number): string {
+  return `UCstranger${String(number).padStart(14, '0')}`;
+}
+
+async function startUpstream(strangers: number): Promise<ReplayServer> {
+  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+  const ids = Array.from({ length: strangers }, (_, number) => strangerId(number));
+  const replay = await startReplayServer({
+    answers: [
+      ...readAnswers(OWN_ANSWERS),
+      ...[REFUSED, CUT, GONE, ...ids].map(channelPage),
+      jsonAnswer('browse', { browseId: WITHOUT_TITLE }, { header: {} }),
+      jsonAnswer('search', { query: 'unreadable' }, { contents: {} }),
+    ],
+  });
+  replay.misbehave('image', (request, response) => {
+    const isBannerOf = (channelId: string) => request.url?.includes(`${channelId}-banner`) === true;
+    if (isBannerOf(REFUSED)) response.writeHead(403).end();
+    else if (isBannerOf(GONE)) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-type': 'image/png' }).end(isBannerOf(CUT) ? bytes.subarray(0, 60) : bytes);
+  });
+  return replay;
+}
+
+/** The lighthouse's page, with an ID and pictures of its own. */
+function channelPage(channelId: string): ReplayAnswer {
+  const page = JSON.stringify(ownAnswer('browseId', 'UCreplayLighthouse000001'));
+  const text = page.replaceAll('UCreplayLighthouse000001', channelId).replaceAll('lighthouse-', `${channelId}-`);
+  return jsonAnswer('browse', { browseId: channelId }, JSON.parse(text));
+}

@@ -43,6 +43,9 @@ describe('the settings', () => {
     ['BASE_URL', 'https://a.example, http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
     ['YOUTUBE_IMAGE_ORIGIN', '', undefined],
     ['SAMPLE_CATALOG', 'off', false],
+    ['YOUTUBE_CANARY_INTERVAL', '30m', 1_800_000],
+    ['YOUTUBE_CANARY_INTERVAL', '90', 90_000],
+    ['YOUTUBE_CANARY', '@handle', '@handle'],
   ])('%s=%s is read', (variable, value, expected) => {
     const name = Object.entries(SETTINGS).find(([, { env }]) => env === variable)?.[0];
     expect(parseConfig({ [variable]: value })[name as keyof typeof SETTINGS]).toEqual(expected);
@@ -72,6 +75,12 @@ describe('the settings', () => {
     ['BASE_URL', 'https://user:secret@a.example'],
     ['BLOCKED_CHANNELS', 'pennantsample'],
     ['SOURCES', ','],
+    ['YOUTUBE_CANARY', 'some words'],
+    ['YOUTUBE_CANARY_INTERVAL', '59s'],
+    ['YOUTUBE_CANARY_INTERVAL', '8d'],
+    ['YOUTUBE_CANARY_INTERVAL', '1w'],
+    ['YOUTUBE_USER_AGENT', 'line\nbreak'],
+    ['YOUTUBE_USER_AGENT', 'Pennant/½'],
     ['SOURCES', 'catalog,catalog'],
     ['SOURCES', 'youtube-data-api'],
     ['CONSOLE_PORT', '8080'],

@@ -1,3 +1,4 @@
+import { channelRefsOf } from './domain/channel-url.ts';
 import { isChannelId } from './domain/identifier.ts';
 import { parseRedisUrl } from './domain/redis-url.ts';
 import * as form from './domain/settings.ts';
@@ -70,6 +71,18 @@ export const SETTINGS = {
     'computed',
     form.oneOf(['computed', 'page']),
     'Where the token of the About panel comes from: `computed` asks for page and panel at once, `page` reads it from the page first.',
+  ),
+  youtubeCanary: form.setting(
+    'YOUTUBE_CANARY',
+    '',
+    form.optional(form.matching((value) => channelRefsOf(value).length > 0, 'an @handle or a channel ID')),
+    'A channel (`@handle` or ID) that has a banner, a country and links: it is loaded from YouTube now and then, past every cache, and fields that it had and has no more are reported. Unset: none.',
+  ),
+  youtubeCanaryInterval: form.setting(
+    'YOUTUBE_CANARY_INTERVAL',
+    '1h',
+    form.duration(60_000, 7 * 86_400_000),
+    'How often that channel is loaded (`30m`, `1h`, `1d`).',
   ),
   youtubeApiKey: form.setting(
     'YOUTUBE_API_KEY',
@@ -286,6 +299,9 @@ function contradictions(config: Config): string[] {
   const found: string[] = [];
   if (config.sources.includes('youtube-data-api') && config.youtubeApiKey === undefined) {
     found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');
+  }
+  if (config.youtubeCanary !== undefined && !config.sources.includes('youtube')) {
+    found.push('YOUTUBE_CANARY: needs the source youtube in SOURCES');
   }
   if (new Set(config.sources).size !== config.sources.length) found.push('SOURCES: names a source twice');
   if (config.consolePort !== 0 && config.consolePort === config.port) {

@@ -58,7 +58,7 @@ export function publishedKey(channelId: string): string {
 }
 
 /** What the service has learned beside channels. */
-export type KeptName = 'youtube-client-version';
+export type KeptName = 'youtube-client-version' | 'youtube-canary';
 
 export function keptKey(name: KeptName): string {
   return `kept${LAYOUT.kept}:${name}`;

@@ -1,19 +1,53 @@
-import type { ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
+import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Condition } from './conditions.ts';
 
 /** What is not in order with a source, beside its breaker. The service works on in all of these. */
-export function sourceConditions({ clientVersion }: SourceStatus = {}): Condition[] {
-  if (clientVersion === undefined || clientVersion.problem === null) return [];
-  return [{ name: 'YouTube client version', detail: clientVersion.problem, isBlocking: false }];
+export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): Condition[] {
+  const problems = [
+    ['YouTube client version', clientVersion?.problem],
+    ['YouTube canary', canary && describeCanary(canary)],
+  ] as const;
+  return problems.flatMap(([name, detail]) =>
+    detail === undefined || detail === null ? [] : [{ name, detail, isBlocking: false }],
+  );
+}
+
+function describeCanary({ name, gone, failure }: CanaryState): string | null {
+  if (failure !== null) return `${name} could not be loaded: ${failure}`;
+  return gone.length === 0 ? null : `${name} had these fields and has them no more: ${gone.join(', ')}`;
 }
 
 /** @param read of every source that has a status; which parts a status has does not change */
 export function addSourceGauges(metrics: Metrics, read: () => readonly SourceStatus[]): void {
   const clientVersion = () => read().find((status) => status.clientVersion !== undefined)?.clientVersion;
   if (clientVersion() !== undefined) addClientVersionGauges(metrics, clientVersion);
+  const canary = () => read().find((status) => status.canary !== undefined)?.canary;
+  if (canary() !== undefined) addCanaryGauges(metrics, canary);
   const quotas = () => read().flatMap((status) => status.quotas ?? []);
   if (quotas().length > 0) addQuotaGauges(metrics, quotas);
+}
+
+function addCanaryGauges({ addGauge }: Metrics, read: () => CanaryState | undefined): void {
+  addGauge({
+    name: 'pennant_youtube_canary_field_gone',
+    help: '1 for a field that the canary had and has no more, 0 for one that it has.',
+    label: 'field',
+    read() {
+      const { known = [], gone = [] } = read() ?? {};
+      return Object.fromEntries(known.map((field) => [field, gone.includes(field) ? 1 : 0]));
+    },
+  });
+  addGauge({
+    name: 'pennant_youtube_canary_failed',
+    help: '1 while the canary could not be loaded the last time.',
+    read: () => (typeof read()?.failure === 'string' ? 1 : 0),
+  });
+  addGauge({
+    name: 'pennant_youtube_canary_checked_timestamp_seconds',
+    help: 'When the canary was loaded last, Unix time; 0: not yet.',
+    read: () => (read()?.checkedAtMs ?? 0) / 1000,
+  });
 }
 
 function addQuotaGauges({ addGauge }: Metrics, read: () => readonly SourceQuota[]): void {

@@ -94,6 +94,20 @@ export function bytes(value: string): number {
   throw new SettingError(`must be a number of bytes, or one with KiB, MiB, GiB or TiB, is "${value}"`);
 }
 
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time in milliseconds, written as seconds or with a unit: `90`, `90s`, `30m`, `1h`, `1d`. */
+export function duration(minimumMs: number, maximumMs: number): Parser<number> {
+  return (value) => {
+    const [, amount, unit = 's'] = /^(\d{1,9})\s?([smhd])?$/.exec(value) ?? [];
+    const durationMs = Number(amount) * (DURATION_UNITS_MS[unit] ?? 1);
+    if (durationMs >= minimumMs && durationMs <= maximumMs) return durationMs;
+    throw new SettingError(
+      `must be a time such as 90s, 30m, 1h or 1d, from ${minimumMs / 1000} s to ${maximumMs / 1000} s, is "${value}"`,
+    );
+  };
+}
+
 export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
 /** Short and octal forms of IPv4 are read differently by different software: only four plain decimal parts count. */

@@ -1,4 +1,5 @@
 import { type Config, SETTINGS } from '../config.ts';
+import { channelRefsOf } from '../domain/channel-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
@@ -8,6 +9,7 @@ import { createCallBudget } from '../lib/resilience/call-budget.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { ChannelSource } from './source.ts';
+import { createCanary } from './youtube/canary.ts';
 import { type ClientVersionChange, createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
@@ -18,7 +20,7 @@ export interface SourceDeps {
   readonly holders: Holders;
   /** Told when a source cannot be used at all (why), and when it can again (`null`). */
   readonly onStateChange: (source: string, problem: string | null) => void;
-  readonly keptText: (name: 'youtube-client-version') => KeptText;
+  readonly keptText: (name: 'youtube-client-version' | 'youtube-canary') => KeptText;
   readonly lease: Lease;
   /** Told when calls to YouTube name another client version: what failed before may succeed now. */
   readonly onClientVersion: (change: ClientVersionChange) => void;
@@ -48,7 +50,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       ...deps,
       userAgent,
     });
-    return createYoutubeSource({
+    const source = createYoutubeSource({
       http,
       origin: config.youtubeOrigin,
       clientVersions: createClientVersions({
@@ -64,6 +66,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       aboutToken: config.youtubeAboutToken,
       onField: (field, path) => deps.onField('youtube', field, path),
     });
+    return config.youtubeCanary === undefined ? source : withCanary(source, config.youtubeCanary, config, deps);
   },
 
   'youtube-data-api': (config, deps) =>
@@ -83,6 +86,27 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       searchesPerDay: config.youtubeApiDailySearches,
     }),
 };
+
+/** The same source, which also loads one channel now and then. */
+function withCanary(source: ChannelSource, name: string, config: Config, deps: SourceDeps): ChannelSource {
+  const canary = createCanary({
+    source,
+    name,
+    refs: channelRefsOf(name),
+    intervalMs: config.youtubeCanaryInterval,
+    clock: deps.clock,
+    kept: deps.keptText('youtube-canary'),
+    lease: deps.lease,
+  });
+  return {
+    ...source,
+    status: () => ({ ...source.status?.(), canary: canary.state() }),
+    async runDueWork() {
+      await source.runDueWork?.();
+      await canary.runIfDue();
+    },
+  };
+}
 
 /** One upstream's own client: its calls are counted against its own budget. */
 function createUpstreamClient(

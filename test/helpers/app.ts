@@ -34,7 +34,11 @@ export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
 }
 
 /** Settings that give a service all that it can have; nothing is asked of anybody before the first request. */
-export const EVERY_SOURCE = { SOURCES: 'catalog,youtube,youtube-data-api', YOUTUBE_API_KEY: 'key' };
+export const EVERY_SOURCE = {
+  SOURCES: 'catalog,youtube,youtube-data-api',
+  YOUTUBE_API_KEY: 'key',
+  YOUTUBE_CANARY: '@handle',
+};
 
 /** The real service in this process, with the sample catalog, without a rate limit unless the settings name one. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {

@@ -23,7 +23,7 @@ export const statsCommand: CacheCommand = {
   searches             answers to search texts
   published times      the exact second a channel was created, where that is not in the record
   picture details      what is known of originals, and which pictures were encoded again
-  learned              YouTube's current client version
+  learned              YouTube's current client version, and what the canary had
   originals, variants  pictures as they came, and what was made of them
   own sizes            pictures with a width, height or quality of the client's own`,
   options: { json: { type: 'boolean' } },

@@ -26,7 +26,11 @@ export function showSources({ sources, recent }) {
     const isCounted = calls.length > 0 || name !== 'image hosts';
     return { cells: [name, state, isCounted ? formatCount(String(total)) : '–', why.join(', ') || '–'] };
   });
-  const facts = sources.flatMap(({ status }) => [...clientVersionFacts(status), ...quotaFacts(status)]);
+  const facts = sources.flatMap(({ status }) => [
+    ...clientVersionFacts(status),
+    ...quotaFacts(status),
+    ...canaryFacts(status),
+  ]);
   const columns = [
     { label: 'Source' },
     { label: 'State' },
@@ -34,6 +38,16 @@ export function showSources({ sources, recent }) {
     { label: 'Failed', isNumber: true },
   ];
   find('#sources', HTMLElement).replaceChildren(table(columns, rows), ...facts);
+}
+
+/** @param {ConsoleState['sources'][number]['status']} status */
+function canaryFacts(status) {
+  if (status?.canary === undefined) return [];
+  const { name, checkedAtMs, known, gone, failure } = status.canary;
+  if (checkedAtMs === null) return [nothing(`Canary ${name}: not loaded yet.`)];
+  const found = gone.length === 0 ? `${known.length} fields` : `${gone.join(', ')} gone`;
+  const time = new Date(checkedAtMs).toISOString().slice(0, 16).replace('T', ' ');
+  return [nothing(`Canary ${name}: ${failure ?? found} (${time} UTC).`)];
 }
 
 /** @param {ConsoleState['sources'][number]['status']} status */

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { answerJson, answerStatus } from '../../../test/helpers/faulty-upstream.ts';
+import { createMemoryText } from '../../../test/helpers/kept-text.ts';
+import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import { channelRefsOf } from '../../domain/channel-url.ts';
+import { type Lease, SOLO_LEASE } from '../../lib/lease.ts';
+import { createCanary } from './canary.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** What the replay server answers; tests exchange texts in it. */
+const answers: ReplayAnswer[] = [];
+let replay: ReplayServer;
+let source: ReturnType<typeof createTestYoutubeSource>;
+let clock: ReturnType<typeof createManualClock>;
+let kept: ReturnType<typeof createMemoryText>;
+
+beforeEach(async () => {
+  answers.splice(0, answers.length, ...readAnswers(OWN_ANSWERS));
+  replay = await startReplayServer({ answers });
+  source = createTestYoutubeSource(replay.origin);
+  clock = createManualClock();
+  kept = createMemoryText();
+});
+afterEach(async () => {
+  await source.close();
+  await replay.close();
+});
+
+function rename(from: string, to: string): void {
+  for (const [index, answer] of answers.entries()) {
+    answers[index] = { ...answer, text: answer.text.replaceAll(from, to) };
+  }
+}
+
+function startCanary({ name = '@BellRockLight', lease = SOLO_LEASE as Lease } = {}) {
+  return createCanary({ source, name, refs: channelRefsOf(name), intervalMs: HOUR_MS, clock, kept, lease });
+}
+
+/** A minute's look after another. */
+async function pass(canary: ReturnType<typeof startCanary>, ms: number): Promise<void> {
+  for (let minute = 0; minute < ms / MINUTE_MS; minute += 1) {
+    clock.advance(MINUTE_MS);
+    await canary.runIfDue();
+  }
+}
+
+const loads = () => replay.callsTo('browse').length;
+
+describe('the canary', () => {
+  it('is loaded at once, then once in its interval', async () => {
+    const canary = startCanary();
+    expect(canary.state()).toMatchObject({ checkedAtMs: null, known: [], gone: [], failure: null });
+    await canary.runIfDue();
+    expect(canary.state().known).toEqual(expect.arrayContaining(['title', 'country', 'links', 'banner', 'avatar']));
+    expect(canary.state()).toMatchObject({ checkedAtMs: clock.now(), gone: [], failure: null });
+    await pass(canary, 3 * HOUR_MS);
+    expect(loads()).toBe(4);
+  });
+
+  it('names fields that it had and has no more, until they are back', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    rename('viewCountText', 'viewsText');
+    rename('imageBannerViewModel', 'bannerViewModel');
+    await pass(canary, HOUR_MS);
+    expect(canary.state().gone).toEqual(['viewCount', 'banner']);
+    rename('viewsText', 'viewCountText');
+    await pass(canary, 5 * MINUTE_MS);
+    expect(canary.state().gone).toEqual(['banner']);
+  });
+
+  it('counts a lost About panel as fields that are gone, and looks again soon', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    replay.misbehave('about', answerStatus(500));
+    await pass(canary, HOUR_MS);
+    expect(canary.state().gone).toEqual(expect.arrayContaining(['viewCount', 'country', 'links']));
+    replay.behave();
+    await pass(canary, 5 * MINUTE_MS);
+    expect(canary.state().gone).toEqual([]);
+  });
+
+  it('does not miss what it never had', async () => {
+    const canary = startCanary({ name: 'UCreplayQuiet00000000007' });
+    await canary.runIfDue();
+    await pass(canary, HOUR_MS);
+    expect(canary.state().known).not.toContain('banner');
+    expect(canary.state().gone).toEqual([]);
+  });
+
+  it.each([
+    ['a block', answerStatus(429), 'refuses to answer this service at the moment. (status 429)'],
+    ['a channel that is no more', answerJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
+  ])('says why it could not be loaded: %s', async (_what, listener, reason) => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    replay.misbehave('all', listener);
+    await pass(canary, HOUR_MS);
+    expect(canary.state().failure).toContain(reason);
+    expect(canary.state().known).toContain('links');
+    replay.behave();
+    await pass(canary, 5 * MINUTE_MS);
+    expect(canary.state().failure).toBeNull();
+  });
+
+  it('remembers past a restart what it had', async () => {
+    await startCanary().runIfDue();
+    rename('country', 'nation');
+    clock.advance(HOUR_MS);
+    const restarted = startCanary();
+    await restarted.runIfDue();
+    expect(restarted.state().gone).toEqual(['country']);
+  });
+
+  it('begins anew with another channel, and where what is stored cannot be used', async () => {
+    await startCanary().runIfDue();
+    const other = startCanary({ name: 'UCreplayQuiet00000000007' });
+    await other.runIfDue();
+    expect(other.state().gone).toEqual([]);
+    for (const text of [
+      '{',
+      'null',
+      '{"name":"@BellRockLight","checkedAtMs":1,"known":["x"],"gone":{},"failure":null}',
+    ]) {
+      kept.text = text;
+      const canary = startCanary();
+      await canary.runIfDue();
+      expect(canary.state().gone).toEqual([]);
+    }
+  });
+
+  it('takes a field for the channel’s own doing once it has been gone for a week', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    rename('"country"', '"nation"');
+    for (let day = 0; day < 8; day += 1) {
+      clock.advance(DAY_MS);
+      await canary.runIfDue();
+      expect([day, canary.state().gone]).toEqual([day, day < 7 ? ['country'] : []]);
+    }
+  });
+
+  it('is loaded by one instance of a fleet, and every instance shows what came of it', async () => {
+    let isTaken = false;
+    const lease: Lease = {
+      async tryAcquire() {
+        const isFree = !isTaken;
+        isTaken = true;
+        return isFree;
+      },
+    };
+    const fleet = [startCanary({ lease }), startCanary({ lease }), startCanary({ lease })];
+    await Promise.all(fleet.map((canary) => canary.runIfDue()));
+    for (const canary of fleet) await canary.runIfDue();
+    expect(loads()).toBe(1);
+    for (const canary of fleet) expect(canary.state().known).toContain('country');
+  });
+});

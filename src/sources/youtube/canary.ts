@@ -1,0 +1,152 @@
+import type { Channel } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
+import type { CanaryState } from '../../domain/source-status.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withDeadline } from '../../lib/deadline.ts';
+import type { KeptText } from '../../lib/kept-text.ts';
+import type { Lease } from '../../lib/lease.ts';
+import { describeFailure } from '../../lib/logger.ts';
+import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
+
+export interface CanaryOptions {
+  /** Asked past every cache, budget of clients and breaker. */
+  readonly source: Pick<ChannelSource, 'resolve' | 'getChannel'>;
+  /** As the operator names the channel. */
+  readonly name: string;
+  /** What the name stands for, in the order to try. */
+  readonly refs: readonly ChannelRef[];
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly kept: KeptText;
+  readonly lease: Lease;
+}
+
+/** Loads one known channel now and then, and notices fields that it had and has no more. */
+export interface Canary {
+  /** Takes over what another instance has found, and loads the channel when it is due. Rejects only for a bug. */
+  runIfDue(): Promise<void>;
+  state(): CanaryState;
+}
+
+/** What instances share and what outlives the process. Times are milliseconds since 1970; 0: never. */
+interface Kept {
+  readonly name: string;
+  readonly checkedAtMs: number;
+  /** Fields that the channel has had. */
+  readonly known: readonly ChannelField[];
+  /** Those that it has no more, and since when. */
+  readonly gone: Readonly<Record<string, number>>;
+  /** Why the channel could not be loaded the last time. */
+  readonly failure: string | null;
+}
+
+const MINUTE_MS = 60_000;
+/** A channel that has lost a field or did not come is loaded again sooner: it may have been a moment's trouble. */
+const RECHECK_MS = 5 * MINUTE_MS;
+/** A field that is gone for so long is the channel's own doing, or has been reported for long enough. */
+const FORGET_AFTER_MS = 7 * 24 * 60 * MINUTE_MS;
+const LOAD_MS = 20_000;
+/** Longer than a load takes. */
+const LEASE_MS = MINUTE_MS;
+/** In characters. */
+const MAX_REASON = 300;
+const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
+
+export function createCanary(options: CanaryOptions): Canary {
+  const { source, name, refs, intervalMs, clock, kept: shared, lease } = options;
+  let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
+
+  async function readShared(): Promise<void> {
+    const found = parseKept(await shared.read());
+    if (found?.name === name && found.checkedAtMs > kept.checkedAtMs) kept = found;
+  }
+
+  function isDue(): boolean {
+    const ageMs = clock.now() - kept.checkedAtMs;
+    const isFine = kept.failure === null && Object.keys(kept.gone).length === 0;
+    // A time in the future was written before a clock was set back.
+    return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? intervalMs : Math.min(intervalMs, RECHECK_MS));
+  }
+
+  async function load({ signal }: LoadOptions): Promise<LoadedChannel> {
+    let notFound: unknown;
+    for (const ref of refs) {
+      try {
+        const { channelId, loaded } =
+          ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, { signal });
+        return loaded ?? (await source.getChannel(channelId, { signal }));
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+        notFound = error;
+      }
+    }
+    throw notFound;
+  }
+
+  async function check(): Promise<Kept> {
+    const checkedAtMs = clock.now();
+    try {
+      const { channel } = await withDeadline(LOAD_MS, new AbortController().signal, (signal) => load({ signal }));
+      return { name, checkedAtMs, failure: null, ...compare(channel, kept, checkedAtMs) };
+    } catch (error) {
+      if (error instanceof AppError)
+        return { ...kept, checkedAtMs, failure: describeFailure(error).slice(0, MAX_REASON) };
+      throw error;
+    }
+  }
+
+  return {
+    async runIfDue() {
+      await readShared();
+      if (!isDue() || !(await lease.tryAcquire('youtube-canary', LEASE_MS))) return;
+      kept = await check();
+      await shared.write(JSON.stringify(kept));
+    },
+
+    state: () => ({
+      name,
+      checkedAtMs: kept.checkedAtMs === 0 ? null : kept.checkedAtMs,
+      known: kept.known,
+      gone: Object.keys(kept.gone),
+      failure: kept.failure,
+    }),
+  };
+}
+
+function compare(channel: Channel, before: Kept, nowMs: number): Pick<Kept, 'known' | 'gone'> {
+  const there = CHANNEL_FIELDS.filter((field) => isThere(channel[field]));
+  const gone = before.known
+    .filter((field) => !there.includes(field))
+    .map((field): [ChannelField, number] => [field, before.gone[field] ?? nowMs])
+    .filter(([, sinceMs]) => nowMs - sinceMs < FORGET_AFTER_MS);
+  const known = CHANNEL_FIELDS.filter((field) => there.includes(field) || gone.some(([name]) => name === field));
+  return { known, gone: Object.fromEntries(gone) };
+}
+
+function isThere(value: Channel[ChannelField]): boolean {
+  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+}
+
+const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
+const KEPT = fields<Kept>({
+  name: text(),
+  checkedAtMs: TIME,
+  known: listOf(oneOf(CHANNEL_FIELDS)),
+  gone: mapOf(TIME),
+  failure: nullOr(text()),
+});
+
+/** `undefined` for what is not of our making: the store may be shared or damaged. */
+function parseKept(stored: string | undefined): Kept | undefined {
+  try {
+    const value: unknown = JSON.parse(stored ?? 'null');
+    if (!KEPT(value)) return undefined;
+    const gone = Object.entries(value.gone).filter(([field]) => value.known.some((each) => each === field));
+    return { ...value, gone: Object.fromEntries(gone) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerStatus } from '../helpers/faulty-upstream.ts';
+import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const RECORD = '/api/channel/UCreplayLighthouse000001';
+const MINUTE_MS = 60_000;
+
+let running: YoutubeService;
+afterEach(() => running.close());
+
+async function start(env: Record<string, string>, answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)) {
+  running = await startYoutubeService({ answers }, { env });
+  return running;
+}
+
+async function conditions(): Promise<object[]> {
+  const answer = await running.service.app.console.inject('/readyz');
+  expect(answer.statusCode).toBe(200);
+  return answer.json<{ conditions: object[] }>().conditions;
+}
+
+async function metrics(): Promise<string> {
+  return (await running.service.app.console.inject('/metrics')).body;
+}
+
+describe('the canary of a service', () => {
+  it('is loaded past every cache and leaves the stored record as it is', async () => {
+    const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight', YOUTUBE_CANARY_INTERVAL: '30m' });
+    await service.get(RECORD);
+    const before = replay.callsTo('browse').length;
+    await service.app.runDueWork();
+    service.clock.advance(30 * MINUTE_MS);
+    await service.app.runDueWork();
+    expect(replay.callsTo('browse').length - before).toBe(2);
+    expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; hit; ttl=1800');
+    expect(await conditions()).toEqual([]);
+    expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="country"} 0');
+  });
+
+  it('shows a field that is gone as a condition, in the metrics and on the console; the service stays ready', async () => {
+    const answers = readAnswers(OWN_ANSWERS) as ReplayAnswer[];
+    const { service } = await start({ YOUTUBE_CANARY: 'UCreplayLighthouse000001' }, answers);
+    await service.app.runDueWork();
+    for (const [index, answer] of answers.entries()) {
+      answers[index] = { ...answer, text: answer.text.replaceAll('joinedDateText', 'joinedText') };
+    }
+    service.clock.advance(60 * MINUTE_MS);
+    await service.app.runDueWork();
+    const detail = 'UCreplayLighthouse000001 had these fields and has them no more: publishedAt';
+    expect(await conditions()).toEqual([{ name: 'YouTube canary', detail, isBlocking: false }]);
+    expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="publishedAt"} 1');
+    const state = (await service.app.console.inject('/state.json')).json<{ sources: object[] }>();
+    expect(state.sources[0]).toMatchObject({ status: { canary: { gone: ['publishedAt'], failure: null } } });
+  });
+
+  it('never opens the breaker, however often it fails', async () => {
+    const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
+    replay.misbehave('all', answerStatus(429));
+    for (let run = 0; run < 30; run += 1) {
+      await service.app.runDueWork();
+      service.clock.advance(100);
+    }
+    for (let run = 0; run < 30; run += 1) {
+      service.clock.advance(5 * MINUTE_MS);
+      await service.app.runDueWork();
+    }
+    expect(await conditions()).toEqual([
+      expect.objectContaining({ name: 'YouTube client version' }),
+      expect.objectContaining({ name: 'YouTube canary', detail: expect.stringContaining('status 429') }),
+    ]);
+    expect(await metrics()).toContain('pennant_breaker_open{upstream="youtube"} 0');
+    replay.behave();
+    expect((await service.get(RECORD)).status).toBe(200);
+  });
+
+  it('is nothing where no channel is set', async () => {
+    const { service, replay } = await start({});
+    await service.app.runDueWork();
+    expect(replay.callsTo('browse')).toHaveLength(0);
+    expect(await metrics()).not.toContain('canary');
+  });
+});

@@ -257,13 +257,18 @@ describe('a refusal', () => {
     [400, 'badRequest', 'API key not valid. Please pass a valid API key.', 'key_refused'],
     [400, 'badRequest', 'API key expired. Please renew the API key.', 'key_refused'],
     [403, 'accessNotConfigured', '', 'key_refused'],
+    [403, 'channelClosed', '', 'channel_refused'],
+    [403, 'channelForbidden', '', 'channel_refused'],
+    [403, 'channelNotFound', '', 'channel_refused'],
+    [403, 'channelSuspended', '', 'channel_refused'],
     [403, 'forbidden', '', 'refused'],
     [401, 'authError', '', 'refused'],
   ])('with %i %s %s has a name', async (status, reason, message, expected) => {
     upstream.answer(answerDataApiError(status, reason, message));
     const error = await failureOf(source.getChannel(ID, { signal }));
     expect(error).toBeInstanceOf(DataApiRefusal);
-    expect(error).toMatchObject({ code: 'upstream_unavailable', reason: expected });
+    const scope = expected === 'channel_refused' ? 'key' : 'upstream';
+    expect(error).toMatchObject({ code: 'upstream_unavailable', reason: expected, scope });
   });
 });
 

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { HttpResponse } from '../../lib/http-client.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt } from '../youtube/json.ts';
 
-export type RefusalReason = 'quota_exceeded' | 'rate_limited' | 'key_refused' | 'refused';
+export type RefusalReason = 'quota_exceeded' | 'rate_limited' | 'key_refused' | 'channel_refused' | 'refused';
 
 /** The API did not serve us; `reason` names why, for logs and metrics. */
 export class DataApiRefusal extends AppError {
@@ -10,7 +10,8 @@ export class DataApiRefusal extends AppError {
 
   constructor(reason: RefusalReason, cause: string) {
     // Upstream's own message is never passed on: it may repeat parts of the request.
-    super('upstream_unavailable', MESSAGES[reason], { cause: new Error(cause) });
+    const scope = reason === 'channel_refused' ? 'key' : 'upstream';
+    super('upstream_unavailable', MESSAGES[reason], { cause: new Error(cause), scope });
     this.name = 'DataApiRefusal';
     this.reason = reason;
   }
@@ -20,6 +21,7 @@ const MESSAGES: Record<RefusalReason, string> = {
   quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
   rate_limited: 'The YouTube Data API is asked too often at the moment.',
   key_refused: 'The YouTube Data API does not accept this service’s key.',
+  channel_refused: 'The YouTube Data API does not show this channel.',
   refused: 'The YouTube Data API does not answer this service at the moment.',
 };
 
@@ -34,6 +36,9 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
   ipRefererBlocked: 'key_refused',
   accessNotConfigured: 'key_refused',
 };
+
+/** What is answered with 403 where the channel is the reason: developers.google.com/youtube/v3/docs/errors (seen 2026-11). */
+const CHANNEL_REFUSALS = new Set(['channelClosed', 'channelForbidden', 'channelNotFound', 'channelSuspended']);
 
 /** What a look-up is answered with 404 for when there is no such channel. */
 const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
@@ -68,6 +73,9 @@ function findRefusal(status: number, body: JsonObject | undefined): DataApiRefus
   const cause = `status ${status}, reasons [${reasons}]`;
   const known = reasons.map((reason) => REASONS[reason]).find((reason) => reason !== undefined);
   if (known !== undefined) return new DataApiRefusal(known, cause);
+  if (status === 403 && reasons.some((reason) => CHANNEL_REFUSALS.has(reason))) {
+    return new DataApiRefusal('channel_refused', cause);
+  }
   if (isAboutKey(body)) return new DataApiRefusal('key_refused', cause);
   if (status === 429) return new DataApiRefusal('rate_limited', cause);
   const isRefused = status === 401 || status === 403 || status >= 500 || (status >= 300 && status < 400);

@@ -1,5 +1,6 @@
 import { channelRefsOf } from './domain/channel-url.ts';
 import { isChannelId } from './domain/identifier.ts';
+import { printable } from './domain/printable.ts';
 import { parseRedisUrl } from './domain/redis-url.ts';
 import * as form from './domain/settings.ts';
 import { readTracingSettings, type TracingSettings } from './domain/tracing-settings.ts';
@@ -240,7 +241,7 @@ export class ConfigError extends Error {
   readonly mistakes: readonly string[];
 
   constructor(mistakes: readonly string[]) {
-    super(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    super(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${printable(mistake)}`).join('\n')}`);
     this.name = 'ConfigError';
     this.mistakes = mistakes;
   }

@@ -5,6 +5,7 @@ import { systemFailure } from './cli/failure.ts';
 import { formatCount } from './cli/format.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './composition/command-settings.ts';
 import { type Config, ConfigError, type Environment, parseConfig } from './config.ts';
+import { printable } from './domain/printable.ts';
 import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './settings-report.ts';
 
 const USAGE = `Usage: pennant [serve]     serves (default)
@@ -19,6 +20,9 @@ Each takes --help. pennant --version says which version this is.
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+/** A path and what to do about it. */
+const MAX_PROBLEM_CHARACTERS = 1_000;
 
 const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
 
@@ -101,7 +105,7 @@ async function runCommand(
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...rest]] : [first, rest];
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
-    process.stderr.write(`There is no command "${name}".\n${USAGE}`);
+    process.stderr.write(`There is no command "${printable(name)}".\n${USAGE}`);
     return EXIT.usage;
   }
   // `--help` works even when the settings are invalid.
@@ -109,7 +113,7 @@ async function runCommand(
     return command(args, { env: {}, envFile, config: () => parseConfig({}) });
   }
   if (envFile.problem !== undefined) {
-    process.stderr.write(`${envFile.problem}\n`);
+    process.stderr.write(`${printable(envFile.problem, MAX_PROBLEM_CHARACTERS)}\n`);
     return EXIT.failed;
   }
   return command(args, { env: process.env, envFile, config: () => parseConfig(process.env) });
@@ -130,7 +134,7 @@ async function startServer(
   ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {
-    process.stderr.write(`${problem}\n`);
+    process.stderr.write(`${printable(problem, MAX_PROBLEM_CHARACTERS)}\n`);
     return EXIT.failed;
   }
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });

@@ -1,3 +1,4 @@
+import { printable } from '../domain/printable.ts';
 import { EXIT, type Options, type Output, parseCommandLine, UsageError } from './command-line.ts';
 import { StoppedError } from './stop-signals.ts';
 
@@ -50,7 +51,7 @@ export async function runCommandGroup<Context extends GroupContext>(
     context.stdout.write(overview(group));
     return EXIT.done;
   }
-  const mistake = name === '' ? 'A command is missing.' : `There is no command "${name}".`;
+  const mistake = name === '' ? 'A command is missing.' : `There is no command "${printable(name)}".`;
   context.stderr.write(`${mistake}\n\n${overview(group)}`);
   return EXIT.usage;
 }

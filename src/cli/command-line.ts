@@ -1,10 +1,15 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { printable } from '../domain/printable.ts';
 
 /** What a shell is told: done; not all of it, the reason is on stderr; or the command line cannot be meant. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /** The command line cannot be meant; the message says what is wrong with it. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(printable(message));
+  }
+}
 
 export interface Output {
   readonly stdout: NodeJS.WritableStream;

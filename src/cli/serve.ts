@@ -1,3 +1,4 @@
+import { printable } from '../domain/printable.ts';
 import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 import type { CheckSettings } from './serve/check.ts';
 
@@ -39,11 +40,14 @@ export async function runServeCommand(args: readonly string[], context: ServeCon
 }
 
 const LEVEL_CHARACTERS = 8;
+/** A path and what to do about it. */
+const MAX_TEXT_CHARACTERS = 1_000;
 
 async function check({ checked, stdout }: ServeContext): Promise<number> {
   const { checkStart } = await import('./serve/check.ts');
   const findings = await checkStart(checked);
-  for (const { level, text } of findings) stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${text}\n`);
+  for (const { level, text } of findings)
+    stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_TEXT_CHARACTERS)}\n`);
   const hasErrors = findings.some(({ level }) => level === 'error');
   stdout.write(hasErrors ? 'The service would not start as it should.\n' : 'The service would start.\n');
   return hasErrors ? EXIT.failed : EXIT.done;

@@ -1,3 +1,4 @@
+import { printable } from '../domain/printable.ts';
 import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 
 export interface SettingsContext extends Output {
@@ -37,11 +38,13 @@ function show({ stdout, stderr, envFile, settings, warnings, mistakes }: Setting
   const nameWidth = Math.max(...settings.map(({ name }) => name.length));
   const originWidth = Math.max(...settings.map(({ origin }) => origin.length));
   for (const { name, value, origin } of settings) {
-    const shown = value.replace(/\p{Cc}/gu, '\u{fffd}');
-    stdout.write(`${name.padEnd(nameWidth)}  ${origin.padEnd(originWidth)}  ${shown}`.trimEnd().concat('\n'));
+    const shown = printable(value);
+    stdout.write(
+      `${printable(name).padEnd(nameWidth)}  ${origin.padEnd(originWidth)}  ${shown}`.trimEnd().concat('\n'),
+    );
   }
-  stdout.write(`\n.env: ${envFile}\n`);
-  for (const warning of warnings) stderr.write(`warning: ${warning}\n`);
+  stdout.write(`\n.env: ${printable(envFile)}\n`);
+  for (const warning of warnings) stderr.write(`warning: ${printable(warning)}\n`);
   if (mistakes === undefined) return EXIT.done;
   stderr.write(`${mistakes}\n`);
   return EXIT.failed;

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { printable } from '../domain/printable.ts';
 import { currentRequestId } from './request-context.ts';
 import { currentSpan } from './tracing/span.ts';
 
@@ -28,6 +29,7 @@ function requestFields(): object {
 
 /** An expected failure in one line: its message and those of its causes, without the stack that only a bug needs. */
 export function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} (${describeFailure(error.cause)})`;
+  if (!(error instanceof Error)) return printable(String(error));
+  const message = printable(error.message);
+  return error.cause === undefined ? message : `${message} (${describeFailure(error.cause)})`;
 }

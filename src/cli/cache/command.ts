@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { printable } from '../../domain/printable.ts';
 import type { RedisAddress } from '../../domain/redis-url.ts';
 import type { Purge } from '../../services/purge.ts';
 import type { SubCommand } from '../command-group.ts';
@@ -33,4 +34,8 @@ export function requireDataDir(dataDir: string): void {
 }
 
 /** Something outside this command is in the way; the message is for the operator. */
-export class CacheCommandError extends Error {}
+export class CacheCommandError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(printable(message), options);
+  }
+}

@@ -1,3 +1,4 @@
+import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
 import { requireRefs } from '../channel-argument.ts';
@@ -25,7 +26,9 @@ arguments.`,
     const told = await askRunningService(context, { channel: argument });
     const purged = told ?? (await purgeStores(context, (purge) => purge.purgeChannel(refs)));
     if (purged === undefined) {
-      context.stderr.write(`Nothing is stored by the name ${argument}; a channel ID always finds what there is.\n`);
+      context.stderr.write(
+        `Nothing is stored by the name ${printable(argument)}; a channel ID always finds what there is.\n`,
+      );
       return false;
     }
     context.stdout.write(`${describe(purged)}\n`);

@@ -1,4 +1,5 @@
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { printable, printableJson } from '../../domain/printable.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
@@ -29,8 +30,8 @@ export const showCommand: CatalogCommand = {
   async run({ argument }, { dataDir, stdout, stderr }) {
     const refs = requireRefs(argument);
     const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
-    if (record === undefined) stderr.write(`The catalog has no channel ${argument}.\n`);
-    else stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+    if (record === undefined) stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
+    else stdout.write(`${printableJson(record)}\n`);
     return record !== undefined;
   },
 };
@@ -44,7 +45,7 @@ export const removeCommand: CatalogCommand = {
     const refs = requireRefs(argument);
     const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
     if (record === undefined) {
-      stderr.write(`The catalog has no channel ${argument}.\n`);
+      stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
       return false;
     }
     const writer = openCatalogWriter(catalogPaths(dataDir));
@@ -54,14 +55,15 @@ export const removeCommand: CatalogCommand = {
     } finally {
       writer.close();
     }
-    stdout.write(`Removed ${record.channelId} (${record.title}).\n`);
+    stdout.write(`Removed ${record.channelId} (${printable(record.title)}).\n`);
     return true;
   },
 };
 
 function* tableLines(reader: CatalogReader): Generator<string> {
   yield tableLine('ID', 'HANDLE', 'TITLE');
-  for (const { channelId, customUrl, title } of reader.records()) yield tableLine(channelId, customUrl ?? '–', title);
+  for (const { channelId, customUrl, title } of reader.records())
+    yield tableLine(channelId, customUrl ?? '–', printable(title));
 }
 
 function tableLine(id: string, handle: string, title: string): string {

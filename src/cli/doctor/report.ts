@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
+import { printable, printableJson } from '../../domain/printable.ts';
 import { type FieldFinding, type FieldState, isDrift } from '../../sources/field-finding.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './recorded-calls.ts';
@@ -27,10 +28,10 @@ export function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isCo
   const paint = ({ text, style }: Cell) =>
     isColoured && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
   const sections = [
-    `${diagnosis.asked} from ${diagnosis.source} (${diagnosis.origin})`,
+    `${printable(diagnosis.asked)} from ${diagnosis.source} (${diagnosis.origin})`,
     renderTable(['call', 'status', 'bytes', 'form', 'ms', 'address'], diagnosis.calls.map(callRow), paint),
     renderTable(['field', 'state', 'value', 'from'], diagnosis.fields.map(fieldRow), paint),
-    diagnosis.remarks.join('\n'),
+    diagnosis.remarks.map((remark) => printable(remark)).join('\n'),
     paint(verdictOf(diagnosis)),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -44,7 +45,7 @@ export function renderJson(diagnosis: Diagnosis): string {
     bytes: body?.length ?? null,
     form: formOf(body),
   }));
-  return `${JSON.stringify({ ...diagnosis, calls }, null, 2)}\n`;
+  return `${printableJson({ ...diagnosis, calls })}\n`;
 }
 
 function callRow({ name, method, url, status, body, durationMs, problem }: RecordedCall): Cell[] {
@@ -112,9 +113,4 @@ function pathOf(url: string): string {
 
 function abbreviate(text: string): string {
   return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS - 1)}…` : text;
-}
-
-/** Upstream's texts must not steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ');
 }

@@ -46,6 +46,24 @@ describe('an import', () => {
     expect(recordOf(dataDir, 3)).toBeUndefined();
   });
 
+  it('keeps every good line around one that is nested deeply or steers terminals', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    const report = await importLines(dataDir, [
+      catalogLine(1),
+      deep,
+      catalogLine(2).replace(/}$/, `,"links":${deep}}`),
+      '{"title":"\u001b[2J',
+      catalogLine(3),
+    ]);
+    expect(report).toMatchObject({ added: 2, refused: 3 });
+    expect(report.refusals).toEqual([
+      'line 2: must be a JSON object, got a list of 1',
+      'line 3: links[0]: must be a JSON object, got a list of 1',
+      expect.stringMatching(/^line 4: not JSON: [^\p{Cc}]{1,160}$/u),
+    ]);
+  });
+
   it('replaces a channel with the same ID, in every way it can be found', async () => {
     const dataDir = await createTemporaryDirectory();
     await importLines(dataDir, [catalogLine(1, { title: 'Old name', customUrl: '@old', subscriberCount: '5' })]);

@@ -43,7 +43,7 @@ describe('parseRecord', () => {
   });
 
   it.each([
-    ['[]', 'must be a JSON object, got []'],
+    ['[]', 'must be a JSON object, got a list of 0'],
     ['7', 'must be a JSON object, got 7'],
   ])('refuses %s', (line, message) => {
     expect(() => parseRecord(line)).toThrow(new RecordRefusedError('', message));
@@ -57,7 +57,7 @@ describe('parseRecord', () => {
     [{ channelId: 'UCshort' }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got "UCshort"'],
     [{ channelId: undefined }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got nothing'],
     [{ title: ' ' }, 'title: must be a text that is not empty, got " "'],
-    [{ title: 'a\nb' }, 'title: must be a text without line breaks and other control characters, got "a\\nb"'],
+    [{ title: 'a\nb' }, 'title: must be a text without line breaks and other control characters, got "a\\u{a}b"'],
     [{ title: 'x'.repeat(201) }, 'title: must have at most 200 characters, has 201'],
     [{ description: 5 }, 'description: must be a text, got 5'],
     [{ description: '\ud800' }, /^description: must be a text without halves of surrogate pairs/],
@@ -72,7 +72,7 @@ describe('parseRecord', () => {
     [{ subscriberCount: 12.5 }, 'subscriberCount: must be a decimal integer as a string, got 12.5'],
     [{ viewCount: '007' }, 'viewCount: must be a decimal integer as a string, got "007"'],
     [{ videoCount: '-1' }, 'videoCount: must be a decimal integer as a string, got "-1"'],
-    [{ links: {} }, 'links: must be an array of links, got {}'],
+    [{ links: {} }, 'links: must be an array of links, got an object'],
     [{ links: [{ title: 'a', url: 'javascript:1' }] }, /^links\[0\]\.url: must be an absolute URL with http or https/],
     [{ links: [{ title: 'a', url: 'https://a.example', icon: 1 }] }, 'links[0].icon: no such field'],
     [{ links: [null] }, 'links[0]: must be a JSON object, got null'],
@@ -83,6 +83,29 @@ describe('parseRecord', () => {
     [{ subscribers: '1' }, 'subscribers: no such field'],
   ])('refuses %j', (fields, message) => {
     expect(() => parse(fields)).toThrow(message);
+  });
+
+  it('refuses what is nested deeper than any program can write', () => {
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    expect(() => parseRecord(deep)).toThrow('must be a JSON object, got a list of 1');
+    for (const field of ['title', 'links', 'username', 'other']) {
+      expect(() => parseRecord(`{"channelId":"${FULL.channelId}","${field}":${deep}}`)).toThrow(RecordRefusedError);
+    }
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('refuses a field called %s', (name) => {
+    const line = JSON.stringify(FULL).replace('{', `{"${name}":{},`);
+    expect(() => parseRecord(line)).toThrow(`${name}: no such field`);
+  });
+
+  it('writes links as browsers do', () => {
+    const links = [{ title: 'a', url: 'https://A.example/\u0001b' }];
+    expect(parse({ links })).toMatchObject({ links: [{ title: 'a', url: 'https://a.example/%01b' }] });
+  });
+
+  it('repeats nothing of broken JSON that could steer a terminal', () => {
+    expect(() => parseRecord('\u001b[2J\u009b31m')).toThrow(/^not JSON: [^\p{Cc}]{1,160}$/u);
+    expect(() => parseRecord(`{"${'x'.repeat(100_000)}\u001b`)).toThrow(/^not JSON: [^\p{Cc}]{1,160}$/u);
   });
 
   it('keeps control characters and endless values out of the message', () => {

@@ -1,11 +1,12 @@
 import type { ChannelLink } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
+import { printable } from '../../domain/printable.ts';
 import type { CatalogRecord } from './record.ts';
 
 /** Why a record is refused; `field` names the place in it, `""` the record as a whole. */
 export class RecordRefusedError extends Error {
   constructor(field: string, reason: string) {
-    super(field === '' ? reason : `${field}: ${reason}`);
+    super(printable(field === '' ? reason : `${field}: ${reason}`));
     this.name = 'RecordRefusedError';
   }
 }
@@ -49,7 +50,7 @@ const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
  */
 export function parseRecord(line: string): CatalogRecord {
   const fields = readObject(parseJson(line), '');
-  refuseUnknownFields(fields, '', (name) => name in READERS || IGNORED_FIELDS.has(name));
+  refuseUnknownFields(fields, '', (name) => Object.hasOwn(READERS, name) || IGNORED_FIELDS.has(name));
   const entries = Object.entries(READERS).map(([name, read]) => [name, read(fields[name], name)]);
   return Object.fromEntries(entries) as CatalogRecord;
 }
@@ -70,7 +71,8 @@ function readObject(value: unknown, field: string): Fields {
 
 function refuseUnknownFields(fields: Fields, parent: string, isKnown: (name: string) => boolean): void {
   const unknownName = Object.keys(fields).find((name) => !isKnown(name));
-  if (unknownName !== undefined) throw new RecordRefusedError(parent + printable(unknownName), 'no such field');
+  if (unknownName !== undefined)
+    throw new RecordRefusedError(parent + printable(unknownName, MAX_SHOWN_CHARACTERS), 'no such field');
 }
 
 function optional<T>(read: FieldReader<T>): FieldReader<T | null> {
@@ -141,10 +143,12 @@ function readLink(value: unknown, field: string): ChannelLink {
   };
 }
 
+/** As browsers write it: control characters are dropped or escaped. */
 function readHttpUrl(value: unknown, field: string): string {
-  const url = readText(value, field, MAX_LINK_URL_CHARACTERS);
-  if (/^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url)) return url;
-  throw refusal(field, 'an absolute URL with http or https', value);
+  const text = readText(value, field, MAX_LINK_URL_CHARACTERS);
+  const url = /^https?:\/\/\S+$/.test(text) ? URL.parse(text) : null;
+  if (url === null) throw refusal(field, 'an absolute URL with http or https', value);
+  return readText(url.href, field, MAX_LINK_URL_CHARACTERS);
 }
 
 /** Bare names only: a record must not reach outside the folder that the operator named. */
@@ -155,14 +159,15 @@ function readFileName(value: unknown, field: string): string {
 }
 
 function refusal(field: string, expected: string, value: unknown): RecordRefusedError {
-  const got = value === undefined ? 'got nothing' : `got ${printable(JSON.stringify(value))}`;
-  return new RecordRefusedError(field, `must be ${expected}, ${got}`);
+  return new RecordRefusedError(field, `must be ${expected}, got ${describe(value)}`);
 }
 
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** A value from the file, fit for one line of a terminal. */
-function printable(text: string): string {
-  const plain = text.replace(/\p{C}/gu, '\u{fffd}');
-  return plain.length <= MAX_SHOWN_CHARACTERS ? plain : `${plain.slice(0, MAX_SHOWN_CHARACTERS)}…`;
+/** A value from the file. What is in lists and objects is left out: they may be nested deeper than `JSON` can write. */
+function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'string' ? `"${printable(value, MAX_SHOWN_CHARACTERS)}"` : String(value);
 }

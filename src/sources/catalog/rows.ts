@@ -1,4 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import type { ChannelLink } from '../../domain/channel.ts';
 import { findHandle, findUsername } from '../../domain/identifier.ts';
 import type { CatalogRecord } from './record.ts';
 import { foldText } from './search-text.ts';
@@ -20,11 +21,17 @@ export function recordOf(row: Row): CatalogRecord {
     subscriberCount: text(row.subscriber_count),
     viewCount: text(row.view_count),
     videoCount: text(row.video_count),
-    links: typeof row.links === 'string' ? JSON.parse(row.links) : null,
+    links: typeof row.links === 'string' ? linksOf(row.links) : null,
     username: text(row.username),
     bannerFile: text(row.banner_file),
     avatarFile: text(row.avatar_file),
   };
+}
+
+/** Links of former versions are as they were imported, not as browsers write them. */
+function linksOf(json: string): ChannelLink[] {
+  const links = JSON.parse(json) as readonly ChannelLink[];
+  return links.map(({ title, url }) => ({ title, url: URL.parse(url)?.href ?? url }));
 }
 
 function text(value: SQLOutputValue | undefined): string | null {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { printable } from '../../domain/printable.ts';
 
 export interface CatalogPaths {
   readonly database: string;
@@ -12,10 +13,13 @@ export function catalogPaths(dataDir: string): CatalogPaths {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }
 
+/** A path and what to do about it. */
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
 /** The catalog cannot be used as it is. The message names the file and says what to do: it is for the operator. */
 export class CatalogUnusableError extends Error {
   constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(printable(message, MAX_MESSAGE_CHARACTERS), cause === undefined ? undefined : { cause });
     this.name = 'CatalogUnusableError';
   }
 }

@@ -101,7 +101,7 @@ function inspectField(field: ChannelField, answers: ChannelAnswers): FieldFindin
 function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown): string {
   const part = findMissingPart(newest, answers);
   if (part !== undefined) return `the ${part} is not in the answer`;
-  return unread === undefined ? `nothing at ${newest}` : `cannot be read: ${abbreviate(JSON.stringify(unread))}`;
+  return unread === undefined ? `nothing at ${newest}` : `cannot be read: ${abbreviate(jsonOf(unread))}`;
 }
 
 function findMissingPart(path: string, answers: ChannelAnswers): string | undefined {
@@ -133,6 +133,15 @@ const KNOWN_HEADERS: ReadonlySet<string> = new Set(
     .filter((path) => path.startsWith(HEADER_ROOT))
     .map((path) => path.slice(HEADER_ROOT.length).split('.', 1)[0] ?? ''),
 );
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return 'nested too deeply to be shown';
+    throw error;
+  }
+}
 
 const SAMPLE_CHARACTERS = 80;
 

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable, printableJson } from './printable.ts';
+
+describe('printable', () => {
+  it.each([
+    ['\u001b[2J', '\\u{1b}[2J'],
+    ['\u009b31m', '\\u{9b}31m'],
+    ['a\r\nb\u2028c', 'a\\u{d}\\u{a}b\\u{2028}c'],
+    ['\u202eevil\u2066', '\\u{202e}evil\\u{2066}'],
+    ['\ud83d', '\\u{d83d}'],
+    ['Bell Rock ★ นายนาย 👨‍👩‍👧', 'Bell Rock ★ นายนาย 👨‍👩‍👧'],
+  ])('writes %j as %j', (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it('cuts what is too long, before it looks at it', () => {
+    expect(printable('x'.repeat(1_000_000), 5)).toBe('xxxxx…');
+    expect(printable('xxxxx', 5)).toBe('xxxxx');
+    expect(printable('\u001b'.repeat(5), 5)).toBe('\\u{1b…');
+  });
+
+  it('never lets anything through that steers a terminal', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+});
+
+describe('printableJson', () => {
+  it('is the same value, without anything that steers a terminal', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const text = printableJson({ value });
+        expect(JSON.parse(text)).toEqual({ value: JSON.parse(JSON.stringify(value)) });
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+/** What can steer a terminal, end a line or turn it around: controls, line separators, direction marks, half characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+const MAX_CHARACTERS = 300;
+
+/**
+ * Text from elsewhere (a file, an argument, an answer, another program's message) as it may stand in one line of a
+ * terminal or a log: unprintable characters as `\u{1b}`, and a text that is too long cut, with "…".
+ */
+export function printable(text: string, maxCharacters = MAX_CHARACTERS): string {
+  const beginning = text.slice(0, maxCharacters);
+  const escaped = beginning.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const isWhole = beginning === text && escaped.length <= maxCharacters;
+  return isWhole ? escaped : `${escaped.slice(0, maxCharacters).toWellFormed()}…`;
+}
+
+/**
+ * JSON for a terminal: the same value, with every unprintable character as an escape of JSON. `JSON.stringify` itself
+ * leaves those above U+007E as they are.
+ */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -174,13 +174,13 @@ export const SETTINGS = {
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',
     '128MiB',
-    form.bytes,
-    'Memory for records, searches and pictures in use.',
+    form.bytes('1TiB'),
+    'Memory for records, searches and pictures in use. Records and searches have 40 % of it, and never more than 40 % of the heap that Node allows itself.',
   ),
   imageCacheBytes: form.setting(
     'IMAGE_CACHE_BYTES',
     '2GiB',
-    form.bytes,
+    form.bytes('1024TiB'),
     'Disk space for originals and pictures, in whole blocks of 4 KiB. At most 500,000 files are kept.',
   ),
   encoders: form.setting(

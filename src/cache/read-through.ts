@@ -116,8 +116,9 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const { retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = options;
   const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS };
   const memory = new LRUCache<string, Entry<V>>({
-    maxSize: options.maxMemoryBytes,
-    sizeCalculation: (entry) => entry.bytes,
+    // With 0 bytes it keeps nothing: the library takes no bound below 1.
+    maxSize: Math.max(1, options.maxMemoryBytes),
+    sizeCalculation: (entry, key) => entry.bytes + 2 * key.length,
   });
   /** The last load of each key; an earlier one with another `loadId` may still be running. */
   const pending = new Map<string, PendingLoad<V>>();

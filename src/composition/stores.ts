@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { cachePaths } from '../cache/cache-paths.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { createGuardedStore } from '../cache/guarded-store.ts';
@@ -47,9 +48,17 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** Of V8's heap, for all values in memory together. */
+const MAX_HEAP_SHARE = 0.4;
+const HEAP_SHARES = 1 - MEMORY_SHARES.pictures;
 const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
+
+/** `node --max-old-space-size` sets it; otherwise it follows the machine's or container's memory. */
+function heapLimitBytes(): number {
+  return getHeapStatistics().heap_size_limit;
+}
 
 export async function createStores(options: StoresOptions): Promise<Stores> {
   const { config, clock, logger, states, holders, onRefusedValue: onRefused = () => undefined } = options;
@@ -96,7 +105,10 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
   });
 
   function shareOf(part: keyof typeof MEMORY_SHARES): number {
-    return Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);
+    const shareBytes = Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);
+    if (part === 'pictures') return shareBytes;
+    // Pictures are kept outside of the heap that V8 collects; all others are in it, and it has a limit of its own.
+    return Math.min(shareBytes, Math.floor((MAX_HEAP_SHARE * heapLimitBytes() * MEMORY_SHARES[part]) / HEAP_SHARES));
   }
 
   function readThrough<V>(kind: keyof typeof LIFETIMES, isValue: ReadThroughOptions<V>['isValue']): ReadThrough<V> {

@@ -4,7 +4,11 @@ import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './embedded-ipv4.ts';
 /** A value that a setting cannot have; the message says what is expected. */
 export class SettingError extends Error {}
 
-type Parser<T> = (text: string) => T;
+interface Parser<T> {
+  (text: string): T;
+  /** The least and the most that it takes, where that is a matter of size. */
+  readonly extremes?: readonly [least: string, most: string];
+}
 
 interface Setting<T> {
   readonly env: string;
@@ -34,11 +38,12 @@ export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
 }
 
 export function integer(minimum: number, maximum: number): Parser<number> {
-  return (value) => {
+  function parse(value: string): number {
     const parsed = Number(value);
     if (/^\d{1,15}$/.test(value) && parsed >= minimum && parsed <= maximum) return parsed;
     throw new SettingError(`must be a whole number from ${minimum} to ${maximum}, is "${value}"`);
-  };
+  }
+  return Object.assign(parse, { extremes: [String(minimum), String(maximum)] } as const);
 }
 
 export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
@@ -87,11 +92,27 @@ export function origin(value: string): string {
 
 const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
-export function bytes(value: string): number {
-  const [, amount, unit = ''] = /^(\d{1,12})\s*(KiB|MiB|GiB|TiB)?$/.exec(value) ?? [];
-  const total = Number(amount) * (BYTE_UNITS[unit] ?? 1);
-  if (Number.isSafeInteger(total)) return total;
-  throw new SettingError(`must be a number of bytes, or one with KiB, MiB, GiB or TiB, is "${value}"`);
+/**
+ * From 0 to a maximum.
+ *
+ * @param maximum as an operator would write it, such as `64GiB`
+ */
+export function bytes(maximum: string): Parser<number> {
+  const most = bytesIn(maximum);
+  function parse(value: string): number {
+    const total = bytesIn(value);
+    if (total <= most) return total;
+    throw new SettingError(
+      `must be from 0 to ${maximum}, as a number of bytes or with KiB, MiB, GiB or TiB, is "${value}"`,
+    );
+  }
+  return Object.assign(parse, { extremes: ['0', maximum] } as const);
+}
+
+/** `NaN` for a text that says no number of bytes. */
+function bytesIn(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,16})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? [];
+  return Number(amount) * (BYTE_UNITS[unit] ?? 1);
 }
 
 const DURATION_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -138,12 +159,17 @@ export interface RateLimitSetting {
   readonly windowMs: number;
 }
 
-export function rateLimit(value: string): RateLimitSetting {
+const RATE_LIMIT_EXTREMES = ['1/1', '999999/99999'] as const;
+
+export const rateLimit: Parser<RateLimitSetting> = Object.assign(parseRateLimit, { extremes: RATE_LIMIT_EXTREMES });
+
+function parseRateLimit(value: string): RateLimitSetting {
   const [, requests, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(value) ?? [];
   if (Number(requests) >= 1 && Number(seconds) >= 1) {
     return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
   }
-  throw new SettingError(`must be requests/seconds such as 10/30, is "${value}"`);
+  const [least, most] = RATE_LIMIT_EXTREMES;
+  throw new SettingError(`must be requests/seconds such as 10/30, from ${least} to ${most}, is "${value}"`);
 }
 
 export interface RateLimitOverride {

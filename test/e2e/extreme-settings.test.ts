@@ -1,0 +1,71 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseConfig, SETTINGS } from '../../src/config.ts';
+import type { Encoder } from '../../src/images/encoder.ts';
+import { startTestApp } from '../helpers/app.ts';
+
+const CHANNEL = 'UCPennantSample00000001A';
+/** Nothing listens there: the catalog has what is asked for. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** In place of processes, which no setting but `ENCODERS` and `ENCODER_QUEUE` concerns. */
+const playedEncoder: Encoder = {
+  inspect: async () => ({ width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false }),
+  encode: async () => Buffer.from('picture'),
+  refine: async () => undefined,
+  stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
+  warmUp: () => undefined,
+  async close() {},
+};
+
+async function expectToServe(settings: Record<string, string>): Promise<void> {
+  const usesEncoder = Object.keys(settings).some((name) => name.startsWith('ENCODER'));
+  const service = await startTestApp({
+    env: {
+      SOURCES: 'catalog,youtube,youtube-data-api',
+      YOUTUBE_API_KEY: 'key',
+      YOUTUBE_ORIGIN: NOWHERE,
+      YOUTUBE_API_ORIGIN: NOWHERE,
+      RATE_LIMIT_OVERRIDES: '',
+      ...settings,
+    },
+    ...(!usesEncoder && { encoder: playedEncoder }),
+  });
+  onTestFinished(() => service.close());
+  const paths = [
+    `/${CHANNEL}/avatar.jpg?width=20`,
+    `/${CHANNEL}/avatar.png?width=20`,
+    `/${CHANNEL}/avatar.jpg?width=20`,
+  ];
+  for (const path of [`/api/channel/${CHANNEL}`, ...paths, `/api/channel/${CHANNEL}`, '/api/search?q=pennant']) {
+    expect([path, (await service.get(path)).status]).toEqual([path, 200]);
+    // Past the window of the smallest rate limit, and past the micro-cache.
+    service.clock.advance(2_000);
+  }
+}
+
+const EXTREMES = Object.values(SETTINGS).flatMap(({ env, parse }) =>
+  'extremes' in parse && parse.extremes !== undefined ? [[env, ...parse.extremes] as const] : [],
+);
+
+describe('the service starts and serves', () => {
+  test.each([
+    ['least', 1],
+    ['most', 2],
+  ] as const)('with the %s of every setting that has a range', async (_, at) => {
+    // Port 0 turns the console off, and the two ports must differ.
+    const { PORT: _port, ...settings } = Object.fromEntries(EXTREMES.map((of) => [of[0], of[at]]));
+    expect(Object.keys(settings).length).toBeGreaterThan(9);
+    await expectToServe(settings);
+  });
+
+  test.each(['0', '19', '1000'])('with %s bytes of memory', (bytes) => expectToServe({ MEMORY_CACHE_BYTES: bytes }));
+
+  test.each(['0', '8KiB'])('with %s bytes of disk', (bytes) => expectToServe({ IMAGE_CACHE_BYTES: bytes }));
+});
+
+describe('a value outside of its range', () => {
+  test.each(EXTREMES.map(([name, , most]) => [name, `9${most}`]))('of %s is refused with the range', (name, value) => {
+    const [, least, most] = EXTREMES.find(([known]) => known === name) ?? [];
+    expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`${name}: .*from ${least} to ${most}\\b`));
+  });
+});

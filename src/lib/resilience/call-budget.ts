@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { compactCopy } from '../compact-copy.ts';
 import { abortError } from '../deadline.ts';
 import type { HolderStats } from '../holders.ts';
 import { OwnLimitError } from './own-limit.ts';
@@ -82,7 +83,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
       nowMs,
     });
     const client: Client = { share, waiting: [], askedAtMs: nowMs };
-    clients.set(key, client);
+    clients.set(compactCopy(key), client);
     return client;
   }
 

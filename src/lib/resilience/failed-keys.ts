@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import { compactCopy } from '../compact-copy.ts';
 import type { HolderStats } from '../holders.ts';
 
 /** How long the failure of one key is remembered. */
@@ -48,7 +49,11 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
 
   function remember(key: string, failure: AppError): AppError {
     const { code, message, retryAfterMs = KEY_FAILURE_MS } = failure;
-    failures.set(key, { code, message, untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS) });
+    failures.set(compactCopy(key), {
+      code,
+      message,
+      untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS),
+    });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope: 'key' });
   }

@@ -53,7 +53,7 @@ export const ERROR_EXAMPLES: readonly Example[] = [
 
 const ORIGIN = 'http://localhost:8080';
 /** Nothing that is written may depend on when it is written. */
-const STANDING_CLOCK = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 1_000 };
+const STANDING_CLOCK = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 1_000, after: () => () => undefined };
 /** What the document shows once for all answers, and what depends on the machine. */
 const UNSHOWN = /^(?:access-control-|cross-origin-|timing-|x-|date|connection|keep-alive|content-length)/;
 

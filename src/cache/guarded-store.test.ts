@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
 import { createGuardedStore } from './guarded-store.ts';
 import type { ErasableStore } from './store.ts';
 
@@ -32,7 +33,11 @@ function createBrokenStore() {
   };
   const states: boolean[] = [];
   const onStateChange = ({ isWorking }: { isWorking: boolean }) => states.push(isWorking);
-  return { broken, states, guarded: createGuardedStore({ store, readTimeoutMs: 500, onStateChange }) };
+  return {
+    broken,
+    states,
+    guarded: createGuardedStore({ store, clock: createManualClock(), readTimeoutMs: 500, onStateChange }),
+  };
 }
 
 it('a full disk is told once, however many reads succeed meanwhile, and again when writes do', async () => {

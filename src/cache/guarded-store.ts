@@ -1,7 +1,10 @@
+import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadline.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
 export interface GuardedStoreOptions {
   readonly store: ErasableStore;
+  readonly clock: Clock;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
   /** Told when the store begins to fail and when it works again, not for every call. */
@@ -16,7 +19,8 @@ export interface GuardedStore extends ErasableStore {
  * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only what cannot be erased is
  * told: whoever asked for it relies on its being gone.
  */
-export function createGuardedStore({ store, readTimeoutMs, onStateChange }: GuardedStoreOptions): GuardedStore {
+export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
+  const { store, clock, readTimeoutMs, onStateChange } = options;
   /** A full disk can still be read: a read that succeeds says nothing of the writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
@@ -28,6 +32,13 @@ export function createGuardedStore({ store, readTimeoutMs, onStateChange }: Guar
   function failed(what: 'reads' | 'writes', error: unknown): void {
     if (failing.size === 0) onStateChange({ isWorking: false, error });
     failing.add(what);
+  }
+
+  async function readInTime(key: string): Promise<StoredEntry | undefined> {
+    const reading = store.get(key).then((found) => ({ found }));
+    const read = await withinMs(clock, reading, readTimeoutMs);
+    if (read === undefined) throw new Error(`no answer from the store within ${readTimeoutMs} ms`);
+    return read.found;
   }
 
   function write(run: () => Promise<void>): Promise<void> {
@@ -45,7 +56,7 @@ export function createGuardedStore({ store, readTimeoutMs, onStateChange }: Guar
     isShared: store.isShared === true,
     async get(key) {
       try {
-        const found = await withTimeout(store.get(key), readTimeoutMs);
+        const found = await readInTime(key);
         succeeded('reads');
         return found;
       } catch (error) {
@@ -63,14 +74,4 @@ export function createGuardedStore({ store, readTimeoutMs, onStateChange }: Guar
     },
     isWorking: () => failing.size === 0,
   };
-}
-
-async function withTimeout(reading: Promise<StoredEntry | undefined>, ms: number): Promise<StoredEntry | undefined> {
-  const { promise: elapsed, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer from the store within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([reading, elapsed]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

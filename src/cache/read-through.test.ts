@@ -101,7 +101,9 @@ describe('the read-through cache', () => {
     await cache.get('k', load('a'), WAIT);
     clock.advance(HOUR_MS);
     const late = Promise.withResolvers<Loaded<string>>();
-    expect((await cache.get('k', () => late.promise, WAIT)).value).toBe('a');
+    const waiting = cache.get('k', () => late.promise, WAIT);
+    await clock.passTimer(WAIT.staleWaitMs);
+    expect((await waiting).value).toBe('a');
     late.resolve({ value: 'b' });
     await late.promise;
     await expect.poll(async () => (await cache.get('k', load('c'), WAIT)).value).toBe('b');

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadline.ts';
 import { currentSpan } from '../lib/tracing/span.ts';
-import { withinMs } from '../lib/within-ms.ts';
 import { createEntry, type Entry, freshLeftMs, isServable, valueIn } from './entry.ts';
 import type { Store } from './store.ts';
 import { type Content, readStoredForm, writeStoredForm } from './stored-form.ts';
@@ -234,7 +234,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     const isCollapsed = running !== undefined;
     if (previous === undefined) return answerLoaded(await result, { kind: 'miss', isCollapsed });
     try {
-      const loaded = await withinMs(result, staleWaitMs);
+      const loaded = await withinMs(clock, result, staleWaitMs);
       if (loaded === undefined) return answer(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
       return answerLoaded(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {

@@ -10,10 +10,10 @@ import { createSqliteStore } from '../cache/sqlite.ts';
 import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadline.ts';
 import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
-import { withinMs } from '../lib/within-ms.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
@@ -80,6 +80,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
   const store = createGuardedStore({
+    clock,
     store: unguardedStore,
     readTimeoutMs: STORE_READ_TIMEOUT_MS,
     onStateChange({ isWorking, error }) {
@@ -139,7 +140,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     caches,
 
     async opened() {
-      await withinMs(opening, STORE_OPEN_MS);
+      await withinMs(clock, opening, STORE_OPEN_MS);
     },
 
     async close() {

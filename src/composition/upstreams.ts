@@ -117,6 +117,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
     followRedirects: true,
     userAgent: config.youtubeUserAgent ?? userAgent,
+    clock,
   });
   const imageBreaker = createBreaker('image hosts');
   const imageBudget = createCallBudget({
@@ -130,6 +131,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     createDownloader({
       http: guardHttpClient(imageHttp, { budget: imageBudget }),
       originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
+      clock,
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
     });

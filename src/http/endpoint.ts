@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { AppError } from '../domain/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadline.ts';
 import { withRequest } from '../lib/request-context.ts';
 import { type Answer, PREFLIGHT } from './answer.ts';
 import { preflightAnswers } from './schemas.ts';
@@ -13,11 +15,16 @@ export interface Endpoint<Path> {
   answer(path: Path, request: FastifyRequest): Answer | Promise<Answer>;
 }
 
+export interface Routes {
+  readonly app: FastifyInstance;
+  readonly clock: Clock;
+}
+
 /** No client waits longer than 12 s; what is being loaded goes on for the others. */
 const REQUEST_DEADLINE_MS = 11_500;
 
 /** Registers an endpoint for GET, HEAD (the same without the body) and OPTIONS. */
-export function addEndpoint<Path>(app: FastifyInstance, { url, schema, parsePath, answer }: Endpoint<Path>): void {
+export function addEndpoint<Path>({ app, clock }: Routes, { url, schema, parsePath, answer }: Endpoint<Path>): void {
   app.route({
     method: ['GET', 'HEAD'],
     url,
@@ -27,7 +34,7 @@ export function addEndpoint<Path>(app: FastifyInstance, { url, schema, parsePath
       const context = { requestId: request.id, client: request.exchange.admission?.client.key ?? '' };
       const answered = withRequest(context, () => answer(path, request));
       if (!(answered instanceof Promise)) return reply.answer(answered);
-      return withinDeadline(answered).then((ready) => reply.answer(ready));
+      return answerInTime(clock, answered).then((ready) => reply.answer(ready));
     },
   });
   app.route({
@@ -45,14 +52,10 @@ export function addEndpoint<Path>(app: FastifyInstance, { url, schema, parsePath
   });
 }
 
-function withinDeadline(answered: Promise<Answer>): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const timer = setTimeout(
-    () => reject(new AppError('upstream_timeout', 'The answer took too long to get: please ask again.')),
-    REQUEST_DEADLINE_MS,
-  );
-  answered.then(resolve, reject).finally(() => clearTimeout(timer));
-  return promise;
+async function answerInTime(clock: Clock, answering: Promise<Answer>): Promise<Answer> {
+  const answer = await withinMs(clock, answering, REQUEST_DEADLINE_MS);
+  if (answer !== undefined) return answer;
+  throw new AppError('upstream_timeout', 'The answer took too long to get: please ask again.');
 }
 
 /** A signal that fires when the client goes away before its answer was sent. */

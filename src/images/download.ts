@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { OriginalRef } from '../domain/channel.ts';
 import { AppError, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { HttpClient, HttpResponse } from '../lib/http-client.ts';
 import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
@@ -24,6 +25,8 @@ export interface DownloaderOptions {
   readonly breaker?: CircuitBreaker;
   /** For all URLs of one picture together. */
   readonly timeoutMs?: number;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 export interface Downloader {
@@ -37,7 +40,7 @@ export interface Downloader {
 }
 
 export function createDownloader(options: DownloaderOptions): Downloader {
-  const { http, originOverrides, catalogImagesDir, breaker, timeoutMs = DOWNLOAD_MS } = options;
+  const { http, originOverrides, catalogImagesDir, breaker, timeoutMs = DOWNLOAD_MS, clock = systemClock } = options;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const target = locate(url, originOverrides);
@@ -63,7 +66,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   return {
     download(ref, { signal }) {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
-      const fetchInTime = () => withDeadline(timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
+      const fetchInTime = () => withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
       return breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal);
     },
   };

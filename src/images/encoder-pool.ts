@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts';
 import { type EncoderChild, startEncoderChild } from './encoder-child.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 
@@ -24,6 +25,7 @@ export interface EncoderPoolOptions {
   readonly processes: number;
   /** A process that holds more after a task is replaced. */
   readonly maxRssBytes: number;
+  readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;
 }
 
@@ -109,7 +111,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   }
 
   async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
-    const deadline = setTimeout(() => replace(worker, 'deadline'), deadlineMs);
+    const cancelDeadline = options.clock.after(deadlineMs, () => replace(worker, 'deadline'));
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
@@ -119,7 +121,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       const reason = worker.child.unusableReason() === undefined ? 'crash' : 'unusable';
       throw new TaskInterrupted(worker.endReason ?? reason);
     } finally {
-      clearTimeout(deadline);
+      cancelDeadline();
     }
   }
 

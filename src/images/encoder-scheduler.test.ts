@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordSpan } from '../../test/helpers/recorded-spans.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
 import type { Priority } from './encoder.ts';
@@ -55,12 +56,16 @@ function nameOf(task: EncoderTask): string {
   return task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
 }
 
-function setUp({ places = 1, queueLength = 64, maxWaitMs = 60_000 } = {}) {
+const MAX_WAIT_MS = 8_000;
+
+function setUp({ places = 1, queueLength = 64 } = {}) {
   const fake = createFakePool(places);
+  const clock = createManualClock();
   const scheduler = createScheduler({
+    clock,
     pool: fake.pool,
     queueLength,
-    maxWaitMs,
+    maxWaitMs: MAX_WAIT_MS,
     deadlineMs: () => 1_000,
   });
   function submit(
@@ -78,7 +83,7 @@ function setUp({ places = 1, queueLength = 64, maxWaitMs = 60_000 } = {}) {
     fake.task(name).succeed();
     await settled();
   }
-  return { ...fake, scheduler, submit, finish };
+  return { ...fake, clock, scheduler, submit, finish };
 }
 
 /** Until all that follows from what just happened has followed. */
@@ -147,18 +152,24 @@ describe('the scheduler', () => {
   });
 
   it('refuses what has waited too long for its turn, and makes room for others', async () => {
-    const { submit, scheduler, running } = setUp({ queueLength: 1, maxWaitMs: 1 });
+    const { submit, scheduler, running, clock } = setUp({ queueLength: 1 });
     submit('1');
-    await expect(submit('2')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    const late = submit('2');
+    clock.advance(MAX_WAIT_MS - 1);
+    expect(scheduler.stats().queued).toBe(1);
+    clock.advance(1);
+    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     expect(running()).toEqual(['1']);
     expect(scheduler.stats()).toEqual({ queued: 0, running: 1, refused: 1 });
   });
 
   it('does not let work wait too long that has begun, nor work that nobody waits for', async () => {
-    const { submit, finish, scheduler } = setUp({ maxWaitMs: 1 });
+    const { submit, finish, scheduler, clock } = setUp();
     const begun = submit('1');
     const background = submit('background', '', 'background');
-    await expect(submit('2')).rejects.toMatchObject({ code: 'overloaded' });
+    const late = submit('2');
+    clock.advance(MAX_WAIT_MS);
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' });
     expect(scheduler.stats()).toMatchObject({ queued: 1, running: 1 });
     await finish('1');
     await finish('background');
@@ -304,11 +315,12 @@ describe('the scheduler', () => {
   });
 
   it('traces what was given up while it waited, and leaves nothing open for what was refused', async () => {
-    const { submit } = setUp({ queueLength: 1, maxWaitMs: 1 });
+    const { submit, clock } = setUp({ queueLength: 1 });
     const [late, refused] = [recordSpan(), recordSpan()];
     submit('running');
     const waiting = runInSpan(late, () => submit('late'));
     await expect(runInSpan(refused, () => submit('refused'))).rejects.toMatchObject({ code: 'overloaded' });
+    clock.advance(MAX_WAIT_MS);
     await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
     await settled();
     expect(late.children).toMatchObject([{ name: 'encoder queue', failure: { type: 'overloaded' }, isEnded: true }]);

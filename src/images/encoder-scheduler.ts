@@ -1,4 +1,5 @@
 import { AppError, type AppErrorOptions } from '../domain/errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { JobOptions, Priority } from './encoder.ts';
 import type { EncoderTask, TaskReply } from './encoder-messages.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './encoder-pool.ts';
@@ -47,6 +48,7 @@ export interface FinishedTask {
 
 export interface SchedulerOptions {
   readonly pool: EncoderPool;
+  readonly clock: Clock;
   /** Of each priority. */
   readonly queueLength: number;
   /** An interactive job that has not started by then is refused. */
@@ -58,7 +60,7 @@ export interface SchedulerOptions {
 }
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { pool, queueLength, maxWaitMs, deadlineMs, onFinished } = options;
+  const { pool, clock, queueLength, maxWaitMs, deadlineMs, onFinished } = options;
   const queueOptions = { maxLength: queueLength, isDisplaceable: ({ isShared }: Entry) => !isShared() };
   const interactive = createFairQueue<Entry>(queueOptions);
   const background = createFairQueue<Entry>(queueOptions);
@@ -72,7 +74,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (isClosed) throw overloaded('The service is stopping.');
     const queue = priority === 'interactive' ? interactive : background;
     const result = Promise.withResolvers<TaskReply>();
-    const submittedAtMs = performance.now();
+    const submittedAtMs = clock.monotonic();
     const trace = undefined;
     const entry: Entry = { task, priority, result, stopListening, isShared, submittedAtMs, trace, hasCrashed: false };
     const { isAdded, displaced } = queue.add(client, entry);
@@ -80,7 +82,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     displaced?.stopListening();
     displaced?.result.reject(refusal());
     entry.trace = traceTask(task.kind, result.promise);
-    const waiting = priority === 'interactive' ? setTimeout(() => drop(refusal()), maxWaitMs) : undefined;
+    const stopWaiting = priority === 'interactive' ? clock.after(maxWaitMs, () => drop(refusal())) : undefined;
     signal.addEventListener('abort', leave, { once: true });
     function leave(): void {
       drop(signal.reason);
@@ -91,7 +93,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       result.reject(reason);
     }
     function stopListening(): void {
-      clearTimeout(waiting);
+      stopWaiting?.();
       signal.removeEventListener('abort', leave);
     }
     startWaiting();
@@ -115,13 +117,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function perform(entry: Entry): Promise<void> {
     entry.stopListening();
     entry.trace?.begin();
-    const startedAtMs = performance.now();
+    const startedAtMs = clock.monotonic();
     const running = pool.run(entry.task, deadlineMs(entry.task.kind, entry.priority));
     if (entry.priority === 'background') runningBackground = running;
     try {
       entry.result.resolve(await running.reply);
       const waitedMs = startedAtMs - entry.submittedAtMs;
-      onFinished?.({ task: entry.task.kind, waitedMs, tookMs: performance.now() - startedAtMs });
+      onFinished?.({ task: entry.task.kind, waitedMs, tookMs: clock.monotonic() - startedAtMs });
     } catch (error) {
       onInterrupted(entry, error);
     }

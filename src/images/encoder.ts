@@ -2,6 +2,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Format, SourceFormat } from '../domain/formats.ts';
 import type { Size } from '../domain/variants.ts';
 import { readResourceLimits } from '../lib/cgroup.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Rectangle } from './crop.ts';
 import { poolSizeFor } from './encoder-limits.ts';
 import type { EncoderTask, TaskError } from './encoder-messages.ts';
@@ -80,6 +81,8 @@ export interface EncoderOptions {
   readonly deadlineMs?: number;
   /** An encoder process that holds more after a job is replaced; default by the cgroup's memory limit. */
   readonly maxRssBytes?: number;
+  /** Of waiting times and deadlines; default the system's: processes take real time. */
+  readonly clock?: Clock;
   /** For logs and metrics. */
   readonly onEvent?: (event: PoolEvent) => void;
   /** Told why no encoder process can be started (a sentence without its subject), and `null` once one can. */
@@ -99,7 +102,8 @@ const BACKGROUND_DEADLINE_MS = 60_000;
 /** Its processes start with the work for them, or with `warmUp`. The caller closes it. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
-  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS, onEvent = () => undefined } = options;
+  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const { onEvent = () => undefined, clock = systemClock } = options;
   let restarts = 0;
   let reported: string | null = null;
 
@@ -110,6 +114,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   }
 
   const pool = createEncoderPool({
+    clock,
     processes,
     maxRssBytes,
     onEvent(event) {
@@ -120,6 +125,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     },
   });
   const scheduler = createScheduler({
+    clock,
     pool,
     queueLength,
     maxWaitMs: MAX_WAIT_MS,

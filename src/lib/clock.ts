@@ -1,12 +1,18 @@
-/** The two times a service needs; tests move both by hand. */
+/** The times and timers a service needs; tests move them by hand. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970: for what outlives the process. It may jump. */
   now(): number;
   /** Milliseconds since some start: for spans within the process. It never jumps. */
   monotonic(): number;
+  /** Calls back once, after so many milliseconds of monotonic time. The result cancels it. */
+  after(ms: number, callback: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
 };

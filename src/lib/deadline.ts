@@ -1,19 +1,21 @@
 import { AppError } from '../domain/errors.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles no later than that, even when the
- * work does not heed the signal.
+ * work ignores the signal.
  *
  * @throws AppError `upstream_timeout` when it is given up; an `AppError` that `parent` was aborted with stays as it is
  */
 export async function withDeadline<T>(
+  clock: Clock,
   ms: number,
   parent: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (parent.aborted) throw abortError(parent);
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new AppError('upstream_timeout', TOO_LATE)), ms);
+  const cancel = clock.after(ms, () => controller.abort(new AppError('upstream_timeout', TOO_LATE)));
   const passOn = () => controller.abort(abortError(parent));
   parent.addEventListener('abort', passOn, { once: true });
   try {
@@ -22,7 +24,7 @@ export async function withDeadline<T>(
     });
     return await Promise.race([work(controller.signal), abandoned]);
   } finally {
-    clearTimeout(timer);
+    cancel();
     parent.removeEventListener('abort', passOn);
   }
 }
@@ -32,4 +34,16 @@ const TOO_LATE = 'The upstream did not answer in time.';
 /** What a call that was given up rejects with: the reason where it is one of ours, `upstream_timeout` otherwise. */
 export function abortError({ reason }: AbortSignal): AppError {
   return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
+}
+
+/** The promise's value when it settles within `ms`, else `undefined`. The work behind it goes on. */
+export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
+  if (ms <= 0) return undefined;
+  const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
+  const cancel = clock.after(ms, () => resolve(undefined));
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    cancel();
+  }
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../domain/errors.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { withDeadline } from './deadline.ts';
 import { discardBody, readBody } from './decode-body.ts';
 import { type Span, traced } from './tracing/span.ts';
@@ -57,6 +58,8 @@ export interface HttpClientOptions {
   /** Follows redirects of a GET within the allowed origins; otherwise they are answers like any other. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 const MAX_REDIRECTS = 3;
@@ -72,7 +75,7 @@ function loadUndici(): Promise<Undici> {
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const privateOrigins = options.privateOrigins ?? [];
+  const { clock = systemClock, privateOrigins = [] } = options;
   // A literal address is never looked up: it is reachable only as an origin that was spelled out here.
   const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
   let agent: Agent | undefined;
@@ -142,7 +145,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   return {
-    request: (request) => withDeadline(request.timeoutMs, request.signal, (signal) => follow(request, signal)),
+    request: (request) => withDeadline(clock, request.timeoutMs, request.signal, (signal) => follow(request, signal)),
     close: async () => agent?.destroy(),
   };
 }

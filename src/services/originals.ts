@@ -80,7 +80,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   function fetchBytes(ref: OriginalRef): Promise<Buffer> {
     return downloading.run(ref.key, NEVER, () => {
       // The encoder has a deadline of its own: one that hangs is not upstream's fault.
-      const downloaded = withDeadline(DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
+      const downloaded = withDeadline(clock, DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
       return downloaded.catch(translateGone);
     });
   }

@@ -60,7 +60,6 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
       },
     }),
     clock,
-    slowSourceWaitMs: 0,
   });
   const idsOf = async (query: string, limit: number) =>
     (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
@@ -97,8 +96,10 @@ describe('a search', () => {
   });
 
   it('does not hold what was found back for a channel that it names and that is slow', async () => {
-    const { service, stored } = setUp([page(['a'])]);
-    const { hits, outcome } = await service.search('@slow', 20);
+    const { service, stored, clock } = setUp([page(['a'])]);
+    const answer = service.search('@slow', 20);
+    await clock.passTimer(3_000);
+    const { hits, outcome } = await answer;
     expect(hits).toHaveLength(1);
     expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
     expect(stored.size).toBe(0);

@@ -6,9 +6,8 @@ import { channelRefsOf } from '../domain/channel-url.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadline.ts';
+import { withDeadline, withinMs } from '../lib/deadline.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { withinMs } from '../lib/within-ms.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import type { ChannelService } from './channels.ts';
 
@@ -32,12 +31,11 @@ export interface SearchServiceOptions {
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   readonly cache: ReadThrough<FoundChannels>;
   readonly clock: Clock;
-  /** How long what was found waits for sources that have not answered. Default: 3 s. */
-  readonly slowSourceWaitMs?: number;
 }
 
 /** The most that a client may ask for: sources that choose the length of a page are asked for all of it at once. */
 const MAX_HITS = 50;
+/** How long what was found waits for sources that have not answered. */
 const SLOW_SOURCE_WAIT_MS = 3_000;
 /** How long an old list waits for a new one. */
 const REFRESH_WAIT_MS = 3_000;
@@ -59,12 +57,17 @@ class PartialSearch extends AppError {
 }
 
 export function createSearchService(options: SearchServiceOptions): SearchService {
-  const { search, channels, cache, clock, slowSourceWaitMs = SLOW_SOURCE_WAIT_MS } = options;
+  const { search, channels, cache, clock } = options;
   const furtherPages = createSharedWork<FoundChannels>();
 
   async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {
-    const named = withDeadline(NAMED_CHANNEL_MS, new AbortController().signal, () => findNamed(channelRefsOf(query)));
-    const { failure, ...found } = await searchAll([named, search(query, MAX_HITS)], { waitMs: slowSourceWaitMs });
+    const named = withDeadline(clock, NAMED_CHANNEL_MS, new AbortController().signal, () =>
+      findNamed(channelRefsOf(query)),
+    );
+    const { failure, ...found } = await searchAll([named, search(query, MAX_HITS)], {
+      clock,
+      waitMs: SLOW_SOURCE_WAIT_MS,
+    });
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw new PartialSearch(shown, failure);
     return { value: shown };
@@ -116,7 +119,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const first = withoutBlocked(value);
     if (outcome.kind === 'stale' || first.hits.length >= limit || !goesOn(first)) return { found: first, outcome };
     const leftMs = ANSWER_MS - (clock.monotonic() - startedAt);
-    const found = await withinMs(loadUpTo(query, limit, first), leftMs);
+    const found = await withinMs(clock, loadUpTo(query, limit, first), leftMs);
     if (found === undefined) throw new PartialSearch(first);
     return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };
   }

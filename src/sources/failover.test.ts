@@ -137,14 +137,24 @@ describe('a channel from several sources', () => {
 
   it('is not waited for longer than one attempt when another source is there', async () => {
     const hanging = createStub(live('hangs'));
-    const found = await over([hanging, live(record())], { attemptMs: 30 }).getChannel(ID);
-    expect(found.isComplete).toBe(true);
+    const clock = createManualClock();
+    const found = over([hanging, live(record())], { clock }).getChannel(ID);
+    await clock.passTimer(5_000);
+    expect((await found).isComplete).toBe(true);
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
   it('is not waited for longer than the request may take', async () => {
-    const failover = over([live('hangs')], { attemptMs: 20_000, requestMs: 30 });
-    expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
+    const clock = createManualClock();
+    const last = createStub(live('hangs'));
+    const code = codeOf(over([live('hangs'), live('hangs'), last], { clock }).getChannel(ID));
+    await clock.passTimer(5_000);
+    await clock.passTimer(5_000);
+    await vi.waitFor(() => expect(last.calls).toBe(1), { timeout: 60_000 });
+    clock.advance(1_999);
+    expect(last.signals[0]?.aborted).toBe(false);
+    clock.advance(1);
+    expect(await code).toBe('upstream_timeout');
   });
 
   it('is given up with its caller', async () => {
@@ -221,8 +231,10 @@ describe('a record that lacks fields', () => {
   it.each<Answer<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
     'goes out as it is when the next source answers %s',
     async (answer) => {
-      const loaded = await over([partial, live(answer)], { completionMs: 30 }).getChannel(ID);
-      expect(loaded).toEqual(partial.channel);
+      const clock = createManualClock();
+      const loaded = over([partial, live(answer)], { clock }).getChannel(ID);
+      if (answer === 'hangs') await clock.passTimer(1_500);
+      expect(await loaded).toEqual(partial.channel);
     },
   );
 
@@ -268,7 +280,10 @@ describe('a search of several sources', () => {
   });
 
   it('does not wait long for a slow source when another has found something', async () => {
-    const { hits, failure } = await over([first, { hits: 'hangs' }], { searchWaitMs: 0 }).search('q', 20);
+    const clock = createManualClock();
+    const result = over([first, { hits: 'hangs' }], { clock }).search('q', 20);
+    await clock.passTimer(3_000);
+    const { hits, failure } = await result;
     expect(hits).toHaveLength(2);
     expect(failure?.code).toBe('upstream_timeout');
   });
@@ -280,11 +295,10 @@ describe('a search of several sources', () => {
     const answer = Promise.withResolvers<SearchPage>();
     const slow = { ...createStub(second), search: () => answer.promise };
     const outcomes: SourceOutcome[] = [];
-    const result = over([other, slow], { searchWaitMs: 0, onOutcome: (outcome) => outcomes.push(outcome) }).search(
-      'q',
-      20,
-    );
+    const clock = createManualClock();
+    const result = over([other, slow], { clock, onOutcome: (outcome) => outcomes.push(outcome) }).search('q', 20);
     await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 60_000 });
+    await clock.passTimer(3_000);
     answer.resolve({ hits: [hit('late')] });
     expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);
   });

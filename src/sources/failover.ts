@@ -28,14 +28,6 @@ export interface FailoverOptions {
   readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
-  /** For all sources together. */
-  readonly requestMs?: number;
-  /** For one call of one source. */
-  readonly attemptMs?: number;
-  /** How long a search waits for slow sources when others have answered. */
-  readonly searchWaitMs?: number;
-  /** How long a record that lacks fields waits for another source to fill them in. */
-  readonly completionMs?: number;
 }
 
 /**
@@ -68,10 +60,17 @@ interface Question {
 }
 
 const RETRY_AFTER_MS = 10_000;
+/** For all sources together. */
+const REQUEST_MS = 12_000;
+/** For one call of one source. */
+const ATTEMPT_MS = 5_000;
+/** How long a search waits for slow sources when others have found something. */
+const SLOW_SOURCE_WAIT_MS = 3_000;
+/** How long a record that lacks fields waits for another source to fill them in. */
+const COMPLETION_MS = 1_500;
 
 export function createFailover(options: FailoverOptions): Failover {
   const { sources, breakers, clock, onOutcome } = options;
-  const { requestMs = 12_000, attemptMs = 5_000, searchWaitMs = 3_000, completionMs = 1_500 } = options;
 
   async function ask<T>(
     source: ChannelSource,
@@ -84,7 +83,7 @@ export function createFailover(options: FailoverOptions): Failover {
       const durationMs = clock.monotonic() - startedAt;
       onOutcome?.({ source: source.name, operation, outcome, durationMs, ...(error === undefined ? {} : { error }) });
     };
-    const attempt = () => withDeadline(attemptMs, signal, (attemptSignal) => work({ signal: attemptSignal }));
+    const attempt = () => withDeadline(clock, ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     const breaker = breakers?.get(source.name);
     const guarded = () => (breaker === undefined ? attempt() : breaker.execute(`${operation} ${key}`, attempt, signal));
     try {
@@ -126,7 +125,7 @@ export function createFailover(options: FailoverOptions): Failover {
     const next = sources.slice(sources.indexOf(winner) + 1).find((source) => source.isLive);
     if (next === undefined || !winner.isLive) return loaded;
     return completeFrom(loaded, (channelId) =>
-      withDeadline(completionMs, signal, (patience) =>
+      withDeadline(clock, COMPLETION_MS, signal, (patience) =>
         ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
           next.getChannel(channelId, attempt),
         ),
@@ -139,7 +138,9 @@ export function createFailover(options: FailoverOptions): Failover {
     const find = source.findPublishedAt?.bind(source);
     if (find === undefined) return null;
     try {
-      return await withDeadline(attemptMs, signal, (attemptSignal) => find(channelId, { signal: attemptSignal }));
+      return await withDeadline(clock, ATTEMPT_MS, signal, (attemptSignal) =>
+        find(channelId, { signal: attemptSignal }),
+      );
     } catch (error) {
       if (error instanceof AppError) return null;
       throw error;
@@ -165,7 +166,7 @@ export function createFailover(options: FailoverOptions): Failover {
     caller: Partial<LoadOptions> | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return withDeadline(requestMs, caller?.signal ?? new AbortController().signal, work);
+    return withDeadline(clock, REQUEST_MS, caller?.signal ?? new AbortController().signal, work);
   }
 
   return {
@@ -205,7 +206,7 @@ export function createFailover(options: FailoverOptions): Failover {
           page: searchPage(source, query, limit, signal, from?.[source.name]),
         }));
         try {
-          return await searchAll(pages.map(withoutSpentQuota), { waitMs: searchWaitMs });
+          return await searchAll(pages.map(withoutSpentQuota), { clock, waitMs: SLOW_SOURCE_WAIT_MS });
         } catch (error) {
           throw isCouldNotTell(error) ? withRetryAfter(error) : error;
         }

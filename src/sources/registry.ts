@@ -52,6 +52,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
     });
     const source = createYoutubeSource({
       http,
+      clock: deps.clock,
       origin: config.youtubeOrigin,
       clientVersions: createClientVersions({
         setting: config.youtubeClientVersion,
@@ -123,6 +124,7 @@ function createUpstreamClient(
     privateOrigins: isPublic ? [] : [origin],
     followRedirects: false,
     userAgent,
+    clock,
   });
   const budget = createCallBudget({
     clock,

@@ -1,5 +1,6 @@
 import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isCouldNotTell, mostTelling } from '../domain/errors.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** What several sources have found together. */
 export interface FoundChannels {
@@ -24,14 +25,14 @@ export interface SearchResult extends FoundChannels {
  */
 export async function searchAll(
   searches: readonly Promise<SearchResult>[],
-  { waitMs }: { readonly waitMs: number },
+  { clock, waitMs }: { readonly clock: Clock; readonly waitMs: number },
 ): Promise<SearchResult> {
   const results: (SearchResult | undefined)[] = searches.map(() => undefined);
   const failures: AppError[] = [];
   let running = searches.length;
   const firstHit = Promise.withResolvers<void>();
   const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, waitMs);
+  const cancelPatience = clock.after(waitMs, patience.resolve);
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {
@@ -51,7 +52,7 @@ export async function searchAll(
   try {
     await Promise.race([everyone, Promise.all([patience.promise, firstHit.promise])]);
   } finally {
-    clearTimeout(timer);
+    cancelPatience();
   }
 
   const answered = results.filter((result) => result !== undefined);

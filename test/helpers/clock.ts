@@ -1,22 +1,58 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import { EventEmitter, once } from 'node:events';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Lets time pass on both clocks. */
+  /** Lets time pass on both clocks; timers that are due fire in their order, each at its own time. */
   advance(ms: number): void;
   /** Sets the wall clock forward or back and leaves the monotonic one alone. */
   jumpWallClock(ms: number): void;
+  /** Waits until something has set a timer of so many milliseconds, and lets that time pass. */
+  passTimer(ms: number): Promise<void>;
 }
 
-/** A clock that stands still until a test moves it. */
+interface Timer {
+  readonly ms: number;
+  readonly dueMs: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still, timers included, until a test moves it. */
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let wallMs = startMs;
   let monotonicMs = 1_000;
+  const timers = new Set<Timer>();
+  const changes = new EventEmitter().setMaxListeners(0);
+
+  function pass(ms: number): void {
+    wallMs += ms;
+    monotonicMs += ms;
+  }
+
+  function advance(ms: number): void {
+    const endMs = monotonicMs + ms;
+    for (;;) {
+      const [next] = [...timers].filter(({ dueMs }) => dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs);
+      if (next === undefined) break;
+      timers.delete(next);
+      pass(Math.max(0, next.dueMs - monotonicMs));
+      next.callback();
+    }
+    pass(endMs - monotonicMs);
+  }
+
   return {
     now: () => wallMs,
     monotonic: () => monotonicMs,
-    advance(ms) {
-      wallMs += ms;
-      monotonicMs += ms;
+    after(ms, callback) {
+      const timer = { ms, dueMs: monotonicMs + ms, callback };
+      timers.add(timer);
+      changes.emit('added');
+      return () => void timers.delete(timer);
+    },
+    advance,
+    async passTimer(ms) {
+      while (![...timers].some((timer) => timer.ms === ms)) await once(changes, 'added');
+      advance(ms);
     },
     jumpWallClock(ms) {
       wallMs += ms;
@@ -24,18 +60,20 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 }
 
-/** The real time, which a test can move as well: for measuring what clients wait. */
+/** The real time, which a test can move as well. Its timers keep to the real time: they pass by themselves. */
 export function createRunningClock(): ManualClock {
   let movedMs = 0;
   let jumpedMs = 0;
   return {
     now: () => Date.now() + movedMs + jumpedMs,
     monotonic: () => performance.now() + movedMs,
+    after: systemClock.after,
     advance(ms) {
       movedMs += ms;
     },
     jumpWallClock(ms) {
       jumpedMs += ms;
     },
+    passTimer: async () => undefined,
   };
 }

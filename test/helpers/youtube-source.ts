@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import {
   BUILT_IN_CLIENT_VERSION,
@@ -12,7 +13,7 @@ interface TestOptions {
   readonly aboutToken?: 'computed' | 'page';
   readonly onField?: FieldObserver;
   readonly clientVersions?: ClientVersions;
-  readonly aboutWaitMs?: number;
+  readonly clock?: Clock;
 }
 
 /** The source over real sockets to one origin. */
@@ -29,6 +30,7 @@ export function createTestYoutubeSource(origin: string, options: TestOptions = {
     clientVersions: createFixedClientVersion(BUILT_IN_CLIENT_VERSION),
     useFieldMask: true,
     aboutToken: 'computed',
+    clock: systemClock,
     ...options,
   });
 }

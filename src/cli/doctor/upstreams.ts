@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http-client.ts';
 import { SOLO_LEASE } from '../../lib/lease.ts';
 import type { FieldFinding } from '../../sources/field-finding.ts';
@@ -76,11 +77,16 @@ function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls 
     onChange: () => undefined,
   });
   return {
-    source: createYoutubeSource({ ...youtube, http, clientVersions }),
+    source: createYoutubeSource({ ...youtube, http, clock, clientVersions }),
     origin,
     hasFeed: true,
     async inspectClientVersion() {
-      const { version, problem } = await lookUpClientVersion({ http, origin, timeoutMs: VERSION_LOOKUP_MS });
+      const { version, problem } = await lookUpClientVersion({
+        http,
+        origin,
+        clock: systemClock,
+        timeoutMs: VERSION_LOOKUP_MS,
+      });
       const used = clientVersions.state();
       const notes = [
         VERSION_ORIGINS[used.origin],

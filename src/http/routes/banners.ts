@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import { EXTENSIONS, type Format, findFormat, MEDIA_TYPES } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
-import { withinMs } from '../../lib/within-ms.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withinMs } from '../../lib/deadline.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
 import { acceptedFormats } from '../accept.ts';
 import { type Answer, cacheStatusOf } from '../answer.ts';
@@ -14,6 +15,7 @@ import { EXTENSION_LIST, type PicturePath, parseBannerPath, parseShortPath } fro
 import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
 
 export interface BannerRouteDeps {
+  readonly clock: Clock;
   readonly banners: BannerService;
   /** Whether the format follows `Accept`. */
   readonly isNegotiating: boolean;
@@ -23,7 +25,7 @@ export interface BannerRouteDeps {
 const PICTURE_DEADLINE_MS = 11_000;
 
 /** Banner crops and the avatar, in both URL forms. */
-export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }: BannerRouteDeps): void {
+export function addBannerRoutes(app: FastifyInstance, { clock, banners, isNegotiating }: BannerRouteDeps): void {
   const readQuery = createQueryReader(PICTURE_QUERY);
 
   function pictureRequest(path: PicturePath, request: FastifyRequest): PictureRequest {
@@ -44,7 +46,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
   }
 
   async function answer(path: PicturePath, request: FastifyRequest): Promise<Answer> {
-    const startedAtMs = performance.now();
+    const startedAtMs = clock.monotonic();
     const picture = await banners.getPicture(pictureRequest(path, request));
     const { etag, earlierEtags, lastModifiedMs, outcome } = picture;
     const headers = {
@@ -60,7 +62,7 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     }
     const client = request.exchange.admission?.client.key ?? '';
     const rendering = picture.render({ client, goneSignal: () => goneSignal(request) });
-    const made = await withinMs(rendering, Math.max(1, PICTURE_DEADLINE_MS - (performance.now() - startedAtMs)));
+    const made = await withinMs(clock, rendering, Math.max(1, PICTURE_DEADLINE_MS - (clock.monotonic() - startedAtMs)));
     if (made === undefined) throw new AppError('overloaded', 'The picture is still being made: please ask again.');
     const { bytes, isStored, isCollapsed } = made;
     const rendered = isStored ? outcome : { ...outcome, kind: 'miss' as const, isStored: true, isCollapsed };
@@ -90,38 +92,50 @@ export function addBannerRoutes(app: FastifyInstance, { banners, isNegotiating }
     'rectangle of that ratio inside the crop. What the path and a parameter say twice has to agree.';
   const shared = { description, querystring: PICTURE_QUERY, response: answersOf(PICTURE, PICTURE_ERRORS) };
 
-  addEndpoint(app, {
-    url: '/api/banner/:identifier',
-    schema: { summary: 'A channel’s banner or avatar', params: completeObject({ identifier }), ...shared },
-    parsePath: (request) => parseBannerPath(paramsOf(request).identifier, undefined),
-    answer,
-  });
-  addEndpoint(app, {
-    url: '/api/banner/:identifier/:variant',
-    schema: {
-      summary: 'A crop of a channel’s banner, or its avatar',
-      params: completeObject({ identifier, variant }),
-      ...shared,
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/api/banner/:identifier',
+      schema: { summary: 'A channel’s banner or avatar', params: completeObject({ identifier }), ...shared },
+      parsePath: (request) => parseBannerPath(paramsOf(request).identifier, undefined),
+      answer,
     },
-    parsePath: (request) => parseBannerPath(paramsOf(request).identifier, paramsOf(request).variant),
-    answer,
-  });
-  addEndpoint(app, {
-    url: '/:identifier',
-    schema: { summary: 'A channel’s banner, short form', params: completeObject({ identifier: short }), ...shared },
-    parsePath: (request) => parseShortPath(paramsOf(request).identifier, undefined),
-    answer,
-  });
-  addEndpoint(app, {
-    url: '/:identifier/:variant',
-    schema: {
-      summary: 'A crop or the avatar, short form',
-      params: completeObject({ identifier: short, variant }),
-      ...shared,
+  );
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/api/banner/:identifier/:variant',
+      schema: {
+        summary: 'A crop of a channel’s banner, or its avatar',
+        params: completeObject({ identifier, variant }),
+        ...shared,
+      },
+      parsePath: (request) => parseBannerPath(paramsOf(request).identifier, paramsOf(request).variant),
+      answer,
     },
-    parsePath: (request) => parseShortPath(paramsOf(request).identifier, paramsOf(request).variant),
-    answer,
-  });
+  );
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/:identifier',
+      schema: { summary: 'A channel’s banner, short form', params: completeObject({ identifier: short }), ...shared },
+      parsePath: (request) => parseShortPath(paramsOf(request).identifier, undefined),
+      answer,
+    },
+  );
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/:identifier/:variant',
+      schema: {
+        summary: 'A crop or the avatar, short form',
+        params: completeObject({ identifier: short, variant }),
+        ...shared,
+      },
+      parsePath: (request) => parseShortPath(paramsOf(request).identifier, paramsOf(request).variant),
+      answer,
+    },
+  );
 }
 
 function paramsOf(request: FastifyRequest): { identifier: string; variant: string } {

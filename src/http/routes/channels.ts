@@ -1,6 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+
 import { type ChannelRef, refsOfBareIdentifier } from '../../domain/identifier.ts';
+
+import type { Clock } from '../../lib/clock.ts';
+
 import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
 import { parseIdentifier } from '../identifier-path.ts';
@@ -11,12 +15,13 @@ import type { RecordBodies } from '../record-bodies.ts';
 import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
 
 export interface ChannelRouteDeps {
+  readonly clock: Clock;
   readonly channels: ChannelService;
   readonly recordBodies: RecordBodies;
 }
 
 /** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
-export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies }: ChannelRouteDeps): void {
+export function addChannelRoutes(app: FastifyInstance, { clock, channels, recordBodies }: ChannelRouteDeps): void {
   const readQuery = createQueryReader(CHANNEL_QUERY);
 
   function endpoint(
@@ -45,7 +50,7 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
   }
 
   addEndpoint(
-    app,
+    { app, clock },
     endpoint(
       '/api/channel/:identifier',
       'A channel’s metadata',
@@ -57,13 +62,13 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
     ),
   );
   addEndpoint(
-    app,
+    { app, clock },
     endpoint('/channel/:identifier', 'A channel’s metadata by ID', 'A channel ID.', (identifier, { exchange }) => [
       parseIdentifier(identifier, 'id', exchange.target),
     ]),
   );
   addEndpoint(
-    app,
+    { app, clock },
     endpoint(
       '/user/:identifier',
       'A channel’s metadata by user name',
@@ -72,7 +77,7 @@ export function addChannelRoutes(app: FastifyInstance, { channels, recordBodies 
     ),
   );
   addEndpoint(
-    app,
+    { app, clock },
     endpoint('/c/:identifier', 'A channel’s metadata by name', 'A handle or a legacy user name.', refsOfCustomName),
   );
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FORMATS } from '../../domain/formats.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Answer } from '../answer.ts';
 import { findUnchangedEtag } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
@@ -10,6 +11,7 @@ import { listProblems } from '../problems.ts';
 import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
 
 export interface DocumentRouteDeps {
+  readonly clock: Clock;
   /** How to reach the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
@@ -20,16 +22,20 @@ export interface DocumentRouteDeps {
 
 /** The index, the list of problems, the OpenAPI document and the icon. */
 export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps): void {
+  const { clock } = deps;
   function document(url: string, summary: string, contentOf: (base: string) => object | Promise<object>): void {
-    addEndpoint(app, {
-      url,
-      schema: { summary, response: answersOf(JSON_DOCUMENT) },
-      parsePath: () => undefined,
-      async answer(_path, request) {
-        const content = await contentOf(request.exchange.base);
-        return unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(content));
+    addEndpoint(
+      { app, clock },
+      {
+        url,
+        schema: { summary, response: answersOf(JSON_DOCUMENT) },
+        parsePath: () => undefined,
+        async answer(_path, request) {
+          const content = await contentOf(request.exchange.base);
+          return unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(content));
+        },
       },
-    });
+    );
   }
 
   document('/', 'What this service answers', (base) => indexOf(base, deps));
@@ -41,15 +47,18 @@ export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps)
   });
 
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
-  addEndpoint(app, {
-    url: '/favicon.ico',
-    schema: {
-      summary: 'The service’s icon',
-      response: answersOf(ICON),
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/favicon.ico',
+      schema: {
+        summary: 'The service’s icon',
+        response: answersOf(ICON),
+      },
+      parsePath: () => undefined,
+      answer: (_path, request) => unchanging(request, 'image/png', icon),
     },
-    parsePath: () => undefined,
-    answer: (_path, request) => unchanging(request, 'image/png', icon),
-  });
+  );
 }
 
 function unchanging(request: FastifyRequest, contentType: string, body: string | Buffer): Answer {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../lib/clock.ts';
 import type { SearchService } from '../../services/search.ts';
 import { addEndpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
@@ -9,31 +10,35 @@ import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
 
 export interface SearchRouteDeps {
+  readonly clock: Clock;
   readonly searches: SearchService;
   readonly urlForm: UrlForm;
 }
 
 const DEFAULT_LIMIT = 20;
 
-export function addSearchRoute(app: FastifyInstance, { searches, urlForm }: SearchRouteDeps): void {
+export function addSearchRoute(app: FastifyInstance, { clock, searches, urlForm }: SearchRouteDeps): void {
   const readQuery = createQueryReader(SEARCH_QUERY);
-  addEndpoint(app, {
-    url: '/api/search',
-    schema: {
-      summary: 'Find channels',
-      description:
-        'A channel ID, an `@handle` or a channel page’s URL as `q` finds that very channel first. Kept for ten minutes.',
-      querystring: SEARCH_QUERY,
-      response: answersOf(SEARCH_RESULTS, SOURCE_ERRORS),
+  addEndpoint(
+    { app, clock },
+    {
+      url: '/api/search',
+      schema: {
+        summary: 'Find channels',
+        description:
+          'A channel ID, an `@handle` or a channel page’s URL as `q` finds that very channel first. Kept for ten minutes.',
+        querystring: SEARCH_QUERY,
+        response: answersOf(SEARCH_RESULTS, SOURCE_ERRORS),
+      },
+      parsePath: () => undefined,
+      async answer(_path, request) {
+        const { q, limit = DEFAULT_LIMIT } = readQuery(request.query as Record<string, unknown>);
+        const { base } = request.exchange;
+        const { hits, outcome } = await searches.search(q, limit);
+        const results = hits.map((hit) => searchResultOf(hit, base, urlForm));
+        const body = JSON.stringify({ query: q, results });
+        return lookedUpJson(request, outcome, { body, etag: entityTag(body) });
+      },
     },
-    parsePath: () => undefined,
-    async answer(_path, request) {
-      const { q, limit = DEFAULT_LIMIT } = readQuery(request.query as Record<string, unknown>);
-      const { base } = request.exchange;
-      const { hits, outcome } = await searches.search(q, limit);
-      const results = hits.map((hit) => searchResultOf(hit, base, urlForm));
-      const body = JSON.stringify({ query: q, results });
-      return lookedUpJson(request, outcome, { body, etag: entityTag(body) });
-    },
-  });
+  );
 }

@@ -8,11 +8,9 @@ const never = new AbortController().signal;
 
 let clock: ManualClock;
 let budget: CallBudget;
-let timer: { readonly atMs: number; readonly callback: () => void } | undefined;
 
 beforeEach(() => {
   clock = createManualClock();
-  timer = undefined;
   budget = createBudget();
 });
 
@@ -22,29 +20,15 @@ function createBudget(options: Partial<CallBudgetOptions> = {}): CallBudget {
     clock,
     callsPerSecond: 10,
     burst: 100,
-    startTimer(ms, callback) {
-      const started = { atMs: clock.monotonic() + ms, callback };
-      timer = started;
-      return () => {
-        if (timer === started) timer = undefined;
-      };
-    },
     ...options,
   });
 }
 
 /** Lets time pass, and every timer fire at its time. */
 async function pass(ms: number): Promise<void> {
-  const endMs = clock.monotonic() + ms;
   await nextTurn();
-  while (timer !== undefined && timer.atMs <= endMs) {
-    const due = timer;
-    timer = undefined;
-    clock.advance(Math.max(0, due.atMs - clock.monotonic()));
-    due.callback();
-    await nextTurn();
-  }
-  clock.advance(endMs - clock.monotonic());
+  clock.advance(ms);
+  await nextTurn();
 }
 
 interface Asked {
@@ -121,13 +105,6 @@ describe('a budget with one client', () => {
     expect(asked.granted).toBe(1);
     await pass(2_000);
     expect(asked.granted).toBe(3);
-  });
-
-  it('waits in real time unless told otherwise', async () => {
-    const real = createCallBudget({ clock, callsPerSecond: 100, burst: 1 });
-    await real.take('hog', never);
-    await real.take('hog', never);
-    expect(real.stats().waiting).toBe(0);
   });
 });
 

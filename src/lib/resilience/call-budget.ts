@@ -36,8 +36,6 @@ export interface CallBudgetOptions {
   readonly callsPerSecond: number;
   readonly burst: number;
   readonly maxWaitMs?: number;
-  /** Calls back after so many milliseconds of real time; returns what cancels that. */
-  readonly startTimer?: (ms: number, callback: () => void) => () => void;
 }
 
 interface Client {
@@ -58,20 +56,13 @@ const ASKING_MS = 10_000;
 const MAX_CLIENTS = 1_000;
 
 export function createCallBudget(options: CallBudgetOptions): CallBudget {
-  const { clock, callsPerSecond, burst, maxWaitMs = 2_000, startTimer = startRealTimer } = options;
+  const { clock, callsPerSecond, burst, maxWaitMs = 2_000 } = options;
   const reserve = Math.floor(burst * SHARE);
   const all = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
   // The order is the round: a client that had its turn is inserted again at the end.
   const clients = new Map<string, Client>();
-  let passedMs = clock.monotonic();
   let cancelTimer: () => void = () => undefined;
   let refused = 0;
-
-  /** Not before the time for which a timer has waited: the clock may stand still, or be a millisecond behind. */
-  function now(): number {
-    passedMs = Math.max(passedMs, clock.monotonic());
-    return passedMs;
-  }
 
   function clientOf(key: string, nowMs: number): Client {
     const known = clients.get(key);
@@ -120,7 +111,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
   }
 
   function giveTurns(): void {
-    const nowMs = now();
+    const nowMs = clock.monotonic();
     for (let found = findTurn(nowMs); found !== undefined; found = findTurn(nowMs)) {
       const [key, client] = found;
       all.take(nowMs);
@@ -152,10 +143,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
       if (first !== undefined) ms = Math.min(ms, msUntilTurn(client, 1, nowMs), first.deadlineMs - nowMs);
     }
     if (ms === Number.POSITIVE_INFINITY) return;
-    cancelTimer = startTimer(ms, () => {
-      passedMs = Math.max(passedMs, nowMs + ms);
-      giveTurns();
-    });
+    cancelTimer = clock.after(ms, giveTurns);
   }
 
   function refusal(waitMs: number): OwnLimitError {
@@ -166,7 +154,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
   return {
     async take(key, signal) {
       if (signal.aborted) throw abortError(signal);
-      const nowMs = now();
+      const nowMs = clock.monotonic();
       const client = clientOf(key, nowMs);
       client.askedAtMs = nowMs;
       const waiter: Waiter = { deadlineMs: nowMs + maxWaitMs, turn: Promise.withResolvers() };
@@ -194,7 +182,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
       let waiting = 0;
       for (const client of clients.values()) waiting += client.waiting.length;
       const held = { entries: clients.size, maxEntries: MAX_CLIENTS };
-      return { available: Math.floor(all.available(now())), waiting, refused, clients: held };
+      return { available: Math.floor(all.available(clock.monotonic())), waiting, refused, clients: held };
     },
   };
 }
@@ -202,9 +190,4 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
 function remove(waiting: Waiter[], waiter: Waiter): void {
   const index = waiting.indexOf(waiter);
   if (index >= 0) waiting.splice(index, 1);
-}
-
-function startRealTimer(ms: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
 }

@@ -29,7 +29,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../../domain/tracing-settings.ts';
-import { withinMs } from '../within-ms.ts';
+import { systemClock } from '../clock.ts';
+import { withinMs } from '../deadline.ts';
 import { createExporter } from './exporter.ts';
 import type { Span } from './span.ts';
 import type { TraceParent, Tracing } from './tracing.ts';
@@ -99,7 +100,8 @@ export async function createOpenTelemetry(options: OpenTelemetryOptions): Promis
         // The exporter has told why.
         () => true,
       );
-      if ((await withinMs(flushed, FLUSH_MS)) === undefined) onStateChange('the last ones were not taken in time');
+      if ((await withinMs(systemClock, flushed, FLUSH_MS)) === undefined)
+        onStateChange('the last ones were not taken in time');
     },
   };
 }

@@ -89,7 +89,9 @@ export function createCanary(options: CanaryOptions): Canary {
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
     try {
-      const { channel } = await withDeadline(LOAD_MS, new AbortController().signal, (signal) => load({ signal }));
+      const { channel } = await withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
+        load({ signal }),
+      );
       return { name, checkedAtMs, failure: null, ...compare(channel, kept, checkedAtMs) };
     } catch (error) {
       if (error instanceof AppError)

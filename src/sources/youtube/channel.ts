@@ -1,5 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, isCouldNotTell } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { LoadedChannel } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel } from './about.ts';
@@ -15,10 +16,10 @@ export interface ChannelLoaderOptions {
   readonly useFieldMask: boolean;
   readonly aboutToken: 'computed' | 'page';
   readonly onField?: FieldObserver;
-  /** How long a page that is there waits for its About data. */
-  readonly aboutWaitMs?: number;
+  readonly clock: Clock;
 }
 
+/** How long a page that is there waits for its About data. */
 const ABOUT_WAIT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
@@ -27,7 +28,7 @@ const MAX_REDIRECTS = 3;
  * without the panel there is one that is not complete.
  */
 export function createChannelLoader(options: ChannelLoaderOptions) {
-  const { innertube, useFieldMask, aboutToken, onField, aboutWaitMs = ABOUT_WAIT_MS } = options;
+  const { innertube, useFieldMask, aboutToken, onField, clock } = options;
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
@@ -90,7 +91,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
   /** A panel that does not come must not take the page with it. */
   async function waitForAbout(signal: AbortSignal, load: (patience: AbortSignal) => Promise<About>): Promise<About> {
     try {
-      return await withDeadline(aboutWaitMs, signal, load);
+      return await withDeadline(clock, ABOUT_WAIT_MS, signal, load);
     } catch (error) {
       if (isCouldNotTell(error) && !signal.aborted) return { kind: 'lost' };
       throw error;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   answerBytes,
   answerStatus,
@@ -35,7 +36,7 @@ type Listener = Parameters<FaultyUpstream['answer']>[0];
 /** What each of the two places answers. */
 function lookUp(serviceWorker: Listener, page: Listener) {
   upstream.answer((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
-  return lookUpClientVersion({ http, origin: upstream.origin, timeoutMs: 60_000 });
+  return lookUpClientVersion({ http, origin: upstream.origin, clock: createManualClock(), timeoutMs: 60_000 });
 }
 
 const sent = (text: string) => answerBytes(Buffer.from(text));
@@ -72,7 +73,8 @@ describe('the current client version', () => {
       },
       close: async () => undefined,
     };
-    const { version } = await lookUpClientVersion({ http: slow, origin: 'http://youtube.test', timeoutMs: 3_000 });
+    const options = { http: slow, origin: 'http://youtube.test', clock: createManualClock(), timeoutMs: 3_000 };
+    const { version } = await lookUpClientVersion(options);
     expect([version, allowedMs]).toEqual([VERSION, [1_500, 1_500]]);
   });
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { PAGE_HEADERS } from './innertube.ts';
@@ -9,6 +10,7 @@ export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
 export interface LookupOptions {
   readonly http: HttpClient;
   readonly origin: string;
+  readonly clock: Clock;
   /** For both sources together. */
   readonly timeoutMs: number;
 }
@@ -36,10 +38,10 @@ const PLACES: Readonly<Record<'sw.js_data' | 'page', Place>> = {
 
 /** Asks YouTube for the current version of its web client. Never rejects: the service works on with the one it has. */
 export async function lookUpClientVersion(options: LookupOptions): Promise<Lookup> {
-  const { timeoutMs } = options;
+  const { clock, timeoutMs } = options;
   const problems: string[] = [];
   try {
-    return await withDeadline(timeoutMs, new AbortController().signal, async (signal) => {
+    return await withDeadline(clock, timeoutMs, new AbortController().signal, async (signal) => {
       for (const [name, place] of Object.entries(PLACES)) {
         // The first place must leave the second one time.
         const found = await ask(place, options, timeoutMs / 2, signal);

@@ -38,7 +38,7 @@ const LOOKUP_MS = 3_000;
 
 export function createClientVersions({ setting, http, origin, ...options }: ClientVersionsOptions): ClientVersions {
   if (setting !== undefined) return createFixedClientVersion(setting);
-  const lookUp = () => lookUpClientVersion({ http, origin, timeoutMs: LOOKUP_MS });
+  const lookUp = () => lookUpClientVersion({ http, origin, clock: options.clock, timeoutMs: LOOKUP_MS });
   return createLearnedClientVersion({ ...options, lookUp });
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import { answerJson, answerStatus, FAULTS } from '../../../test/helpers/faulty-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { answerHtml, type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
@@ -171,10 +172,13 @@ describe('a lost panel', () => {
   });
 
   it('that never comes does not take the page with it', async () => {
-    const impatient = createTestYoutubeSource(replay.origin, { aboutWaitMs: 1 });
+    const clock = createManualClock();
+    const source = createTestYoutubeSource(replay.origin, { clock });
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
-    const { channel, isComplete } = await impatient.getChannel(LIGHTHOUSE, { signal });
-    await impatient.close();
+    const loading = source.getChannel(LIGHTHOUSE, { signal });
+    await clock.passTimer(3_000);
+    const { channel, isComplete } = await loading;
+    await source.close();
     expect([channel.title, isComplete]).toEqual(['Bell Rock Light', false]);
   });
 

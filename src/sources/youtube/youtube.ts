@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { createBodyReader } from '../../lib/body-reader.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import type { ChannelSource, DatingSource, LoadOptions } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
@@ -23,8 +24,7 @@ export interface YoutubeSourceOptions {
   readonly useFieldMask: boolean;
   /** `computed`: the About panel is asked for at once, by a token of our own; `page`: by the one in the page. */
   readonly aboutToken: 'computed' | 'page';
-  /** How long a page that is there waits for its About data; default 3 s. */
-  readonly aboutWaitMs?: number;
+  readonly clock: Clock;
   /** For counting which paths carry the fields: a layout change shows there first. */
   readonly onField?: FieldObserver;
 }

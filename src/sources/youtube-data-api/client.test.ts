@@ -15,6 +15,7 @@ import {
 import { findRecordings, readExpectation, readRecording } from '../../../test/helpers/recordings.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
 import type { DatingSource } from '../source.ts';
@@ -244,6 +245,22 @@ describe('a list of channels', () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.title).toBe('Sample & Friends');
     expect((await source.getChannel(ID, { signal })).channel.title).toBe('Sample & Friends');
+  });
+});
+
+describe('an answer that is too long for the event loop', () => {
+  const padding = 'x'.repeat(MAX_BYTES_ON_EVENT_LOOP);
+  const list = (items: readonly unknown[]) => answerJson({ kind: 'youtube#channelListResponse', padding, items });
+
+  it('gives the same record', async () => {
+    const short = await source.getChannel(ID, { signal });
+    upstream.answer(list(CHANNELS));
+    expect(await source.getChannel(ID, { signal })).toEqual(short);
+  });
+
+  it('is unusable where it is a list of anything', async () => {
+    upstream.answer(list(Array.from({ length: 300_000 }, () => ({}))));
+    await expect(source.getChannel(ID, { signal })).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 });
 

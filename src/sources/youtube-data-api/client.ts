@@ -1,10 +1,12 @@
+import { extname } from 'node:path';
+import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { createBodyReader } from '../../lib/body-reader.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import type { DatingSource, LoadedChannel, LoadOptions } from '../source.ts';
-import type { JsonObject } from '../youtube/json.ts';
-import { DataApiRefusal, readApiBody } from './errors.ts';
-import { parseChannelList, parseSearchList } from './parse.ts';
+import * as answerReaders from './answer-readers.ts';
+import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
 import { createDailyQuota } from './quota.ts';
 
 export interface YoutubeDataApiOptions {
@@ -24,6 +26,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_RESULTS = 50;
 const CHANNEL_PARTS = 'snippet,statistics,brandingSettings';
 
+type ListOf<Method extends keyof typeof answerReaders> = NonNullable<
+  NonNullable<ReturnType<(typeof answerReaders)[Method]>>['list']
+>;
+
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
+
 /** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. */
 const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as const;
 
@@ -35,11 +44,14 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Dati
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
 
-  async function call(
-    method: 'channels' | 'search',
+  const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
+
+  /** `undefined` for an answer without a list of that kind. */
+  async function call<Method extends 'channels' | 'search'>(
+    method: Method,
     query: Record<string, string>,
     { signal }: LoadOptions,
-  ): Promise<JsonObject> {
+  ): Promise<ListOf<Method> | undefined> {
     const allowance = method === 'search' ? 'searches' : 'units';
     quota.spend(allowance);
     const response = await http.request({
@@ -51,17 +63,23 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Dati
       maxBytes: MAX_BYTES,
       signal,
     });
+    const answer = await reader.read(method, response.body, signal);
     try {
-      return readApiBody(response, method);
+      assertServed(response.status, answer?.error, method);
     } catch (error) {
       if (error instanceof DataApiRefusal && error.reason === 'quota_exceeded') quota.exhaust(allowance);
       throw error;
     }
+    return (answer?.list as ListOf<Method> | null | undefined) ?? undefined;
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
-    const body = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
-    const channel = parseChannelList(body, ref.kind === 'id' ? ref.value : undefined);
+    const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
+    if (list === undefined) throw invalidAnswer('not a list of channels');
+    // Empty or absent: the API does both.
+    if (list.items === 0) throw new AppError('channel_not_found', 'There is no such channel.');
+    const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
+    if (channel === undefined) throw invalidAnswer('another channel, or one without an ID or a title');
     return { channel, isComplete: true, missing: [] };
   }
 
@@ -78,8 +96,10 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Dati
 
     async search(query, limit, load) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
-      const body = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
-      return { hits: parseSearchList(body).slice(0, limit) };
+      const list = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
+      if (list === undefined) throw invalidAnswer('not a list of search results');
+      if (list.items > 0 && list.found.length === 0) throw invalidAnswer('search results without an ID or a title');
+      return { hits: list.found.slice(0, limit) };
     },
 
     async findPublishedAt(channelId, load) {
@@ -87,7 +107,10 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Dati
       return channel.publishedAt;
     },
 
+    holders: { 'long answers of the official API': reader.stats },
     status: () => ({ quotas: quota.stats() }),
-    close: () => http.close(),
+    async close() {
+      await Promise.all([http.close(), reader.close()]);
+    },
   };
 }

@@ -1,26 +1,44 @@
 import type { Channel, SearchHit } from '../../domain/channel.ts';
-import { AppError } from '../../domain/errors.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { parseHandle } from '../youtube/identities.ts';
 import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 import { avatarOriginal, bannerOriginal, isDefaultAvatar, parsePictureBase } from '../youtube/pictures.ts';
-import { invalidAnswer } from './errors.ts';
+import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
 
 const CHANNEL_LIST = 'youtube#channelListResponse';
 const SEARCH_LIST = 'youtube#searchListResponse';
 
-/**
- * The channel in a channels.list answer: the one with that ID, the first one where it was asked for by name. What is no
- * channel is passed over.
- *
- * @throws AppError `channel_not_found` when the list is empty or absent (the API does both), `upstream_invalid` when it
- *   is no such list, holds something else only, or its channel has no ID or title
- */
-export function parseChannelList(body: JsonObject, channelId?: string): Channel {
-  if (body.kind !== CHANNEL_LIST) throw invalidAnswer('not a list of channels');
-  const items = valuesAt(body, 'items.*');
-  if (items.length === 0) throw new AppError('channel_not_found', 'There is no such channel.');
-  return parseChannel(findItem(items, channelId));
+/** A list of the API, reduced to what the service needs of it. */
+export interface ListReading<T> {
+  /** How many there were; what cannot be read counts too. */
+  readonly items: number;
+  readonly found: readonly T[];
+}
+
+/** Lists of the API have 50 items at most. */
+const MAX_ITEMS = 50;
+
+/** The channels of a channels.list answer; `null` for anything else. */
+export function readChannelList(body: JsonObject): ListReading<Channel> | null {
+  return body.kind === CHANNEL_LIST ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
+}
+
+/** The hits of a search.list answer, in its order; `null` for anything else. What is no channel is left out. */
+export function readSearchList(body: JsonObject): ListReading<SearchHit> | null {
+  if (body.kind !== SEARCH_LIST) return null;
+  const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
+  return readItems(items, parseHit);
+}
+
+function readItems<T extends { readonly channelId: string }>(
+  items: readonly unknown[],
+  parse: (item: unknown) => T | undefined,
+): ListReading<T> {
+  const found = items
+    .slice(0, MAX_ITEMS)
+    .map(parse)
+    .filter((item) => item !== undefined);
+  return { items: items.length, found: [...new Map(found.map((item) => [item.channelId, item])).values()] };
 }
 
 /** Where a channels.list item has the parts of a record, the best first; no part of the API has the links. */
@@ -47,24 +65,11 @@ export function findItem(items: readonly unknown[], channelId: string | undefine
   });
 }
 
-/**
- * The hits of a search.list answer, in its order; what is no channel is left out.
- *
- * @throws AppError `upstream_invalid` when it is no such list, or none of its channels can be read
- */
-export function parseSearchList(body: JsonObject): SearchHit[] {
-  if (body.kind !== SEARCH_LIST) throw invalidAnswer('not a list of search results');
-  const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
-  const hits = items.map(parseHit).filter((hit) => hit !== undefined);
-  if (items.length > 0 && hits.length === 0) throw invalidAnswer('search results without an ID or a title');
-  return [...new Map(hits.map((hit) => [hit.channelId, hit])).values()];
-}
-
-function parseChannel(item: unknown): Channel {
+function parseChannel(item: unknown): Channel | undefined {
   const text = (field: keyof Channel) => textAtFirst(item, CHANNEL_PATHS[field]);
   const channelId = text('channelId') ?? '';
   const title = text('title') ?? '';
-  if (!isChannelId(channelId) || title.trim() === '') throw invalidAnswer('a channel without an ID or a title');
+  if (!isChannelId(channelId) || title.trim() === '') return undefined;
   const isHidden = firstAt(item, HIDDEN_SUBSCRIBERS) === true;
   const banner = parsePictureBase(text('banner'));
   const avatar = parsePictureBase(text('avatar'));
@@ -103,12 +108,14 @@ function parseHit(item: unknown): SearchHit | undefined {
 }
 
 export const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
-const DECIMAL = /^(0|[1-9]\d*)$/;
+const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 const COUNTRY = /^[A-Z]{2}$/;
 
+/** A longer text is none of those that are read here. */
+const MAX_TEXT_CHARACTERS = 20_000;
+
 function textAt(item: unknown, path: string): string | undefined {
-  const value = firstAt(item, path);
-  return typeof value === 'string' ? value : undefined;
+  return textWithin(firstAt(item, path), MAX_TEXT_CHARACTERS);
 }
 
 function textAtFirst(item: unknown, paths: readonly string[]): string | undefined {
@@ -119,10 +126,13 @@ function match(text: string | undefined, form: RegExp): string | null {
   return text !== undefined && form.test(text) ? text : null;
 }
 
-/** With milliseconds in 2019, without in 2022, with microseconds elsewhere. */
+const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
+
+/** With milliseconds in 2019, without in 2022, with microseconds elsewhere. A time that does not exist is none. */
 function toSeconds(timestamp: string): string | null {
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(timestamp);
-  return match === null ? null : `${match[1]}Z`;
+  const seconds = `${TIMESTAMP.exec(timestamp)?.[1]}Z`;
+  const date = new Date(seconds);
+  return !Number.isNaN(date.getTime()) && toIsoSeconds(date) === seconds ? seconds : null;
 }
 
 /** search.list escapes its texts for HTML, channels.list does not. */

@@ -25,9 +25,10 @@ import { END_REASONS } from './images/encoder-pool.ts';
 import { createBackgroundWork } from './lib/background-work.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createHolders } from './lib/holders.ts';
-import { describeFailure, type Logger } from './lib/logger.ts';
+import type { Logger } from './lib/logger.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { traced } from './lib/tracing/span.ts';
+import { createTroubleLog } from './lib/trouble-log.ts';
 import { createFallbackRateLimiter } from './rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from './rate-limit/memory.ts';
 import { createLimitLookup } from './rate-limit/overrides.ts';
@@ -89,17 +90,20 @@ export async function buildApp(
 ): Promise<App> {
   const clock = overrides.clock ?? systemClock;
   const metrics = createMetrics();
-  const states = createPartStates(logger);
+  const states = createPartStates(logger, clock);
+  const troubles = createTroubleLog({ logger, clock });
   const holders = createHolders();
   const tracing = await createTracing({ settings: config.tracing, version, logger, states });
   for (const kind of [...STORED_KEY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
   const onRefusedValue = (key: string) => metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'picture' });
-  const stores = await createStores({ config, clock, logger, states, holders, onRefusedValue });
+  holders.add('log of failures', () => troubles.stats());
+  const stores = await createStores({ config, clock, troubles, logger, states, holders, onRefusedValue });
   const { redis, store, pictures, caches } = stores;
   const upstreams = createUpstreams({
     config,
     clock,
     logger,
+    troubles,
     metrics,
     states,
     holders,
@@ -113,8 +117,12 @@ export async function buildApp(
     },
   });
   const { failover } = upstreams;
+  async function summarizeLog(): Promise<void> {
+    troubles.summarize();
+    states.summarize();
+  }
   const backgroundWork = createBackgroundWork({
-    tasks: upstreams.tasks,
+    tasks: [...upstreams.tasks, summarizeLog],
     onError: (error) => logger.error({ err: error }, 'work beside requests failed: a bug'),
   });
 
@@ -171,7 +179,10 @@ export async function buildApp(
   const refinements = createRefinements({
     store,
     clock,
-    onError: (error) => logger.warn({ err: error }, 'a picture could not be encoded again'),
+    onError(error) {
+      const message = 'a picture could not be encoded again';
+      troubles.report({ level: 'warn', key: message, message, fields: { err: error } });
+    },
   });
   const renderer = createRenderer({ originals, encoder, pictures, refinements, clock });
   const banners = createBannerService({ channels, originals, renderer });
@@ -201,6 +212,7 @@ export async function buildApp(
   const refusedClients = createRefusedClients({ clock });
   const logAnswer = createAnswerLog({
     logger,
+    troubles,
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });
@@ -225,10 +237,6 @@ export async function buildApp(
       metrics.answers.count(answered);
       if (answered.status === 429) refusedClients.note(answered.client);
       logAnswer(answered);
-    },
-    onFailure({ requestId, code, status, error }) {
-      if (code === 'internal') logger.error({ requestId, code, status, err: error }, 'request failed: a bug');
-      else logger.warn({ requestId, code, status, reason: describeFailure(error) }, 'request failed');
     },
     onUntrustedForward(address) {
       if (isForwardReported || !isPrivateAddress(address)) return;

@@ -137,6 +137,7 @@ async function startServer(
     process.stderr.write(`${printable(problem, MAX_PROBLEM_CHARACTERS)}\n`);
     return EXIT.failed;
   }
+  isServing = true;
   const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
   for (const warning of warnings) logger.warn(warning);
   const ports = { PORT: config.port, CONSOLE_PORT: config.consolePort };
@@ -165,9 +166,14 @@ async function findTerminalLog() {
   return createTerminalLog();
 }
 
+/** A service goes on where its output cannot be written, a full disk for example. */
+let isServing = false;
+
 /** A reader that has seen enough (`| head`) is no failure: what is written from then on goes nowhere. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+function onOutputError(error: NodeJS.ErrnoException): void {
+  if (isServing || error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exit(EXIT.failed);
 }
 
 /**
@@ -177,7 +183,9 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
  * @param envFile what was read of `.env`; its variables are in `process.env` already
  */
 export async function main(args: readonly string[], envFile: EnvFile): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  process.stdout.on('error', onOutputError);
+  // Nowhere is left to say it.
+  process.stderr.on('error', () => undefined);
   try {
     const exitCode = await runCommand(args, envFile);
     if (exitCode !== undefined) process.exitCode = exitCode;

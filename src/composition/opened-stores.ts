@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createHolders } from '../lib/holders.ts';
 import { createLogger } from '../lib/logger.ts';
+import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createPurge } from '../services/purge.ts';
 import { createPartStates } from './part-states.ts';
 import { createStores } from './stores.ts';
@@ -9,8 +10,10 @@ import { createStores } from './stores.ts';
 /** The service's stores for a command that empties them, whether the service runs or not. */
 export async function openStores(config: Config) {
   const logger = createLogger({ level: 'silent' });
-  const states = createPartStates(logger);
-  const stores = await createStores({ config, clock: systemClock, logger, states, holders: createHolders() });
+  const clock = systemClock;
+  const states = createPartStates(logger, clock);
+  const troubles = createTroubleLog({ logger, clock });
+  const stores = await createStores({ config, clock, logger, troubles, states, holders: createHolders() });
   return {
     purge: createPurge(stores),
     /** Why a part cannot be used at the moment. */

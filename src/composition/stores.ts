@@ -14,6 +14,7 @@ import { withinMs } from '../lib/deadline.ts';
 import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
+import type { TroubleLog } from '../lib/trouble-log.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
@@ -25,6 +26,7 @@ export interface StoresOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly troubles: Pick<TroubleLog, 'report'>;
   readonly states: PartStates;
   readonly holders: Holders;
   /** Called for a stored value that cannot be one of ours: damaged, or written by somebody else. */
@@ -61,7 +63,7 @@ function heapLimitBytes(): number {
 }
 
 export async function createStores(options: StoresOptions): Promise<Stores> {
-  const { config, clock, logger, states, holders, onRefusedValue: onRefused = () => undefined } = options;
+  const { config, clock, troubles, logger, states, holders, onRefusedValue: onRefused = () => undefined } = options;
   const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
@@ -75,7 +77,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
         path: paths.database,
         maxBytes: STORE_MAX_BYTES,
         clock,
-        onEvent: (event) => logger.warn(event, 'cache.db'),
+        onEvent: (event) => reportTrouble('cache.db', event),
       });
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
@@ -94,8 +96,8 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
       maxBytes: config.imageCacheBytes,
       clock,
       onEvent(event) {
-        const level = event.kind === 'damaged' || event.kind === 'scan-failed' ? 'warn' : 'debug';
-        logger[level](event, 'pictures');
+        if (event.kind === 'damaged' || event.kind === 'scan-failed') reportTrouble('pictures', event);
+        else logger.debug(event, 'pictures');
       },
     }),
     ...(redis && {
@@ -104,6 +106,10 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     maxMemoryBytes: shareOf('pictures'),
     onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
   });
+
+  function reportTrouble(part: string, event: { readonly kind: string }): void {
+    troubles.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });
+  }
 
   function shareOf(part: keyof typeof MEMORY_SHARES): number {
     const shareBytes = Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);

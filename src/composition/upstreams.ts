@@ -15,6 +15,7 @@ import { createRedisLease } from '../lib/redis/lease.ts';
 import { createCallBudget } from '../lib/resilience/call-budget.ts';
 import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
 import { guardHttpClient } from '../lib/resilience/guard-http-client.ts';
+import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
@@ -24,6 +25,7 @@ export interface UpstreamsOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly troubles: Pick<TroubleLog, 'report'>;
   readonly metrics: Metrics;
   readonly states: PartStates;
   readonly holders: Holders;
@@ -65,7 +67,7 @@ export interface Upstreams {
 }
 
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const { config, clock, logger, metrics, states, holders, userAgent } = options;
+  const { config, clock, logger, troubles, metrics, states, holders, userAgent } = options;
   const sources =
     options.sources ??
     createSources(config, {
@@ -105,8 +107,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       metrics.sourceCalls.inc({ source, operation, outcome });
       metrics.sourceSeconds.observe({ source, operation }, durationMs / 1000);
       if (outcome !== 'found' && outcome !== 'channel_not_found') {
-        const details = outcome === 'internal' ? { err: error } : { reason: describeFailure(error) };
-        logger.warn({ source, operation, outcome, durationMs: Math.round(durationMs), ...details }, 'source failed');
+        const reason = describeFailure(error);
+        const isBug = outcome === 'internal';
+        troubles.report({
+          level: 'warn',
+          key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
+          message: 'source failed',
+          fields: {
+            ...{ source, operation, outcome, durationMs: Math.round(durationMs) },
+            ...(isBug ? { err: error } : { reason }),
+          },
+        });
       }
     },
   });

@@ -1,5 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { AppError } from '../domain/errors.ts';
+import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createAnswerLog } from './answer-log.ts';
 import type { Answered } from './answered.ts';
 
@@ -20,28 +23,75 @@ const ANSWERED: Answered = {
   cache: 'hit',
 };
 
-function logged(options: { logsAll: boolean; showsAddresses: boolean }, answered: Partial<Answered> = {}): Line[] {
+function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...answers: Partial<Answered>[]): Line[] {
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
-  createAnswerLog({ logger, ...options })({ ...ANSWERED, ...answered });
+  const log = createAnswerLog({
+    logger,
+    troubles: createTroubleLog({ logger, clock: createManualClock() }),
+    ...options,
+  });
+  for (const each of answers) log({ ...ANSWERED, ...each });
   return lines;
 }
 
 describe('the log of answers', () => {
   test('has one line for each answer when it is on, with the client’s network only', () => {
     const { seconds: _, ...fields } = ANSWERED;
-    expect(logged({ logsAll: true, showsAddresses: false })).toEqual([
+    expect(logged({ logsAll: true, showsAddresses: false }, {})).toEqual([
       { level: 30, msg: 'request', ...fields, durationMs: 12, client: '203.0.113.0/24' },
     ]);
   });
 
   test('shows whole addresses where the operator wants them', () => {
-    expect(logged({ logsAll: true, showsAddresses: true })[0]?.client).toBe('203.0.113.77');
+    expect(logged({ logsAll: true, showsAddresses: true }, {})[0]?.client).toBe('203.0.113.77');
   });
 
   test('has a line for a slow request even when it is off, and none for others', () => {
-    expect(logged({ logsAll: false, showsAddresses: false })).toEqual([]);
+    expect(logged({ logsAll: false, showsAddresses: false }, {})).toEqual([]);
     const [line] = logged({ logsAll: false, showsAddresses: false }, { seconds: 5 });
     expect(line).toMatchObject({ level: 40, msg: 'slow request', durationMs: 5_000, requestId: 'r-1' });
+  });
+
+  const unavailable = (reason: string): Partial<Answered> => ({
+    status: 503,
+    seconds: 12,
+    failure: { code: 'upstream_unavailable', error: new AppError('upstream_unavailable', reason) },
+  });
+
+  test('has one line for a failed request, with its reason, however slow it was and whether the log is on or off', () => {
+    for (const logsAll of [true, false]) {
+      const lines = logged({ logsAll, showsAddresses: false }, unavailable('The upstream is down.'));
+      expect(lines).toMatchObject([
+        {
+          level: 40,
+          msg: 'request failed',
+          code: 'upstream_unavailable',
+          reason: 'The upstream is down.',
+          status: 503,
+        },
+      ]);
+    }
+  });
+
+  test('has the same reason once, and the answers as they are while the log is on', () => {
+    const failures = [unavailable('down'), unavailable('down'), unavailable('other')];
+    const named = failures.map((failure, at) => ({ ...failure, requestId: `r-${at}` }));
+    expect(logged({ logsAll: false, showsAddresses: false }, ...named).map(({ requestId }) => requestId)).toEqual([
+      'r-0',
+      'r-2',
+    ]);
+    const lines = logged({ logsAll: true, showsAddresses: false }, ...named);
+    expect(lines.map(({ msg, level }) => [msg, level])).toEqual([
+      ['request failed', 40],
+      ['request', 30],
+      ['request failed', 40],
+    ]);
+  });
+
+  test('has the stack of a bug once', () => {
+    const bug = { status: 500, failure: { code: 'internal', error: new Error('of ours') } } as const;
+    const lines = logged({ logsAll: false, showsAddresses: false }, bug, { ...bug, requestId: 'r-2' });
+    expect(lines).toMatchObject([{ level: 50, msg: 'request failed: a bug', err: { message: 'of ours' } }]);
   });
 });

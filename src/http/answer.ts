@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { Validators } from './conditional.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -13,6 +14,11 @@ declare module 'fastify' {
   }
 }
 
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly error: unknown;
+}
+
 /** An answer as data; what every answer carries is added when it is sent. */
 export interface Answer {
   readonly status: number;
@@ -22,6 +28,8 @@ export interface Answer {
   readonly bodyEncoding?: 'latin1';
   /** How a looked-up value came about, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'];
+  /** Set where the failure is not the client's, for the log. */
+  readonly failure?: Failure;
   /** Set where the answer may be given again as it is, for a moment: the same request finds nothing else. */
   readonly repeatableBy?: Validators;
 }

@@ -1,4 +1,5 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Failure } from './answer.ts';
 
 /** An answer that was handed to the socket, for metrics and the log. */
 export interface Answered {
@@ -13,4 +14,5 @@ export interface Answered {
   /** The client's address, uncut. */
   readonly client: string;
   readonly cache?: CacheOutcome['kind'] | undefined;
+  readonly failure?: Failure | undefined;
 }

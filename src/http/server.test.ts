@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
+import type { Answered } from './answered.ts';
 import { createBaseUrls } from './base-url.ts';
 import { createClientIdentification } from './client-ip.ts';
 import type { RateLimitGate } from './rate-limit.ts';
@@ -18,8 +19,7 @@ async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ po
     clock: createManualClock(),
     holders: createHolders(),
     onRoute: () => undefined,
-    onAnswer: () => undefined,
-    onFailure: (failure: unknown) => failures.push(failure),
+    onAnswer: ({ status, failure }: Answered) => failures.push({ status, ...failure }),
     onUntrustedForward: () => undefined,
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });

@@ -41,8 +41,6 @@ export interface HttpServerOptions
   readonly onRoute: (route: string) => void;
   /** Told of each answer as it is handed to the socket. */
   readonly onAnswer: (answered: Answered) => void;
-  /** Told of each failure that is not the client's. */
-  readonly onFailure: (failure: { requestId: string; code: string; status: number; error: unknown }) => void;
   /** Told of a forwarded address from a private one that is not trusted: most likely a proxy that nobody configured. */
   readonly onUntrustedForward: (address: string) => void;
 }
@@ -64,7 +62,7 @@ const UNPARSED = 'unparsed';
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { gate, clients, baseUrls, contact, clock, holders, tracing, onRoute, onAnswer, onFailure } = options;
+  const { gate, clients, baseUrls, contact, clock, holders, tracing, onRoute, onAnswer } = options;
   const recentAnswers = createRecentAnswers({ clock });
   const recordBodies = createRecordBodies({ urlForm: options.urlForm });
   holders.add('micro-cache', () => recentAnswers.stats());
@@ -111,7 +109,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     nextRequestId,
     base: baseUrls.fallback,
     contact,
-    onFailure,
     onAnswer: (answered) => onAnswer({ route: UNPARSED, seconds: 0, method: '', path: '', ...answered }),
   });
   app.server.on('connect', unparsed.answerConnect);
@@ -149,6 +146,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       path: exchange.target.path + exchange.target.query,
       client: exchange.admission?.client.address ?? '',
       cache: answer.cache,
+      failure: answer.failure,
     });
   }
 
@@ -161,17 +159,20 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   function failureAnswer(error: unknown, exchange: Exchange): Answer {
     const known = error instanceof AppError ? error : internalError(error);
     const answer = problemAnswer(known, { base: exchange.base, requestId: exchange.id });
-    if (answer.status >= 500) {
-      exchange.span?.fail(known.code, known.message);
-      onFailure({ requestId: exchange.id, code: known.code, status: answer.status, error });
-    }
+    const isOurs = answer.status >= 500;
+    if (isOurs) exchange.span?.fail(known.code, known.message);
     const { outcome } = known;
     const more = {
       ...(answer.status === 405 && { allow: ALLOWED_METHODS }),
       ...(outcome !== undefined && { 'cache-status': cacheStatusOf(outcome) }),
     };
     const headers = { ...answer.headers, ...more };
-    return { ...answer, headers, ...(outcome !== undefined && { cache: outcome.kind }) };
+    return {
+      ...answer,
+      headers,
+      ...(outcome !== undefined && { cache: outcome.kind }),
+      ...(isOurs && { failure: { code: known.code, error } }),
+    };
   }
 
   const routeDeps = {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
 import { STATUS_CODES } from '../lib/node-http.ts';
-import { ALLOWED_METHODS, COMMON_HEADERS } from './answer.ts';
-import { internalError, PROBLEMS, type ProblemAnswer, problemAnswer } from './problems.ts';
+import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './answer.ts';
+import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
 import { type RateLimitGate, tooManyRequests } from './rate-limit.ts';
 import { methodNotAllowed, notHttp } from './request-check.ts';
 import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
@@ -32,8 +32,7 @@ export interface UnparsedAnswersOptions {
   readonly base: string;
   /** How clients reach the operator. */
   readonly contact: string | undefined;
-  readonly onAnswer: (answered: { status: number; requestId: string; client: string }) => void;
-  readonly onFailure: (failure: { requestId: string; code: string; status: number; error: unknown }) => void;
+  readonly onAnswer: (answered: { status: number; requestId: string; client: string; failure?: Failure }) => void;
 }
 
 interface Refusal {
@@ -46,6 +45,7 @@ interface Decision extends Refusal {
   /** Its address. */
   readonly client: string;
   readonly limitHeaders: Readonly<Record<string, string>>;
+  readonly failure?: Failure;
 }
 
 /**
@@ -53,12 +53,12 @@ interface Decision extends Refusal {
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
  */
 export function createUnparsedAnswers(options: UnparsedAnswersOptions): UnparsedAnswers {
-  const { gate, nextRequestId, base, contact, onAnswer, onFailure } = options;
+  const { gate, nextRequestId, base, contact, onAnswer } = options;
   /** Node reports every packet that follows an unreadable one as well. */
   const refusedSockets = new WeakSet<Duplex>();
 
   /** Counts it, and says what is answered: the rate limit comes before every other fault. */
-  async function decide(socket: Duplex, refusal: Refusal, requestId: string): Promise<Decision> {
+  async function decide(socket: Duplex, refusal: Refusal): Promise<Decision> {
     const address = addressOf(socket);
     try {
       const admission = await gate.admit(address, undefined);
@@ -67,20 +67,19 @@ export function createUnparsedAnswers(options: UnparsedAnswersOptions): Unparsed
       return { ...decided, client: client.address, limitHeaders: headers };
     } catch (error) {
       const fault = internalError(error);
-      onFailure({ requestId, code: fault.code, status: PROBLEMS[fault.code].status, error });
-      return { fault, client: address, limitHeaders: {} };
+      return { fault, client: address, limitHeaders: {}, failure: { code: fault.code, error } };
     }
   }
 
   async function refuse(socket: Duplex, refusal: Refusal): Promise<void> {
     if (!isFirstFault(socket)) return;
     const requestId = nextRequestId();
-    const { fault, status, client, limitHeaders } = await decide(socket, refusal, requestId);
+    const { fault, status, client, limitHeaders, failure } = await decide(socket, refusal);
     const problem = problemAnswer(fault, { base, requestId, ...(status !== undefined && { status }) });
     await answersBefore(socket);
-    if (!socket.writable) return;
-    endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...limitHeaders }));
-    onAnswer({ status: problem.status, requestId, client });
+    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...limitHeaders }));
+    else if (failure === undefined) return;
+    onAnswer({ status: problem.status, requestId, client, ...(failure && { failure }) });
   }
 
   /** The request whose body is broken gets its own answer; where the next request begins cannot be known. */

@@ -7,14 +7,24 @@ export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   readonly level: string;
-  /** Where lines go. Default: standard output. */
+  /** Where lines go. Default: standard output, where a line that cannot be written is lost. */
   readonly destination?: DestinationStream | undefined;
 }
 
 /** The one logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination ?? standardOutput());
+}
+
+/** Kept for a disk that is full, which has room again later; further lines are dropped. */
+const MAX_UNWRITTEN_BYTES = 64 * 1024;
+
+/** By itself the library ends the process over a log file on a full disk. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+  output.on('error', () => undefined);
+  return output;
 }
 
 function requestFields(): object {

@@ -1,5 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { startService } from '../helpers/service-process.ts';
+import { PROGRAM } from '../helpers/program.ts';
+import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -17,14 +23,26 @@ async function start(env: Record<string, string>) {
   return { ...service, lines };
 }
 
-test('every line on the way of a failing request names the request', async () => {
+test('a failing request has one line, which names it; the same reason has no other for a while', async () => {
   // Nobody listens on the discard port.
-  const { base, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' });
+  const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' });
   const answer = await fetch(`${base}/api/channel/lighthouse?type=handle`);
   expect(answer.status).toBe(503);
   const requestId = answer.headers.get('x-request-id');
-  await expect.poll(() => lines().map(({ msg }) => msg)).toEqual(['source failed', 'request failed']);
-  expect(lines().map((line) => line.requestId)).toEqual([requestId, requestId]);
+  await expect.poll(() => lines().map(({ msg }) => msg)).toEqual(['source failed']);
+  expect(lines()[0]).toMatchObject({ requestId, reason: expect.stringContaining('ECONNREFUSED') });
+
+  const others = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => fetch(`${base}/api/channel/lighthouse${at}?type=handle`)),
+  );
+  expect(others.map(({ status }) => status)).toEqual(others.map(() => 503));
+  child.kill('SIGTERM');
+  await ended;
+  const failed = lines().filter(({ msg }) => msg === 'request failed');
+  expect(failed.length).toBeGreaterThan(0);
+  // Refused connections, and the breaker that opens.
+  expect(failed.length).toBeLessThanOrEqual(3);
+  expect(new Set(failed.map(({ reason }) => reason)).size).toBe(failed.length);
 });
 
 test('the access log is off unless it is asked for, and cuts addresses', async () => {
@@ -44,4 +62,33 @@ test('the access log is off unless it is asked for, and cuts addresses', async (
     durationMs: expect.any(Number),
   });
   expect(quiet.lines()).toEqual([]);
+});
+
+test('a log that cannot be written costs no answer, and a command says so in one line', async () => {
+  const directory = await createTemporaryDirectory();
+  // Every write to it fails as on a full disk.
+  const full = await open('/dev/full', 'w');
+  onTestFinished(() => full.close());
+  const consolePort = String(await findFreePort());
+  const port = String(await findFreePort());
+  const service = spawn(process.execPath, [PROGRAM, 'serve'], {
+    cwd: directory,
+    stdio: ['ignore', full.fd, full.fd],
+    env: { PATH: process.env.PATH, PORT: port, CONSOLE_PORT: consolePort, SOURCES: 'catalog', ACCESS_LOG: 'on' },
+  });
+  onTestFinished(() => void service.kill('SIGKILL'));
+  const answered = async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status;
+  await expect.poll(answered, { timeout: 60_000 }).toBe(200);
+  expect(await answered()).toBe(200);
+  service.kill('SIGTERM');
+  expect(await once(service, 'exit')).toEqual([0, null]);
+
+  const command = spawn(process.execPath, [PROGRAM, 'catalog', 'export'], {
+    cwd: directory,
+    stdio: ['ignore', full.fd, 'pipe'],
+    env: { PATH: process.env.PATH },
+  });
+  const [errors, ended] = await Promise.all([text(command.stderr as Readable), once(command, 'exit')]);
+  expect(ended).toEqual([1, null]);
+  expect(errors).toMatch(/^The output cannot be written: ENOSPC.*\n$/);
 });

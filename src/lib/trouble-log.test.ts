@@ -1,0 +1,62 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { withRequest } from './request-context.ts';
+import { createTroubleLog, type Trouble } from './trouble-log.ts';
+
+const MINUTE_MS = 60_000;
+
+function setUp() {
+  const clock = createManualClock();
+  const lines: object[] = [];
+  const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
+  const troubles = createTroubleLog({ logger, clock });
+  const report = (key: string, more: Partial<Trouble> = {}) =>
+    troubles.report({ level: 'warn', key, message: 'it failed', fields: { reason: key }, ...more });
+  return { clock, lines, troubles, report };
+}
+
+test('equal troubles have one line a minute, with how many had none', () => {
+  const { clock, lines, troubles, report } = setUp();
+  expect([report('down'), report('down'), report('slow'), report('down')]).toEqual([true, false, true, false]);
+  expect(lines).toEqual([
+    { level: 40, msg: 'it failed', reason: 'down' },
+    { level: 40, msg: 'it failed', reason: 'slow' },
+  ]);
+  clock.advance(MINUTE_MS - 1);
+  expect(report('down')).toBe(false);
+  troubles.summarize();
+  expect(lines).toHaveLength(2);
+
+  clock.advance(1);
+  expect(report('down')).toBe(true);
+  expect(lines.slice(2)).toEqual([{ level: 40, msg: 'it failed', reason: 'down', repeated: 3 }]);
+});
+
+test('what was only counted is summed up when no more of it comes', () => {
+  const { clock, lines, troubles, report } = setUp();
+  report('down');
+  report('down', { fields: { reason: 'down', requestId: 'r-2' } });
+  clock.advance(MINUTE_MS);
+  troubles.summarize();
+  troubles.summarize();
+  expect(lines.slice(1)).toEqual([{ level: 40, msg: 'it failed', reason: 'down', requestId: 'r-2', repeated: 1 }]);
+  clock.advance(MINUTE_MS);
+  troubles.summarize();
+  expect(lines).toHaveLength(2);
+});
+
+test('a request has one line at most, whatever fails on its way', () => {
+  const { lines, report } = setUp();
+  withRequest({ requestId: 'r-1', client: '' }, () => report('the source failed'));
+  expect(report('the request failed', { requestId: 'r-1' })).toBe(false);
+  expect(report('the request failed', { requestId: 'r-2' })).toBe(true);
+  expect(lines).toHaveLength(2);
+});
+
+test('is bounded, whatever foreign text is part of the keys', () => {
+  const { troubles, report } = setUp();
+  for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`, { requestId: `r-${at}` });
+  const { entries = 0, maxEntries } = troubles.stats();
+  expect(entries).toBe(maxEntries);
+});

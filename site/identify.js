@@ -5,6 +5,8 @@
  * @property {string} path
  */
 
+/** Longer texts are no name and no address of a channel. */
+const MAX_CHARACTERS = 2_000;
 const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
 const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]{1,30}$/u;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
@@ -18,6 +20,8 @@ const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com\//i;
  * @returns {Identified | undefined}
  */
 export function identify(text) {
+  // Normalizing takes time with the square of the length where many marks combine.
+  if (text.length > MAX_CHARACTERS) return undefined;
   const trimmed = text.trim().normalize('NFC');
   const url = findUrl(trimmed);
   if (url !== undefined) return identifyPage(url);

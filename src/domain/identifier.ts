@@ -12,6 +12,8 @@ const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
 /** Letters and digits of any script with `_ - . ·`: support.google.com/youtube/answer/11585688 (seen 2026-11). */
 const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]+$/u;
 const MAX_HANDLE_CODE_POINTS = 30;
+/** More than 30 code points have in any form: none is made of more than four, of two units each. */
+const MAX_UNNORMALIZED_CHARACTERS = 1 + 8 * MAX_HANDLE_CODE_POINTS;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 
 export function isChannelId(text: string): boolean {
@@ -24,6 +26,8 @@ export function channelIdRef(channelId: string): ChannelRef {
 
 /** Reads a handle, with or without its leading `@`; `undefined` when the text cannot be one. */
 export function findHandle(text: string): ChannelRef | undefined {
+  // Normalizing takes time with the square of the length where many marks combine.
+  if (text.length > MAX_UNNORMALIZED_CHARACTERS) return undefined;
   const value = (text.startsWith('@') ? text.slice(1) : text).normalize('NFC');
   if (!HANDLE.test(value) || [...value].length > MAX_HANDLE_CODE_POINTS) return undefined;
   // toLowerCase, never toLocaleLowerCase: a Turkish operator's machine must not split "I" from "i".

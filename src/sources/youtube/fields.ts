@@ -4,15 +4,20 @@ import { firstAt } from './json.ts';
 import type { ChannelField } from './layouts.ts';
 import { parseLinks } from './links.ts';
 import { parsePictureBase } from './pictures.ts';
-import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf, textWithin } from './texts.ts';
+import {
+  type CountNoun,
+  isPlainCount,
+  MAX_DESCRIPTION_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  MAX_TITLE_CHARACTERS,
+  MAX_URL_CHARACTERS,
+  parseCount,
+  parseJoinedDate,
+  textOf,
+  textWithin,
+} from './texts.ts';
 
 type FieldReaders = { readonly [Field in ChannelField]: (value: unknown) => unknown };
-
-/** Longer texts are none of these: what goes into a record is bounded. */
-const MAX_TITLE_CHARACTERS = 500;
-const MAX_DESCRIPTION_CHARACTERS = 20_000;
-const MAX_NAME_CHARACTERS = 100;
-const MAX_URL_CHARACTERS = 2_048;
 
 const FIELD_READERS = {
   channelId: (value) => parseText(value, MAX_URL_CHARACTERS, parseChannelId),

@@ -29,7 +29,7 @@ const TEXTS = {
   slashes: 'https://'.repeat(40_000),
   'an endless handle': `@${'ก'.repeat(60_000)}`,
   escapes: `http://www.youtube.com/@${'%E0'.repeat(40_000)}`,
-  'marks that combine': `e${'\u{301}'.repeat(60_000)}`,
+  'marks to be put in order': `@e${'\u{301}\u{316}'.repeat(60_000)}`,
   equals: `https://yt3.ggpht.com/${'='.repeat(100_000)}`,
   'abbreviated saints': 'St. '.repeat(60_000),
 };
@@ -48,8 +48,6 @@ function answerFullOf(part: 'page' | 'about', value: unknown): string {
 describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {
   it.each([
     ['strings', text],
-    ['wrapped texts', { simpleText: text }],
-    ['runs', { runs: [{ text }] }],
     ['links', [{ channelExternalLinkViewModel: { link: { content: text } } }]],
   ])('as %s says nothing, and is read in time', async (_form, value) => {
     for (const [name, part] of [
@@ -60,6 +58,25 @@ describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {
       const counts = reading?.value.fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
       expect(counts).toEqual([]);
     }
+  });
+});
+
+describe.each(Object.entries(TEXTS))('a search full of %s', (_what, text) => {
+  it('has hits of bounded length, and is read in time', async () => {
+    const wrapped = { simpleText: text };
+    const channelRenderer = {
+      channelId: 'UCreplayLighthouse000001',
+      title: { simpleText: 'T' },
+      descriptionSnippet: wrapped,
+      subscriberCountText: wrapped,
+      videoCountText: wrapped,
+      navigationEndpoint: { browseEndpoint: { canonicalBaseUrl: text } },
+      thumbnail: { thumbnails: [{ url: text }] },
+    };
+    const sections = [{ itemSectionRenderer: { contents: [{ channelRenderer }] } }];
+    const answer = { onResponseReceivedCommands: [{ appendContinuationItemsAction: { continuationItems: sections } }] };
+    const hit = { title: 'T', description: null, customUrl: null, subscriberCount: null, videoCount: null };
+    expect((await readInThread('searchPage', JSON.stringify(answer)))?.value.hits).toMatchObject([hit]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ChannelLink } from '../../domain/channel.ts';
 import { findYoutubeUrl } from './identities.ts';
 import { firstAt, isJsonObject } from './json.ts';
-import { textOf } from './texts.ts';
+import { MAX_URL_CHARACTERS, textOf } from './texts.ts';
 
 interface LinkShape {
   readonly title: string;
@@ -22,7 +22,6 @@ const TAB_LINK: LinkShape = { title: 'title', target: 'navigationEndpoint.urlEnd
 const MAX_LINKS = 100;
 /** What the catalog takes too. */
 const MAX_TITLE_CHARACTERS = 200;
-const MAX_URL_CHARACTERS = 2_048;
 /** The redirector's own part and an escaped URL. */
 const MAX_WRAPPER_CHARACTERS = 4 * MAX_URL_CHARACTERS;
 

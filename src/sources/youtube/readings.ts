@@ -14,7 +14,7 @@ import {
   INTERACTIVE_HEADER,
   LANGUAGE,
 } from './layouts.ts';
-import { textWithin } from './texts.ts';
+import { MAX_URL_CHARACTERS, textWithin } from './texts.ts';
 
 /** A value that an answer has for a field of the record, and the path that carried it. */
 export interface FieldReading {
@@ -81,8 +81,6 @@ export function readEndpoint(body: JsonObject): EndpointReading | null {
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), MAX_URL_CHARACTERS),
   };
 }
-
-const MAX_URL_CHARACTERS = 2_048;
 
 /** For each path the first of its values that can be read. */
 function readFields(answer: object, layouts: ChannelLayouts): FieldReading[] {

@@ -4,7 +4,16 @@ import { findContinuationToken } from './continuations.ts';
 import { parseHandle } from './identities.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import { isDefaultAvatar } from './pictures.ts';
-import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
+import {
+  type CountNoun,
+  MAX_DESCRIPTION_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  MAX_TITLE_CHARACTERS,
+  MAX_URL_CHARACTERS,
+  parseCount,
+  textOf,
+  textWithin,
+} from './texts.ts';
 
 /** Where a first and a later page keep their sections. */
 const SECTION_LISTS = [
@@ -57,13 +66,13 @@ function saysNothingFound(body: JsonObject): boolean {
 
 function parseHit(renderer: unknown): SearchHit | undefined {
   const channelId = firstAt(renderer, 'channelId');
-  const title = textOf(firstAt(renderer, 'title'));
+  const title = textWithin(textOf(firstAt(renderer, 'title')), MAX_TITLE_CHARACTERS);
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
   const texts = countTexts(renderer);
   return {
     channelId,
     title,
-    description: textOf(firstAt(renderer, 'descriptionSnippet')) ?? null,
+    description: textWithin(textOf(firstAt(renderer, 'descriptionSnippet')), MAX_DESCRIPTION_CHARACTERS) ?? null,
     customUrl: findCustomUrl(renderer, texts) ?? null,
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
@@ -78,12 +87,14 @@ function parseHit(renderer: unknown): SearchHit | undefined {
  */
 function countTexts(renderer: unknown): string[] {
   if (!isJsonObject(renderer)) return [];
-  return [textOf(renderer.subscriberCountText), textOf(renderer.videoCountText)].filter((text) => text !== undefined);
+  return [renderer.subscriberCountText, renderer.videoCountText]
+    .map((value) => textWithin(textOf(value), MAX_NAME_CHARACTERS))
+    .filter((text) => text !== undefined);
 }
 
 function findCustomUrl(renderer: unknown, texts: readonly string[]): string | undefined {
   const path = firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl');
-  const candidates = typeof path === 'string' ? [path, ...texts] : texts;
+  const candidates = [textWithin(path, MAX_URL_CHARACTERS) ?? '', ...texts];
   return candidates.map(parseHandle).find((handle) => handle !== undefined);
 }
 
@@ -92,7 +103,7 @@ function findCount(texts: readonly string[], noun: CountNoun): string | undefine
 }
 
 function findAvatar(renderer: unknown): SearchHit['avatar'] {
-  const url = firstAt(renderer, 'thumbnail.thumbnails.*.url');
-  if (typeof url !== 'string') return 'unknown';
+  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS);
+  if (url === undefined) return 'unknown';
   return isDefaultAvatar(url) ? 'absent' : 'present';
 }

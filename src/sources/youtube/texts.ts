@@ -10,6 +10,12 @@ export function textOf(value: unknown): string | undefined {
   return runs.length > 0 ? runs.join('') : undefined;
 }
 
+/** Longer texts are none of these: what goes into a record or a list is bounded. */
+export const MAX_TITLE_CHARACTERS = 500;
+export const MAX_DESCRIPTION_CHARACTERS = 20_000;
+export const MAX_NAME_CHARACTERS = 100;
+export const MAX_URL_CHARACTERS = 2_048;
+
 /** The text, where it is one and no longer than that. */
 export function textWithin(value: unknown, maxCharacters: number): string | undefined {
   return typeof value === 'string' && value.length <= maxCharacters ? value : undefined;

@@ -145,6 +145,26 @@ describe('a picture whose URL changes after the old one failed to load anew', ()
 });
 
 describe('the time when an original was first stored', () => {
+  it('stays while the same bytes are loaded anew, and is another for other bytes', async () => {
+    const firstMs = clock.now();
+    downloadOf(OLD).resolve(Buffer.from('picture'));
+    const storedAtMs = async (ref: OriginalRef) =>
+      (await originals.get(channelWith(ref), 'avatar')).value.firstStoredAtMs;
+    await storedAtMs(OLD);
+    for (const day of [1, 2]) {
+      clock.advance(24 * HOUR_MS);
+      expect([day, await storedAtMs(OLD)]).toEqual([day, firstMs]);
+      expect(asked).toHaveLength(1 + day);
+    }
+    downloadOf(NEW).resolve(Buffer.from('picture'));
+    expect(await storedAtMs(NEW)).toBe(firstMs);
+
+    clock.advance(24 * HOUR_MS);
+    downloads.delete('new');
+    downloadOf(NEW).resolve(Buffer.from('another picture'));
+    expect(await storedAtMs(NEW)).toBe(clock.now());
+  });
+
   it('is never in the future, and is settled once the clock was wrong', async () => {
     const startMs = clock.now();
     clock.jumpWallClock(72 * HOUR_MS);

@@ -34,6 +34,7 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
   const clock = createManualClock();
   const stored = new Map<string, StoredEntry>();
   const asked: (string | undefined)[] = [];
+  const blocked = new Set([BLOCKED]);
   const service = createSearchService({
     async search(_query, _limit, from) {
       asked.push(from?.source);
@@ -45,7 +46,7 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
     channels: {
       // Never settles: a channel that a query names is slow.
       findChannel: () => new Promise(() => undefined),
-      isBlocked: (channelId) => channelId === BLOCKED,
+      isBlocked: (channelId) => blocked.has(channelId),
     },
     cache: createReadThrough<FoundChannels>({
       isValue: STORED_VALUES.searches,
@@ -63,7 +64,7 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
   });
   const idsOf = async (query: string, limit: number) =>
     (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { service, answers, asked, clock, stored, idsOf };
+  return { service, answers, asked, blocked, clock, stored, idsOf };
 }
 
 describe('a search', () => {
@@ -93,6 +94,15 @@ describe('a search', () => {
     const { idsOf, stored } = setUp([page([BLOCKED], 'page 2'), page(['a', BLOCKED])]);
     expect(await idsOf('q', 2)).toEqual(['a']);
     expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
+  });
+
+  it('does not show a channel that is blocked after the list was stored', async () => {
+    const { idsOf, blocked, asked } = setUp([page(['a', 'b'], 'page 2'), page(['c'])]);
+    expect(await idsOf('q', 2)).toEqual(['a', 'b']);
+    blocked.add('a');
+    expect(await idsOf('q', 1)).toEqual(['b']);
+    expect(asked).toHaveLength(1);
+    expect(await idsOf('q', 2)).toEqual(['b', 'c']);
   });
 
   it('does not hold what was found back for a channel that it names and that is slow', async () => {

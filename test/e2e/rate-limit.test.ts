@@ -53,6 +53,24 @@ describe('the rate limit', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(9);
   });
 
+  test('never names a time that is too short', async () => {
+    const service = await start({ RATE_LIMIT: '1/30' });
+    await service.get('/');
+    service.clock.advance(28_900);
+    const early = await service.get('/');
+    expect(early.headers).toMatchObject({
+      'retry-after': '2',
+      ratelimit: '"default";r=0;t=2',
+      'x-ratelimit-reset': '2',
+    });
+    expect(early.json().detail).toContain('wait 2 s');
+    service.clock.advance(1_000);
+    const late = await service.get('/');
+    expect([late.status, late.headers['retry-after'], late.headers['x-ratelimit-reset']]).toEqual([429, '1', '1']);
+    service.clock.advance(1_000);
+    expect((await service.get('/')).status).toBe(200);
+  });
+
   test('comes before every other check', async () => {
     const service = await start();
     for (let sent = 0; sent < 10; sent += 1) await service.get('/');

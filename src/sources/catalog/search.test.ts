@@ -20,6 +20,13 @@ const CHANNELS = [
   catalogLine(9, { title: '星図アトラス', customUrl: '@星図', description: '毎晩の星空' }),
   catalogLine(10, { title: '🎉 Party!!', subscriberCount: '1' }),
   catalogLine(11, { title: 'हिन्दी समाचार' }),
+  // Once in a long text, and in little else: SQLite would rank the second higher.
+  catalogLine(12, {
+    title: 'Flowers',
+    description: `A tulip ${'among many other plants '.repeat(20)}`,
+    subscriberCount: '2',
+  }),
+  catalogLine(13, { title: 'Bulbs', description: 'Tulip, tulip, tulip', subscriberCount: '1' }),
 ];
 
 let directory: string;
@@ -43,6 +50,8 @@ const found = (query: string, limit = 20) =>
 describe('a search in the catalog', () => {
   it('puts exact handles and titles first, then titles that begin so, then other text, each by subscribers', () => {
     expect(found('cook')).toEqual([1, 7, 2, 4, 3, 5, 6]);
+    expect(found('tulip')).toEqual([12, 13]);
+    expect(found('tulip', 1)).toEqual([12]);
     expect(found('COOK', 3)).toEqual([1, 7, 2]);
     expect(found('cook', 5)).toEqual([1, 7, 2, 4, 3]);
   });

@@ -1,0 +1,61 @@
+import { realpath } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { CacheCommandError, type CacheContext } from './command.ts';
+import { askRunningService } from './running-service.ts';
+
+const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
+
+let answer: { status: number; body: string };
+let received: { url: string | undefined; headers: IncomingHttpHeaders; body: unknown } | undefined;
+let consoleOrigin: string;
+const server = createServer(async (request, response) => {
+  received = { url: request.url, headers: request.headers, body: await json(request) };
+  response.writeHead(answer.status, { connection: 'close' }).end(answer.body);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  consoleOrigin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+async function ask(given: Partial<typeof answer> = {}, origin: string | undefined = consoleOrigin) {
+  answer = { status: 200, body: JSON.stringify(PURGED), ...given };
+  const dataDir = await createTemporaryDirectory();
+  const context = { consoleOrigin: origin, dataDir } as unknown as CacheContext;
+  return { dataDir, purged: askRunningService(context, { channel: '@name' }) };
+}
+
+describe('the service that runs on this DATA_DIR', () => {
+  it('is asked with the directory’s real path, and says what it has removed', async () => {
+    const { dataDir, purged } = await ask();
+    expect(await purged).toEqual(PURGED);
+    expect(received).toMatchObject({
+      url: '/purge',
+      headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
+      body: { channel: '@name', dataDir: await realpath(dataDir) },
+    });
+  });
+
+  it.each([500, 503])('that answers %d has not done it', async (status) => {
+    const { purged } = await ask({ status, body: JSON.stringify({ message: 'the disk is full' }) });
+    await expect(purged).rejects.toThrow(/could not do it: the disk is full/);
+    const { purged: without } = await ask({ status, body: 'no JSON' });
+    await expect(without).rejects.toThrow(`status ${status}`);
+    await expect(without).rejects.toBeInstanceOf(CacheCommandError);
+  });
+
+  it.each([404, 409, 499])('that answers %d has nothing to do with it', async (status) => {
+    expect(await (await ask({ status })).purged).toBeUndefined();
+  });
+
+  it('is none where nobody listens, or nowhere is one', async () => {
+    expect(await (await ask({}, 'http://127.0.0.1:1')).purged).toBeUndefined();
+    const context = { consoleOrigin: undefined, dataDir: '/nowhere' } as CacheContext;
+    expect(await askRunningService(context, { everything: true })).toBeUndefined();
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { AppError, type AppErrorOptions, type ErrorCode } from '../domain/errors.ts';
+import { problemAnswer } from './problems.ts';
+
+function headersOf(code: ErrorCode, options: AppErrorOptions = {}) {
+  return problemAnswer(new AppError(code, 'why', options), { base: 'http://a', requestId: 'id' }).headers;
+}
+
+describe('Retry-After', () => {
+  it.each([
+    [0, '1'],
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+    [59_999.5, '60'],
+  ])('of %d ms is %s s: whoever waits that long has waited enough', (retryAfterMs, seconds) => {
+    expect(headersOf('upstream_unavailable', { retryAfterMs })['retry-after']).toBe(seconds);
+  });
+
+  it('is the usual one of the problem where the failure does not say', () => {
+    expect(headersOf('upstream_unavailable')['retry-after']).toBe('30');
+    expect(headersOf('upstream_invalid')['retry-after']).toBe('60');
+  });
+
+  it('is not said where waiting does not help', () => {
+    for (const code of ['channel_not_found', 'invalid_parameter', 'internal'] as const) {
+      expect(headersOf(code, { retryAfterMs: 1_000 })).not.toHaveProperty('retry-after');
+    }
+  });
+});
+
+describe('Cache-Control', () => {
+  it('of an absent channel is what is left of its minute, and nothing where that is not known', () => {
+    expect(headersOf('channel_not_found', { validForMs: 41_000 })['cache-control']).toBe('public, max-age=41');
+    expect(headersOf('channel_not_found')['cache-control']).toBe('no-store');
+    expect(headersOf('upstream_timeout', { validForMs: 41_000 })['cache-control']).toBe('no-store');
+  });
+});
+
+it('has the status of the table, or the one that is given for a code with two', () => {
+  const error = new AppError('request_too_large', 'why');
+  const answered = (status?: number) =>
+    problemAnswer(error, { base: '', requestId: 'id', ...(status !== undefined && { status }) });
+  expect([answered().status, JSON.parse(answered().body).status]).toEqual([414, 414]);
+  expect([answered(431).status, JSON.parse(answered(431).body).status]).toEqual([431, 431]);
+});

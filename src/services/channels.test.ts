@@ -1,0 +1,194 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/numbered-source.ts';
+import { createReadThrough } from '../cache/read-through.ts';
+import type { Store, StoredEntry } from '../cache/store.ts';
+import { AppError } from '../domain/errors.ts';
+import { channelIdRef, findHandle } from '../domain/identifier.ts';
+import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import { LIFETIMES } from './cache-plan.ts';
+import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
+import { STORED_VALUES } from './stored-values.ts';
+
+const HOUR_MS = 3_600_000;
+const [HANDLE, OTHER_HANDLE] = ['first', 'second'].map((name) => findHandle(name) ?? expect.fail());
+const BLOCKED = idOf(99);
+
+let clock: ManualClock;
+let stored: Map<string, StoredEntry>;
+/** What the sources were asked for, in order. */
+let asked: string[];
+let getChannel: (channelId: string) => Promise<LoadedChannel>;
+let resolve: () => Promise<Resolution>;
+let channels: ChannelService;
+
+beforeEach(() => {
+  clock = createManualClock();
+  stored = new Map();
+  asked = [];
+  getChannel = load;
+  resolve = async () => ({ channelId: idOf(1) });
+  start();
+});
+
+/** As after a start of the process: what is stored stays. */
+function start(blocked: readonly string[] = [BLOCKED]): void {
+  const store: Store = {
+    get: async (key) => stored.get(key),
+    set: async (key, entry) => void stored.set(key, entry),
+    delete: async (key) => void stored.delete(key),
+    close: async () => undefined,
+  };
+  channels = createChannelService({
+    sources: {
+      resolve(ref) {
+        asked.push(`@${ref.value}`);
+        return resolve();
+      },
+      getChannel(channelId) {
+        asked.push(channelId);
+        return getChannel(channelId);
+      },
+      getRest: () => Promise.reject(new Error('is not asked for')),
+    },
+    records: createReadThrough<ChannelEntry>({
+      ...LIFETIMES.records,
+      isValue: STORED_VALUES.records,
+      store,
+      clock,
+      maxMemoryBytes: 1_000_000,
+    }),
+    names: createReadThrough<string>({
+      ...LIFETIMES.names,
+      isValue: STORED_VALUES.names,
+      store,
+      clock,
+      maxMemoryBytes: 1_000_000,
+    }),
+    publishedTimes: { complete: async (channel) => channel },
+    blockedChannels: new Set(blocked),
+    clock,
+  });
+}
+
+function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {
+  const signal = new AbortController().signal;
+  return numberedSource()
+    .getChannel(channelId, { signal })
+    .then((loaded) => ({ ...loaded, channel: { ...loaded.channel, ...fields } }));
+}
+
+const getById = async (number: number) => (await channels.getChannel([channelIdRef(idOf(number))])).channel;
+
+describe('a channel that moved', () => {
+  /** Each ID leads to the next one, up to the last. */
+  function moveUpTo(last: number): void {
+    const numberOf = (channelId: string) => Number(channelId.slice(2));
+    getChannel = (channelId) => load(idOf(Math.min(numberOf(channelId) + 1, last)));
+  }
+
+  /** As after every single move was asked for in its time, and is stored. */
+  async function storeMoves(last: number): Promise<void> {
+    for (let number = 1; number < last; number += 1) {
+      getChannel = () => load(idOf(number + 1));
+      await channels.reload(idOf(number));
+    }
+  }
+
+  it('is found where it is now', async () => {
+    moveUpTo(2);
+    expect((await getById(1)).channelId).toBe(idOf(2));
+    expect(asked).toEqual([idOf(1)]);
+  });
+
+  it('is followed three times and no further', async () => {
+    await storeMoves(5);
+    expect((await getById(2)).channelId).toBe(idOf(5));
+    await expect(getById(1)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
+  it('to one that is blocked is not shown, and neither is stored', async () => {
+    getChannel = () => load(BLOCKED);
+    await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
+    expect(stored.size).toBe(0);
+  });
+});
+
+describe('a name', () => {
+  it('is asked for again after an hour, and then stands for another channel', async () => {
+    const idByName = async () => (await channels.getChannel([HANDLE])).channel.channelId;
+    expect(await idByName()).toBe(idOf(1));
+    resolve = async () => ({ channelId: idOf(2) });
+    clock.advance(HOUR_MS - 1);
+    expect(await idByName()).toBe(idOf(1));
+    clock.advance(1);
+    expect(await idByName()).toBe(idOf(2));
+  });
+
+  it('brings its record along, which is not asked for again', async () => {
+    resolve = async () => ({ channelId: idOf(1), loaded: await load(idOf(1)) });
+    await channels.getChannel([HANDLE]);
+    await getById(1);
+    expect(asked).toEqual(['@first']);
+  });
+
+  it('of a blocked channel is not shown, and not stored', async () => {
+    resolve = async () => ({ channelId: BLOCKED, loaded: await load(BLOCKED) });
+    await expect(channels.getChannel([HANDLE])).rejects.toMatchObject({ code: 'channel_blocked' });
+    expect(stored.size).toBe(0);
+  });
+
+  it('gives way to the next one only where there is certainly no such channel', async () => {
+    const failures = [new AppError('channel_not_found', 'none'), new AppError('upstream_timeout', 'late')];
+    resolve = async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return { channelId: idOf(1) };
+    };
+    await expect(channels.getChannel([HANDLE, OTHER_HANDLE])).rejects.toMatchObject({ code: 'upstream_timeout' });
+    expect((await channels.getChannel([HANDLE, OTHER_HANDLE])).channel.channelId).toBe(idOf(1));
+  });
+});
+
+describe('a stored record', () => {
+  it('is not shown once its channel is blocked', async () => {
+    await getById(1);
+    start([idOf(1)]);
+    await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
+  });
+
+  it('is as old after a start as before', async () => {
+    await getById(1);
+    clock.advance(HOUR_MS / 2);
+    start();
+    const { outcome } = await channels.getChannel([channelIdRef(idOf(1))]);
+    expect(outcome).toMatchObject({ kind: 'hit', ttlMs: HOUR_MS / 2 });
+  });
+
+  it('is loaded anew for a record, and served at once for a picture', async () => {
+    await getById(1);
+    clock.advance(HOUR_MS);
+    const loading = Promise.withResolvers<LoadedChannel>();
+    getChannel = () => loading.promise;
+    expect((await channels.findChannel([channelIdRef(idOf(1))])).outcome.kind).toBe('stale');
+    const anew = getById(1);
+    loading.resolve(await load(idOf(1), { title: 'A new title' }));
+    expect((await anew).title).toBe('A new title');
+  });
+
+  it('keeps its values where a part of the next answer is missing, for a minute', async () => {
+    getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
+    await getById(1);
+    const before = stored.get([...stored.keys()].join());
+    clock.advance(HOUR_MS);
+    getChannel = async (channelId) => ({
+      ...(await load(channelId, { country: null, description: 'New' })),
+      isComplete: false,
+      missing: ['country'],
+    });
+    const { channel, outcome } = await channels.getChannel([channelIdRef(idOf(1))]);
+    expect(channel).toMatchObject({ country: 'IS', description: 'New' });
+    expect(outcome).toMatchObject({ ttlMs: 60_000, isStored: false });
+    expect(stored.get([...stored.keys()].join())).toEqual(before);
+  });
+});

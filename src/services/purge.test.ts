@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { channelKey, nameKey, originalKey, searchKey } from '../cache/keys.ts';
+import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
+import { channelIdRef, findHandle } from '../domain/identifier.ts';
+import type { FoundChannels } from '../sources/search-all.ts';
+import type { ChannelEntry } from './channels.ts';
+import type { Original } from './originals.ts';
+import { createPurge, type Purge } from './purge.ts';
+
+const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
+const [HANDLE, OTHER_HANDLE] = ['meant', 'other'].map((name) => findHandle(name) ?? expect.fail());
+
+/** The stores are empty: all that is found is in memory. */
+function inMemory<V>(): ReadThrough<V> {
+  return createReadThrough<V>({
+    store: {
+      get: async () => undefined,
+      set: async () => undefined,
+      delete: async () => undefined,
+      close: async () => undefined,
+    },
+    isValue: (_value): _value is V => true,
+    clock: createManualClock(),
+    freshMs: 1_000,
+    staleMs: 1_000,
+    maxMemoryBytes: 1_000_000,
+  });
+}
+
+let caches: {
+  records: ReadThrough<ChannelEntry>;
+  names: ReadThrough<string>;
+  searches: ReadThrough<FoundChannels>;
+  originals: ReadThrough<Original>;
+};
+/** What the stores and the pictures on disk were told. */
+let erased: unknown[];
+let purge: Purge;
+
+beforeEach(async () => {
+  caches = { records: inMemory(), names: inMemory(), searches: inMemory(), originals: inMemory() };
+  erased = [];
+  purge = createPurge({
+    store: {
+      async eraseChannels(channelIds) {
+        erased.push([...channelIds]);
+        return [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')];
+      },
+      eraseAll: async () => void erased.push('store'),
+    },
+    pictures: {
+      async eraseChannels(channelIds) {
+        erased.push([...channelIds]);
+        return { files: 7, bytes: 77 };
+      },
+      async eraseAll() {
+        erased.push('pictures');
+        return { files: 0, bytes: 0 };
+      },
+    },
+    caches,
+  });
+  const { records, names, searches, originals } = caches;
+  for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
+    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
+    await names.put(nameKey(handle), async () => ({ value: channelId }));
+    await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
+    for (const kind of ['avatar', 'banner'] as const) {
+      await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
+    }
+  }
+  await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
+});
+
+function found(channelId: string): FoundChannels {
+  return { hits: [{ channelId }], next: {} } as unknown as FoundChannels;
+}
+
+/** Of what was put there: what is left. */
+async function left(): Promise<string[]> {
+  const { records, names, searches, originals } = caches;
+  const looks: [string, Promise<unknown>][] = [
+    ['former', records.find(channelKey(FORMER))],
+    ...[
+      { who: 'meant', channelId: MEANT, handle: HANDLE },
+      { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
+    ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
+      [`${who} record`, records.find(channelKey(channelId))],
+      [`${who} name`, names.find(nameKey(handle))],
+      [`${who} search`, searches.find(searchKey(handle.value))],
+      [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],
+      [`${who} banner`, originals.find(originalKey(channelId, 'banner'))],
+    ]),
+  ];
+  const values = await Promise.all(looks.map(async ([name, look]) => ((await look) === undefined ? [] : [name])));
+  return values.flat();
+}
+
+const OTHERS = ['other record', 'other name', 'other search', 'other avatar', 'other banner'];
+
+describe('a purge of one channel', () => {
+  it.each([
+    ['its ID', [channelIdRef(MEANT)]],
+    ['its handle', [HANDLE]],
+    ['the first name that is known', [findHandle('nobody') ?? expect.fail(), HANDLE]],
+    ['the ID that it moved from', [channelIdRef(FORMER)]],
+  ])('by %s takes everything of it and nothing else', async (_what, refs) => {
+    expect(await purge.purgeChannel(refs)).toEqual({
+      channelId: MEANT,
+      entries: { channel: 1, original: 2 },
+      pictures: 7,
+      pictureBytes: 77,
+    });
+    expect(await left()).toEqual(OTHERS);
+    expect(erased.flat()).toContain(MEANT);
+    expect(erased.flat()).not.toContain(OTHER);
+    expect(erased).toHaveLength(2);
+  });
+
+  it('by a name that is not known takes nothing', async () => {
+    expect(await purge.purgeChannel([findHandle('nobody') ?? expect.fail()])).toBeUndefined();
+    expect(erased).toEqual([]);
+    expect(await left()).toHaveLength(11);
+  });
+});
+
+describe('a purge of everything', () => {
+  it('leaves nothing in memory, in the stores and on disk', async () => {
+    await purge.purgeAll();
+    expect(await left()).toEqual([]);
+    expect(erased).toEqual(['store', 'pictures']);
+  });
+});

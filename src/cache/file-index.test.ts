@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createFileIndex, type IndexedFile, indexedFile } from './file-index.ts';
 import { type FileName, parseFileName } from './file-names.ts';
 import type { FileClass } from './files.ts';
@@ -45,7 +45,7 @@ describe('the index of files', () => {
     expect(index.totals('plain').files).toBe(1);
   });
 
-  it('takes some 200 bytes of memory for each file', async () => {
+  memoryTest('takes some 200 bytes of memory for each file', async () => {
     const FILES = 20_000;
     const heldBytes = await measureHeldBytes(() => {
       const index = createFileIndex();

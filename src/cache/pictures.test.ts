@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createDiskFileStore } from './disk-files.ts';
 import type { FileStore } from './files.ts';
@@ -124,7 +124,7 @@ test('a disk that hangs does not fill the memory: what is too much is not writte
   expect(pictures.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
 });
 
-test('pictures in memory count at least what they take there, with their keys', async () => {
+memoryTest('pictures in memory count at least what they take there, with their keys', async () => {
   const { files, goOn } = createHangingFiles();
   goOn();
   const pictures = createPictureCache({ files, maxMemoryBytes: 100_000_000, onStateChange: () => undefined });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
@@ -85,7 +85,7 @@ describe('the micro-cache', () => {
 
   const text = (number: number) => `${number}`.padEnd(100, 'ü');
 
-  it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
+  memoryTest.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
     ['small bodies', { bodyOf: text }],
     ['long keys', { query: 1_500, bodyOf: text }],
     ['keys cut out of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import type { Channel } from '../domain/channel.ts';
 import { createRecordBodies } from './record-bodies.ts';
 
@@ -56,7 +56,7 @@ describe('the JSON of records', () => {
     expect(entries).toBeLessThan(100);
   });
 
-  it.each([
+  memoryTest.each([
     ['short', 'text', 0],
     ['long', 'text '.repeat(200), 0],
     ['of any script', '旗'.repeat(500), 0],

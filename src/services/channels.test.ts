@@ -4,15 +4,19 @@ import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/nu
 import { createReadThrough } from '../cache/read-through.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import { AppError } from '../domain/errors.ts';
-import { channelIdRef, findHandle } from '../domain/identifier.ts';
+import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
 import { STORED_VALUES } from './stored-values.ts';
 
 const HOUR_MS = 3_600_000;
-const [HANDLE, OTHER_HANDLE] = ['first', 'second'].map((name) => findHandle(name) ?? expect.fail());
+const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
 const BLOCKED = idOf(99);
+
+function handleRef(name: string): ChannelRef {
+  return findHandle(name) ?? expect.fail(`${name} is no handle`);
+}
 
 let clock: ManualClock;
 let stored: Map<string, StoredEntry>;

@@ -3,14 +3,18 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../cache/keys.ts';
 import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
-import { channelIdRef, findHandle } from '../domain/identifier.ts';
+import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import type { ChannelEntry } from './channels.ts';
 import type { Original } from './originals.ts';
 import { createPurge, type Purge } from './purge.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
-const [HANDLE, OTHER_HANDLE] = ['meant', 'other'].map((name) => findHandle(name) ?? expect.fail());
+const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
+
+function handleRef(name: string): ChannelRef {
+  return findHandle(name) ?? expect.fail(`${name} is no handle`);
+}
 
 /** The stores are empty: all that is found is in memory. */
 function inMemory<V>(): ReadThrough<V> {
@@ -104,7 +108,7 @@ describe('a purge of one channel', () => {
   it.each([
     ['its ID', [channelIdRef(MEANT)]],
     ['its handle', [HANDLE]],
-    ['the first name that is known', [findHandle('nobody') ?? expect.fail(), HANDLE]],
+    ['the first name that is known', [handleRef('nobody'), HANDLE]],
     ['the ID that it moved from', [channelIdRef(FORMER)]],
   ])('by %s takes everything of it and nothing else', async (_what, refs) => {
     expect(await purge.purgeChannel(refs)).toEqual({
@@ -120,7 +124,7 @@ describe('a purge of one channel', () => {
   });
 
   it('by a name that is not known takes nothing', async () => {
-    expect(await purge.purgeChannel([findHandle('nobody') ?? expect.fail()])).toBeUndefined();
+    expect(await purge.purgeChannel([handleRef('nobody')])).toBeUndefined();
     expect(erased).toEqual([]);
     expect(await left()).toHaveLength(11);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { pictureKey } from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Store } from '../cache/store.ts';
@@ -51,7 +51,7 @@ function createSubjects() {
 }
 
 describe('what is remembered of pictures', () => {
-  it('counts at least the memory that it takes', async () => {
+  memoryTest('counts at least the memory that it takes', async () => {
     const { refinements, renderer } = createSubjects();
     const heldBytes = await measureHeldBytes(async () => {
       for (let number = 0; number < 9_000; number += 1) await renderer.renditionOf(specOf(number));

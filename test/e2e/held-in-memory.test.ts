@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { measureHeldBytes } from '../helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
 import { sendInProcess } from '../helpers/in-process.ts';
 import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
 
@@ -29,7 +29,7 @@ describe('the memory that clients can take', () => {
     await service.close();
   });
 
-  test('is bounded for many hosts and channels', async () => {
+  memoryTest('is bounded for many hosts and channels', async () => {
     const service = await start();
     const askedFor = (host: string) => async () => {
       for (let number = 0; number < 300; number += 1) {
@@ -50,7 +50,7 @@ describe('the memory that clients can take', () => {
     }
   });
 
-  test('is bounded for many long URLs and Accept fields', async () => {
+  memoryTest('is bounded for many long URLs and Accept fields', async () => {
     const service = await start();
     const taken = await measureHeldBytes(async () => {
       for (let number = 0; number < 1_000; number += 1) {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { vi } from 'vitest';
 import { type App, type AppOverrides, buildApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
+import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { type InProcessRequest, sendInProcess } from './in-process.ts';
 
@@ -29,6 +30,8 @@ export interface TestAnswer {
 export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
   readonly env?: Record<string, string>;
   readonly clock?: ManualClock;
+  /** Default: nothing is logged. */
+  readonly logger?: Logger;
   /** Kept after `close`, so that another app can start on it. */
   readonly dataDir?: string;
 }
@@ -40,9 +43,11 @@ export const EVERY_SOURCE = {
   YOUTUBE_CANARY: '@handle',
 };
 
+const SILENT = pino({ level: 'silent' });
+
 /** The real service in this process, with the sample catalog, without a rate limit unless the settings name one. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { env = {}, clock = createManualClock(), dataDir: givenDir, ...overrides } = options;
+  const { env = {}, clock = createManualClock(), dataDir: givenDir, logger = SILENT, ...overrides } = options;
   const dataDir = givenDir ?? (await mkdtemp(join(tmpdir(), 'pennant-test-')));
   const config = parseConfig({
     SOURCES: 'catalog',
@@ -51,7 +56,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     DATA_DIR: dataDir,
     ...env,
   });
-  const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '0.0.0-test', clock, ...overrides });
+  const app = await buildApp(config, { logger, version: '0.0.0-test', clock, ...overrides });
   async function request(wanted: InProcessRequest) {
     const { statusCode, headers, rawPayload } = await sendInProcess(app.http, wanted);
     const text = rawPayload.toString('utf8');

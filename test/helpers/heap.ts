@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { test } from 'vitest';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -28,3 +29,6 @@ export async function measureHeldBytes(fill: () => unknown): Promise<number> {
   // A use after the measurement, so that nothing is collected before it.
   return held === measureHeldBytes ? 0 : after - before;
 }
+
+/** A test of the memory that code takes; left out while mutants are tried, whose own code takes memory too. */
+export const memoryTest = test.skipIf(process.env.TRIES_MUTANTS === 'yes');

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+/** What says how long the client's copy may be used again (RFC 9110, section 15.4.5), and what every answer carries. */
+const KEPT = [
+  'cache-control',
+  'etag',
+  'last-modified',
+  'vary',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'cross-origin-resource-policy',
+  'timing-allow-origin',
+  'x-content-type-options',
+];
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp({ encoder: createFakeEncoder() });
+});
+afterAll(() => service.close());
+
+describe.each([
+  ['a record', `/channel/${SAMPLE}`, 3_600],
+  ['a search', '/api/search?q=crops', 600],
+  ['a picture', `/${SAMPLE}/tv`, 86_400],
+])('%s that the client has already', (what, url, maxAgeSeconds) => {
+  test('is confirmed with what the whole answer would say of its age', async () => {
+    const first = await service.get(url);
+    expect(first.headers['cache-control']).toBe(`public, max-age=${maxAgeSeconds}`);
+    service.clock.advance(60_000);
+    const whole = await service.get(url);
+    service.clock.advance(2_000);
+    const confirmed = await service.get(url, { 'if-none-match': String(first.headers.etag) });
+    expect([confirmed.status, confirmed.bytes.length]).toEqual([304, 0]);
+    const ageSeconds = what === 'a picture' ? 0 : 62;
+    const expected = Object.fromEntries(KEPT.map((name) => [name, whole.headers[name]]));
+    expect(Object.fromEntries(KEPT.map((name) => [name, confirmed.headers[name]]))).toEqual({
+      ...expected,
+      'cache-control': `public, max-age=${maxAgeSeconds - ageSeconds}`,
+    });
+    expect(confirmed.headers['cache-status']).toMatch(/^pennant; hit; ttl=\d+$/);
+    expect(confirmed.headers['x-request-id']).toBeTruthy();
+    expect(confirmed.headers).not.toHaveProperty('content-type');
+  });
+});
+
+test('a picture keeps its Last-Modified when its original is loaded anew', async () => {
+  const firstModified = (await service.get(`/${SAMPLE}/avatar`)).headers['last-modified'];
+  service.clock.advance(2 * 86_400_000);
+  const again = await service.get(`/${SAMPLE}/avatar`, { 'if-modified-since': String(firstModified) });
+  expect([again.status, again.headers['last-modified']]).toEqual([304, firstModified]);
+});

@@ -17,12 +17,12 @@ import {
   targetOfHop,
   withoutOthersOfChannel,
 } from '../helpers/indexed-answers.ts';
-import { OWN_ANSWERS, type ReplayAnswer } from '../helpers/replay-answers.ts';
+import { OWN_ANSWERS, OWN_RECORDINGS, type ReplayAnswer } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
 
 describeAnswers('answers of our own', OWN_ANSWERS);
-for (const directory of RECORDING_DIRECTORIES) {
+for (const directory of [...OWN_RECORDINGS, ...RECORDING_DIRECTORIES]) {
   describeAnswers(`recorded answers (${basename(directory)})`, directory);
 }
 if (RECORDING_DIRECTORIES.length < 2) {

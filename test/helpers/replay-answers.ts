@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One recorded or hand-made answer, with the request it belongs to. */
@@ -36,7 +36,13 @@ export function readAnswers(directory: string): IndexedAnswer[] {
   }));
 }
 
-export const OWN_ANSWERS = join(import.meta.dirname, '../fixtures/youtube');
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+export const OWN_ANSWERS = join(FIXTURES, 'youtube');
+
+/** What `pennant doctor --record` has written into `test/fixtures/youtube-…`. */
+export const OWN_RECORDINGS: readonly string[] = readdirSync(FIXTURES)
+  .filter((name) => name.startsWith('youtube-'))
+  .map((name) => join(FIXTURES, name));
 
 /** The JSON of our own answer to a request with this value. */
 export function ownAnswer(parameter: 'browseId' | 'query', value: string): object {

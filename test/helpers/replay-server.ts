@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 import {
   channelIdOfToken,
   comparablePage,
@@ -224,8 +225,20 @@ function sendImage({ findImage }: ReplayOptions, path: string, response: ServerR
 
 /** By hand: `node test/helpers/replay-server.ts [PORT] [DIRECTORY…]`, then `YOUTUBE_ORIGIN=http://127.0.0.1:PORT`. */
 if (import.meta.main) {
-  const [port = '8090', ...directories] = process.argv.slice(2);
-  const answers = [OWN_ANSWERS, ...directories].flatMap(readAnswers);
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    // `--rename country=land`: a layout that has moved.
+    options: { rename: { type: 'string', multiple: true } },
+  });
+  const [port = '8090', ...directories] = positionals;
+  const renamed = (text: string, rename: string) => {
+    const [from, to] = rename.split('=');
+    return text.replaceAll(`"${from}":`, `"${to}":`);
+  };
+  const answers = [OWN_ANSWERS, ...directories].flatMap(readAnswers).map((answer) => ({
+    ...answer,
+    text: (values.rename ?? []).reduce(renamed, answer.text),
+  }));
   const { origin } = await startReplayServer({ answers, port: Number(port) });
   console.log(`Replaying ${answers.length} answers on ${origin}`);
 }

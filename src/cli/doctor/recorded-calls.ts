@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http-client.ts';
+import type { JsonObject } from '../../sources/youtube/json.ts';
 
 /** One outgoing call and what came of it. */
 export interface RecordedCall {
@@ -9,6 +10,8 @@ export interface RecordedCall {
   readonly method: string;
   /** Without headers: these may hold a key. */
   readonly url: string;
+  /** What the body asks for, without what every body says of the client. */
+  readonly parameters?: JsonObject;
   readonly durationMs: number;
   /** `null` when there was no answer. */
   readonly status: number | null;
@@ -26,8 +29,10 @@ export function recordCalls(
     async request(request) {
       const startedAt = clock.monotonic();
       const note = (came: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
-        const { method, url } = request;
-        calls.push({ name: nameOf(request), method, url, durationMs: clock.monotonic() - startedAt, ...came });
+        const { method, url, body } = request;
+        const durationMs = clock.monotonic() - startedAt;
+        const { context: _, ...parameters } = (body === undefined ? {} : JSON.parse(body)) as JsonObject;
+        calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...came });
       };
       try {
         const response = await http.request(request);

@@ -1,6 +1,7 @@
 import type { FieldFinding } from '../field-finding.ts';
 import { readFieldValue } from './fields.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { KNOWN_NAMES, UNREAD_NAMES } from './known-names.ts';
 import {
   ABOUT_PANEL,
   AGE_GATE,
@@ -95,13 +96,33 @@ function inspectField(field: ChannelField, answers: ChannelAnswers): FieldFindin
   }
   const isExpected = !OPTIONAL_FIELDS.includes(field) || findMissingPart(newest, answers) !== undefined;
   if (isExpected) return { ...nothing, state: 'missing', note: describeNewest(newest, answers, unread) };
-  return { ...nothing, state: 'absent', note: null };
+  return { ...nothing, state: 'absent', note: describeUnknown(newest, answers) };
 }
 
 function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown): string {
+  if (unread !== undefined) return `cannot be read: ${abbreviate(jsonOf(unread))}`;
   const part = findMissingPart(newest, answers);
-  if (part !== undefined) return `the ${part} is not in the answer`;
-  return unread === undefined ? `nothing at ${newest}` : `cannot be read: ${abbreviate(jsonOf(unread))}`;
+  const what = part === undefined ? `nothing at ${newest}` : `the ${part} is not in the answer`;
+  return [what, describeUnknown(newest, answers)].filter((text) => text !== null).join('; ');
+}
+
+const SHOWN_NAMES = 8;
+const LONGEST_SHOWN_NAME = 80;
+
+/** Unknown names where the path ends: a part that was renamed is among them. */
+function describeUnknown(path: string, answers: ChannelAnswers): string | null {
+  const steps = path.split('.');
+  for (let length = steps.length - 1; length > 0; length -= 1) {
+    const objects = valuesAt(answers, steps.slice(0, length).join('.')).filter(isJsonObject);
+    if (objects.length === 0) continue;
+    const names = new Set(
+      objects.flatMap(Object.keys).filter((name) => !KNOWN_NAMES.has(name) && !UNREAD_NAMES.has(name)),
+    );
+    const shown = [...names].slice(0, SHOWN_NAMES).map((name) => name.slice(0, LONGEST_SHOWN_NAME));
+    const place = steps.slice(0, length).findLast((step) => step !== '*');
+    return shown.length === 0 ? null : `unknown in ${place}: ${shown.join(', ')}`;
+  }
+  return null;
 }
 
 function findMissingPart(path: string, answers: ChannelAnswers): string | undefined {

@@ -1,0 +1,233 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DoctorOptions, runDoctor } from '../../test/helpers/doctor.ts';
+import { type ExpectedValues, expectRecord } from '../../test/helpers/expected-values.ts';
+import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
+import { answerHtml, type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
+import { findHandle } from '../domain/identifier.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+
+let replay: ReplayServer;
+let directory: string;
+beforeEach(async () => {
+  directory = join(await createTemporaryDirectory(), 'recording');
+});
+afterEach(() => replay.close());
+
+async function startUpstream(answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)): Promise<void> {
+  replay = await startReplayServer({ answers });
+}
+
+function record(asked = '@BellRockLight', args: readonly string[] = [], options: Partial<DoctorOptions> = {}) {
+  return runDoctor([asked, '--record', directory, ...args], { origin: replay.origin, ...options });
+}
+
+/** The lighthouse's answers with some text exchanged. */
+function renamed(from: string, to: string): ReplayAnswer[] {
+  return readAnswers(OWN_ANSWERS).map((answer) => ({ ...answer, text: answer.text.replaceAll(from, to) }));
+}
+
+async function writtenText(): Promise<string> {
+  const files = await readdir(directory);
+  return (await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')))).join('\n');
+}
+
+describe('a recording', () => {
+  it('has every answer once, and out of it comes the record that came out of YouTube', async () => {
+    await startUpstream();
+    const { stderr } = await record();
+    expect(stderr).toBe(`Written into ${directory}: resolve.json, page.json, about.json, feed.xml, index.json\n`);
+    const recorded = readAnswers(directory);
+    const again = await startReplayServer({ answers: recorded });
+    const source = createTestYoutubeSource(again.origin);
+    const { signal } = new AbortController();
+    const handle = findHandle('@BellRockLight');
+    expect(handle && (await source.resolve(handle, { signal })).channelId).toBe(LIGHTHOUSE);
+    const { channel, isComplete } = await source.getChannel(LIGHTHOUSE, { signal });
+    const valuesOf = (name: string) => recorded.find(({ file }) => file === name)?.expected as ExpectedValues;
+    expectRecord(channel, valuesOf('page.json'), valuesOf('about.json'));
+    expect(channel).toMatchObject({ title: 'Bell Rock Light', country: 'GB', viewCount: '312530935570' });
+    expect(channel.banner?.key).toBe('https://yt3.googleusercontent.com/lighthouse-banner');
+    expect(isComplete).toBe(true);
+    expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBe('2011-02-01T06:30:15Z');
+    await source.close();
+    await again.close();
+  });
+
+  it('is of whole pages: what has moved may stand outside of the parts that are asked for', async () => {
+    await startUpstream();
+    await record();
+    expect(replay.callsTo('browse').map(({ path }) => path)).toEqual(['/youtubei/v1/browse?prettyPrint=false']);
+  });
+
+  it.each([
+    ['a channel that is no more', 'UCreplayTerminated000010', 'page.json', 'not_found'],
+    ['an answer that says nothing', 'UCreplayRegional00000011', 'page.json', 'could_not_tell'],
+    ['a name that leads nowhere', '@nobody', 'resolve.json', 'not_found'],
+  ])('may be of %s', async (_what, asked, file, error) => {
+    await startUpstream();
+    await record(asked);
+    expect(readAnswers(directory).find((answer) => answer.file === file)?.expected).toEqual({ error });
+  });
+
+  it('is not made of pages of HTML, which may hold the address of whoever asked', async () => {
+    await startUpstream();
+    replay.misbehave('all', answerHtml());
+    const { stderr } = await record();
+    expect(stderr).toBe('Nothing was written: no answer was JSON.\n');
+    await expect(readdir(directory)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('what a recording leaves out', () => {
+  const SECRETS = {
+    visitorData: 'Cgt2aXNpdG9yRGF0YSiUu4',
+    trackingParams: 'CAAQtrackingParams3k',
+    clickTrackingParams: 'CBkQclickTracking9x',
+    apiKey: 'AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q',
+    otherApiKey: 'very-secret-data-api-key',
+    cookie: 'SIDCC=AKEyXzVsecret-cookie',
+    sessionToken: 'QUFFLUhqbXNlc3Npb25Ub2tlbg',
+    redirectToken: 'QUFFLUhqazRlZGlyVG9rZW4',
+    continuation: '4qmFsgKcARIYVUNjb250aW51YXRpb24',
+    signature: `sig_${'a1B2'.repeat(12)}`,
+    email: 'owner.of-channel+press@mail.example.org',
+    ipv4: '203.0.113.77',
+    ipv6: '2001:db8:85a3::8a2e:370:7334',
+    userAgent: 'Operator-Browser/77',
+  };
+
+  /** The lighthouse's page and panel with secrets wherever upstream may have one. */
+  function seeded(): ReplayAnswer[] {
+    const { email, ipv4, ipv6, apiKey, signature, redirectToken, continuation, cookie, ...others } = SECRETS;
+    const member = (name: string, value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)},`;
+    const beside = [
+      member('responseContext', { visitorData: others.visitorData, remoteHost: ipv4, serviceTrackingParams: [others] }),
+      member('trackingParams', others.trackingParams),
+      member('clickTrackingParams', others.clickTrackingParams),
+      member('INNERTUBE_API_KEY', apiKey),
+      member('cookies', [cookie]),
+      member('commandMetadata', { webCommandMetadata: { sessionToken: others.sessionToken } }),
+    ].join('');
+    const words = [
+      `Write to ${email}, from ${ipv4} or [${ipv6}]`,
+      apiKey,
+      signature,
+      `https://a.example/x?s=${cookie}`,
+    ];
+    return readAnswers(OWN_ANSWERS).map((answer) => {
+      if (!answer.text.startsWith('{')) return answer;
+      const text = answer.text
+        // In every object that there is.
+        .replaceAll('{', `{${beside}`)
+        .replaceAll(/,(\s*)\}/g, '$1}')
+        .replaceAll(/"token": ?"[^"]*"/g, `"token": "${continuation}"`)
+        .replaceAll(/redir_token=[^"&]*/g, `redir_token=${redirectToken}`)
+        .replaceAll('Light over dark water since 1811.', words.join(' '));
+      return { ...answer, text };
+    });
+  }
+
+  it('is every kind of secret, wherever it stands', async () => {
+    await startUpstream(seeded());
+    const { exitCode, stderr } = await record(LIGHTHOUSE, [], { apiKey: SECRETS.otherApiKey });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('about.json')]);
+    const text = await writtenText();
+    expect(text).toContain('Bell Rock Light');
+    for (const [kind, secret] of Object.entries(SECRETS)) {
+      for (const form of [secret, encodeURIComponent(secret), secret.slice(0, 14)]) {
+        expect(text.includes(form), `${kind}: ${form}`).toBe(false);
+      }
+    }
+    expect(text).not.toMatch(/127\.0\.0\.1|visitorData|trackingParams|INNERTUBE_|cookie/i);
+  });
+
+  it('is every member whose name is not known, unless it is asked for', async () => {
+    await startUpstream(renamed('"country"', '"countryOfOrigin"'));
+    const { stdout } = await record();
+    expect(stdout).toMatch(/^country +absent +unknown in aboutChannelViewModel: countryOfOrigin$/m);
+    expect(await writtenText()).not.toContain('countryOfOrigin');
+    directory = `${directory}-2`;
+    await record('@BellRockLight', ['--keep', 'countryOfOrigin']);
+    expect(await writtenText()).toContain('"countryOfOrigin": "United Kingdom"');
+  });
+
+  it('may be asked for step by step where a part has moved some members deep', async () => {
+    await startUpstream(
+      readAnswers(OWN_ANSWERS).map((answer) => ({
+        ...answer,
+        text: answer.text.replace(/"viewCountText": ?("[^"]*")/, '"figures": [{"figureViewModel": {"label": $1}}]'),
+      })),
+    );
+    expect((await record()).stdout).toMatch(/^viewCount +missing .*unknown in aboutChannelViewModel: figures$/m);
+    const keeping = ['--keep', 'figures'];
+    for (const next of ['figureViewModel', 'label']) {
+      directory = `${directory}-next`;
+      expect((await record('@BellRockLight', keeping)).stderr).toMatch(new RegExp(`^Left out below .*: ${next}$`, 'm'));
+      keeping.push('--keep', next);
+    }
+    directory = `${directory}-next`;
+    expect((await record('@BellRockLight', keeping)).stderr).not.toContain('Left out');
+    expect(await writtenText()).toMatch(/"label": "[\d,]+ views"/);
+  });
+
+  it.each(['trackingParams', 'visitorData', 'sessionToken', 'cookies', '__proto__', 'a b'])(
+    'cannot be asked for by a name that may hold a secret: %s',
+    async (name) => {
+      await startUpstream();
+      const { exitCode, stderr } = await record('@BellRockLight', ['--keep', name]);
+      expect([exitCode, stderr.split('\n')[0]]).toEqual([2, expect.stringContaining(name)]);
+      expect(replay.calls).toEqual([]);
+    },
+  );
+
+  it('is all that is nested too deep to be of use', async () => {
+    const deep = `${'{"content":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+    const page = { metadata: { channelMetadataRenderer: { externalId: LIGHTHOUSE, title: 'Deep', x: 0 } } };
+    const answer = jsonAnswer('browse', { browseId: LIGHTHOUSE }, page);
+    await startUpstream([{ ...answer, text: answer.text.replace('"x":0', `"description":${deep}`) }]);
+    await record(LIGHTHOUSE);
+    expect((await writtenText()).length).toBeLessThan(50_000);
+  });
+});
+
+describe('the directory of a recording', () => {
+  it('is never one that has something in it', async () => {
+    await startUpstream();
+    await mkdir(directory);
+    await writeFile(join(directory, 'index.json'), 'mine');
+    const { exitCode, stderr } = await record();
+    expect([exitCode, stderr.split('\n')[0]]).toEqual([2, `${directory} is there already: nothing is overwritten.`]);
+    expect(replay.calls).toEqual([]);
+    expect(await writtenText()).toBe('mine');
+  });
+
+  it('is no file', async () => {
+    await startUpstream();
+    await writeFile(directory, 'mine');
+    expect((await record()).exitCode).toBe(2);
+    expect(await readFile(directory, 'utf8')).toBe('mine');
+  });
+
+  it('may be there where it is empty', async () => {
+    await startUpstream();
+    await mkdir(directory);
+    await record();
+    expect(await readdir(directory)).toContain('index.json');
+  });
+});
+
+describe('the command line of a recording', () => {
+  it.each([
+    [['@a', '--keep', 'country'], '--keep needs --record'],
+    [['@a', '--source', 'youtube-data-api', '--record', 'x'], 'for the source youtube'],
+  ])('%j is refused', async (args, reason) => {
+    await startUpstream();
+    const { exitCode, stderr } = await runDoctor(args, { origin: replay.origin, apiKey: 'key' });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(reason)]);
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { OriginalRef } from '../../domain/channel.ts';
+import { buildAboutToken } from '../../sources/youtube/about-token.ts';
+import { readFeed } from '../../sources/youtube/feed.ts';
+import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
+import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/youtube/json.ts';
+import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/known-names.ts';
+import { readPage, readPanel } from '../../sources/youtube/readings.ts';
+import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
+import { UsageError } from '../command-line.ts';
+import type { Diagnosis } from './diagnose.ts';
+import type { RecordedCall } from './recorded-calls.ts';
+import { redact } from './redact.ts';
+
+/** One answer as `test/fixtures/youtube` has them: a file, and its entry in `index.json`. */
+interface RecordedAnswer {
+  readonly file: string;
+  readonly content: string;
+  readonly request: { readonly method: string; readonly url: string; readonly body?: JsonObject };
+  readonly status: number;
+  readonly expected: object;
+}
+
+/** Names that hold what must never be written down. */
+const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;
+const NAME = /^[A-Za-z][A-Za-z0-9]{0,80}$/;
+
+/** @throws UsageError for what is no name of a member, or one that may hold a secret */
+export function requireNames(names: readonly string[]): readonly string[] {
+  for (const name of names) {
+    if (!NAME.test(name)) throw new UsageError(`"${name}" is no name of a member.`);
+    if (SECRET_NAME.test(name)) throw new UsageError(`"${name}" may hold a secret and is never kept.`);
+  }
+  return names;
+}
+
+/** @throws UsageError where there is something already */
+export async function requireNewDirectory(directory: string): Promise<void> {
+  try {
+    if ((await readdir(directory)).length === 0) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    if (code !== 'ENOTDIR') throw error;
+  }
+  throw new UsageError(`${directory} is there already: nothing is overwritten.`);
+}
+
+/**
+ * Writes what came of a diagnosis of the source `youtube`: every kind of answer once, reduced to known names, with the
+ * values that are read from it.
+ *
+ * @param moreNames to keep beside the known ones
+ * @returns the names of the files, none where there was no answer to write; and the names of members that were left out
+ *   below those that `moreNames` kept
+ */
+export async function saveRecording(
+  directory: string,
+  diagnosis: Diagnosis,
+  { moreNames, nowMs }: { readonly moreNames: readonly string[]; readonly nowMs: number },
+): Promise<{ readonly files: readonly string[]; readonly leftOut: readonly string[] }> {
+  const names = new Set([...KNOWN_NAMES, ...moreNames]);
+  const answers = answersOf(diagnosis, names);
+  if (answers.length === 0) return { files: [], leftOut: [] };
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const index = {
+    about: `Recorded with "pennant doctor" on ${day}. Members with unknown names are left out; what could be a token, an address or a key is replaced.`,
+    files: answers.map(({ content: _, ...entry }) => ({ ...entry, recordedAt: day })),
+  };
+  await mkdir(directory, { recursive: true });
+  const files = [...answers, { file: 'index.json', content: `${JSON.stringify(index, null, 2)}\n` }];
+  // Never over a file that appeared meanwhile.
+  for (const { file, content } of files) await writeFile(join(directory, file), content, { flag: 'wx' });
+  return { files: files.map(({ file }) => file), leftOut: findLeftOut(diagnosis.calls, moreNames, names) };
+}
+
+const SHOWN_NAMES = 20;
+
+/** What the next `--keep` may name: a part that has moved often stands some members deep. */
+function findLeftOut(
+  calls: readonly RecordedCall[],
+  moreNames: readonly string[],
+  names: ReadonlySet<string>,
+): string[] {
+  const bodies = calls.map(({ body }) => (body === null ? undefined : parseJsonObject(body)));
+  const kept = bodies.flatMap((body) => moreNames.flatMap((name) => valuesNamed(body, name))).flat();
+  const below = kept.filter(isJsonObject).flatMap(Object.keys);
+  return [...new Set(below)].filter((name) => !names.has(name) && !UNREAD_NAMES.has(name)).slice(0, SHOWN_NAMES);
+}
+
+interface Found {
+  readonly call: RecordedCall;
+  /** Redacted. */
+  readonly body: JsonObject;
+}
+
+function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAnswer[] {
+  const { asked, calls, channelId, failure } = diagnosis;
+  const requestedId = channelId ?? asked;
+  const error = { error: failure?.code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
+  const found = (name: string) => calls.filter((call) => call.name === name).flatMap((call) => readCall(call, names));
+  // A page under the mask comes before the whole one, a panel by our own token before that of the page.
+  const lastOf = (name: string) => found(name).slice(-1);
+  return [
+    ...found('resolve').map((each, index) => {
+      const file = index === 0 ? 'resolve.json' : `resolve-${index + 1}.json`;
+      return answerOf(file, each, channelId === null ? error : { channelId });
+    }),
+    ...lastOf('page').map((each) => answerOf('page.json', each, pageValues(each.body, requestedId) ?? error)),
+    ...lastOf('about tab').map((each) => answerOf('about-tab.json', each, pageValues(each.body, requestedId) ?? error)),
+    ...lastOf('about').map(({ call, body }) => {
+      // Any token of this form leads to the panel: the one that was sent has a random part.
+      const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
+      return answerOf('about.json', { call: { ...call, parameters }, body }, panelValues(body, requestedId));
+    }),
+    ...calls.filter(({ name, status }) => name === 'feed' && status === 200).flatMap(feedOf),
+  ];
+}
+
+/** Nothing for a page of HTML, which is no answer, and may hold the address of whoever asked. */
+function readCall(call: RecordedCall, names: ReadonlySet<string>): Found[] {
+  const body = call.body === null ? undefined : parseJsonObject(call.body);
+  return body === undefined ? [] : [{ call, body: redact(body, names) as JsonObject }];
+}
+
+const ANY_PANEL = '00000000-0000-4000-8000-000000000001';
+
+function answerOf(file: string, { call, body }: Found, expected: object): RecordedAnswer {
+  const { method, parameters, status } = call;
+  const url = `${YOUTUBE_WEB}${new URL(call.url).pathname}`;
+  return {
+    file,
+    content: `${JSON.stringify(body, null, 2)}\n`,
+    request: { method, url, ...(parameters !== undefined && { body: parameters }) },
+    status: status ?? 0,
+    expected,
+  };
+}
+
+/** The channel's own part of its feed, written anew; its videos are left out. */
+function feedOf({ url, body }: RecordedCall): RecordedAnswer[] {
+  const { channelId, publishedAt } = readFeed(body?.toString('utf8') ?? '') ?? {};
+  if (channelId === undefined || publishedAt === undefined) return [];
+  const page = `${YOUTUBE_WEB}/channel/${channelId}`;
+  const { pathname, search } = new URL(url);
+  return [
+    {
+      file: 'feed.xml',
+      content: [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<feed xmlns="http://www.w3.org/2005/Atom">',
+        ` <link rel="alternate" href="${page}"/>`,
+        ` <published>${publishedAt}</published>`,
+        '</feed>\n',
+      ].join('\n'),
+      request: { method: 'GET', url: `${YOUTUBE_WEB}${pathname}${search}` },
+      status: 200,
+      expected: { channelId, publishedAt },
+    },
+  ];
+}
+
+/** What the page alone says; `undefined` where it is no channel's. */
+function pageValues(body: JsonObject, requestedId: string): object | undefined {
+  const page = readPage(body);
+  const channel = buildRecord({ page, isAboutLost: false, requestedId })?.channel;
+  if (channel === undefined) return undefined;
+  const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
+  const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
+  return { ...texts, bannerBase: baseOf(banner), avatarBase: baseOf(avatar) };
+}
+
+/** What the About panel alone says, of a page in English. */
+function panelValues(body: JsonObject, channelId: string): object {
+  return { channelId, ...readAboutFields(readPanel(body), undefined) };
+}
+
+function baseOf(picture: OriginalRef | null): string | null {
+  return picture === null ? null : picture.key;
+}

@@ -70,9 +70,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-const FINISH_MS = 8_000;
-/** Pictures that still wait for an encoder then are refused: a connection that is cut would get no answer at all. */
-const REFUSE_WAITING_MS = 7_000;
+/** So long before connections are cut, pictures that still wait are refused: a cut connection gets no answer at all. */
+const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 const SHOWN_NETWORKS = 20;
 
@@ -343,8 +342,9 @@ export async function buildApp(
       backgroundWork.stop();
       // A connection whose last answer went out after the stop began would otherwise stay open for its keep-alive time.
       const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
-      const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);
-      const refuse = setTimeout(() => void encoder.close(), REFUSE_WAITING_MS);
+      const finishMs = config.stopTimeoutSeconds * 1_000;
+      const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
+      const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
       await http.close();
       clearInterval(sweep);
       clearTimeout(cut);

@@ -214,6 +214,12 @@ export const SETTINGS = {
     form.oneOf(['cut', 'full']),
     'How clients appear in the log: `cut` = their network (IPv4 /24, IPv6 /48), `full` = their address.',
   ),
+  stopTimeoutSeconds: form.setting(
+    'STOP_TIMEOUT_SECONDS',
+    '8',
+    form.integer(2, 600),
+    'How long requests that were accepted before a stop may take to finish. What stops the process (systemd, Docker, Kubernetes) should wait longer before it kills.',
+  ),
   consolePort: form.setting(
     'CONSOLE_PORT',
     '8081',

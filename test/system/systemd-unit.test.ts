@@ -1,8 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findSystemd } from '../helpers/systemd.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);
@@ -85,11 +86,3 @@ test('the unit runs commands that there are, as an ordinary user, and leaves tim
   expect(valuesOf('WorkingDirectory')).toEqual(valuesOf('ConfigurationDirectory').map((name) => `/etc/${name}`));
   expect(unit).toContain(`DATA_DIR=/var/lib/${valuesOf('StateDirectory')[0]} `);
 });
-
-/** False where it is absent, but never in CI. */
-function findSystemd(): boolean {
-  if (spawnSync('systemd-analyze', ['--version']).status === 0) return true;
-  if (process.env.CI) throw new Error('systemd-analyze is needed here: apt-get install systemd');
-  console.log('SKIPPED: no systemd-analyze on this machine, so deploy/pennant.service is not checked by it.');
-  return false;
-}

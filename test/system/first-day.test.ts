@@ -1,0 +1,200 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+import { findNginx, startFront } from '../helpers/front.ts';
+import { createHttpSender } from '../helpers/http-request.ts';
+import { copyProject } from '../helpers/project-copy.ts';
+import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import { findFreePort } from '../helpers/service-process.ts';
+import { findSystemd } from '../helpers/systemd.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/*
+ * docs/operating.md from the first day to the upgrade, with its own commands, by the systemd unit, behind nginx and with
+ * Redis. The machine is a directory: paths of the document are below it. systemctl, sudo and `npm install` only write
+ * down that they were called: what systemd would do is done here as the unit says it.
+ */
+
+const run = promisify(execFile);
+const BLOCKS = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/operating.md' ? blocks : []));
+const BLOCKED = 'UCPennantSample00000003A';
+const OTHER = 'UCPennantSample00000001A';
+
+/** The document's block that holds the text. */
+function blockWith(text: string): string {
+  const found = BLOCKS.filter((block) => block.text.includes(text));
+  if (found.length !== 1) throw new Error(`docs/operating.md has ${found.length} blocks with ${text}`);
+  return found[0]?.text as string;
+}
+
+interface Machine {
+  readonly root: string;
+  /** A clone, with the document's `.env`. */
+  readonly clone: string;
+  /** Runs commands of the document, and answers what they printed. */
+  shell(commands: string, cwd: string): Promise<string>;
+  /** What systemctl was told since the last look. */
+  orders(): Promise<string[]>;
+}
+
+const SEPARATE_PATHS = /(?<![\w.])\/(etc|opt|var\/lib)\//g;
+
+async function createMachine(): Promise<Machine> {
+  const root = await createTemporaryDirectory();
+  const clone = join(root, 'clone');
+  const tools = join(root, 'tools');
+  const ordersFile = join(root, 'orders');
+  for (const path of [clone, tools, join(root, 'opt'), join(root, 'etc/systemd/system'), join(root, 'var/lib')]) {
+    await mkdir(path, { recursive: true });
+  }
+  await copyProject(clone);
+  for (const version of ['0.1.0', '0.2.0']) await install(join(root, `opt/pennant-${version}`));
+  await symlink('pennant-0.1.0', join(root, 'opt/pennant'));
+  await writeFile(ordersFile, '');
+  const scripts = { systemctl: `echo "$*" >> ${ordersFile}`, sudo: 'shift 2; exec "$@"', npm: `[ "$1" = 'install' ]` };
+  for (const [name, script] of Object.entries(scripts)) {
+    await writeFile(join(tools, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(tools, name), 0o755);
+  }
+  return {
+    root,
+    clone,
+    async shell(commands, cwd) {
+      const text = commands.replaceAll(SEPARATE_PATHS, `${root}/$1/`).replaceAll('-g pennant ', '');
+      const PATH = `${tools}:${join(clone, 'node_modules/.bin')}:${process.env.PATH}`;
+      const { stdout } = await run('bash', ['-euc', text], { cwd, env: { PATH } });
+      return stdout;
+    },
+    async orders() {
+      const orders = (await readFile(ordersFile, 'utf8')).split('\n').filter((line) => line !== '');
+      await writeFile(ordersFile, '');
+      return orders;
+    },
+  };
+}
+
+/** As `npm install --prefix` leaves it, as far as the unit asks for it. */
+async function install(directory: string): Promise<void> {
+  await mkdir(directory);
+  await copyProject(directory);
+  await symlink('../../bin/pennant.cjs', join(directory, 'node_modules/.bin/pennant'));
+}
+
+/** What systemd does with the unit's own commands, in its working directory and environment. */
+async function startUnit({ root }: Machine) {
+  const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
+  const valuesOf = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) =>
+      value.replaceAll(SEPARATE_PATHS, `${root}/$1/`),
+    );
+  const [cwd] = valuesOf('WorkingDirectory');
+  const env = Object.fromEntries(valuesOf('Environment').map((line) => line.split(/=(.*)/s, 2) as [string, string]));
+  for (const command of valuesOf('ExecStartPre')) {
+    const [program = '', ...args] = command.split(' ');
+    await run(program, args, { cwd, env });
+  }
+  const [program = '', ...args] = valuesOf('ExecStart')[0]?.split(' ') ?? [];
+  const child = spawn(program, args, { cwd, env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('listens on')) resolve();
+    });
+  }
+  const ended = once(child, 'exit');
+  void ended.then(() => reject(new Error(`It has ended:\n${output}`)));
+  await listening;
+  return {
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    },
+  };
+}
+
+const isPossible = [findNginx(), findRedisServer(), findSystemd()].every(Boolean);
+
+test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/operating.md says', async () => {
+  const machine = await createMachine();
+  const { root, clone } = machine;
+  const redis = await startRedisServer();
+  onTestFinished(() => redis.remove());
+  const [port, consolePort] = [await findFreePort(), await findFreePort()];
+
+  // 1 and 2: the settings, and whether they can be used.
+  const further = ['', `PORT=${port}`, `CONSOLE_PORT=${consolePort}`, `REDIS_URL=${redis.url}`, 'SOURCES=catalog', ''];
+  const settings = blockWith('BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
+  await writeFile(join(clone, '.env'), settings + further.join('\n'));
+  const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
+  expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
+  expect(checked).toContain('ok       Redis answers\n');
+  expect(checked).not.toMatch(/^warning/m);
+
+  // 3: as a systemd service.
+  await machine.shell(blockWith('install -m 640'), clone);
+  expect(await machine.orders()).toEqual(['daemon-reload', 'enable --now pennant']);
+  const unitFile = join(root, 'pennant.service');
+  const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
+  await writeFile(unitFile, unit.replaceAll('=/opt/', `=${root}/opt/`));
+  expect(spawnSync('systemd-analyze', ['verify', '--man=no', unitFile], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stdout: '',
+    stderr: '',
+  });
+  let service = await startUnit(machine);
+
+  // 4: it is ready, and answers visitors by its own name, each with a limit of its own.
+  const inside = `http://127.0.0.1:${consolePort}`;
+  expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
+  const front = await startFront({ instancePorts: [port, port, port], hasBaseUrl: true });
+  onTestFinished(() => front.stop());
+  async function ask(url: string, visitor = '127.0.0.1') {
+    const sender = createHttpSender(front.port, visitor);
+    try {
+      return await sender.send({ url });
+    } finally {
+      sender.close();
+    }
+  }
+  const record = await ask('/api/channel/pennantsample?type=handle');
+  expect(JSON.parse(record.bytes.toString())).toMatchObject({
+    bannerUrl: expect.stringMatching(/^https:\/\/img\.example\.org\//),
+  });
+  expect(record.headers.ratelimit).toContain('r=9');
+  expect((await ask('/api/channel/pennantsample?type=handle', '127.0.0.2')).headers.ratelimit).toContain('r=9');
+  expect(await (await fetch(`${inside}/metrics`)).text()).toContain('pennant_redis_usable 1');
+  for (const id of [BLOCKED, OTHER]) expect((await ask(`/${id}/avatar?width=64`)).status).toBe(200);
+
+  // Take-down: the settings' one file, a restart, and the copies in nginx.
+  const { shell } = machine;
+  await appendFile(join(root, 'etc/pennant/.env'), `BLOCKED_CHANNELS=${BLOCKED}\n`);
+  await service.stop();
+  service = await startUnit(machine);
+  expect((await ask(`/${BLOCKED}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
+  await shell(blockWith('filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory), root);
+  for (const url of [`/${BLOCKED}/avatar?width=64`, `/api/channel/${BLOCKED}`])
+    expect((await ask(url)).status).toBe(451);
+  expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
+
+  // Upgrade: checked beside the running version, then by the link.
+  const beside = await shell(blockWith('npm install --prefix'), root);
+  expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
+  expect(beside).toContain('The service would start.\n');
+  expect(await machine.orders()).toEqual(['restart pennant']);
+  expect((await ask(`/${OTHER}/avatar?width=65`, '127.0.0.3')).status).toBe(200);
+  await service.stop();
+  service = await startUnit(machine);
+  expect((await ask(`/${BLOCKED}`, '127.0.0.3')).status).toBe(451);
+  const picture = await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3');
+  expect(picture.headers['cache-status']).toMatch(/^pennant; hit/);
+  await service.stop();
+  expect(service.output()).not.toMatch(/"level":(?:40|50)/);
+});

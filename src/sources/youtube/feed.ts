@@ -100,7 +100,7 @@ function parseTag(text: string, end: number): Tag | undefined {
 /** The feed's own ID elements lack their "UC" since 2023 or are empty: the alternate link is whole. */
 function channelIdOfLink(attributes: string): string | undefined {
   if (!/\brel=["']alternate["']/.test(attributes)) return undefined;
-  return parseChannelId(/\bhref=["']([^"']*)["']/.exec(attributes)?.[1] ?? '');
+  return parseChannelId(/\bhref=["']([^"']{1,2048})["']/.exec(attributes)?.[1] ?? '');
 }
 
 function textFrom(xml: string, start: number): string {

@@ -111,6 +111,7 @@ describe('an answer', () => {
     `<feed ${'a="'.repeat(300_000)}`,
     `<feed>${'<published>'.repeat(300_000)}`,
     `<feed><link ${' rel="alternate" href="'.repeat(100_000)}"/></feed>`,
+    `<feed><link rel="alternate" href="https://xn--${'a'.repeat(300_000)}/"/></feed>`,
     `<feed><published>${' '.repeat(300_000)}x</published></feed>`,
   ])('that is a broken feed says nothing: %.30s', async (xml) => {
     expect((await readInThread('feed', xml))?.publishedAt).toBeUndefined();

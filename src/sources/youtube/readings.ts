@@ -94,8 +94,11 @@ function readFields(answer: object, layouts: ChannelLayouts): FieldReading[] {
   return readings;
 }
 
+/** Pages have ten texts or pictures at one path at most. */
+const MAX_CANDIDATES = 100;
+
 function readFirst(field: ChannelField, path: string, found: readonly unknown[]): FieldReading | undefined {
-  for (const each of found) {
+  for (const each of found.slice(0, MAX_CANDIDATES)) {
     const value = readFieldValue(field, each);
     if (value !== undefined) return { field, path, value, isEnglish: isReadAsEnglish(field, each) };
   }
@@ -129,9 +132,10 @@ const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
 function findLanguage(page: JsonObject): string | undefined {
   const named = textWithin(firstAt({ page }, LANGUAGE), MAX_LANGUAGE_CHARACTERS);
   if (named !== undefined) return named;
-  for (const url of valuesNamed(firstAt(page, 'header'), 'url')) {
-    if (typeof url !== 'string' || !url.startsWith(SIGN_IN) || url.length > MAX_URL_CHARACTERS) continue;
-    const language = URL.parse(url)?.searchParams.get('hl');
+  const urls = valuesNamed(firstAt(page, 'header'), 'url').filter((url) => textWithin(url, MAX_URL_CHARACTERS));
+  const signIns = urls.filter((url) => String(url).startsWith(SIGN_IN)).slice(0, MAX_CANDIDATES);
+  for (const url of signIns) {
+    const language = URL.parse(String(url))?.searchParams.get('hl');
     if (language) return language.slice(0, MAX_LANGUAGE_CHARACTERS);
   }
   return undefined;

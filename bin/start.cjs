@@ -2,9 +2,9 @@
 
 // No TypeScript: Node would load its support for that before what an earlier start has compiled could be used.
 const { createHash } = require('node:crypto');
-const { existsSync, readdirSync, rm } = require('node:fs');
+const { existsSync, mkdirSync, readdirSync, rm } = require('node:fs');
 const { enableCompileCache } = require('node:module');
-const { join } = require('node:path');
+const { dirname, join } = require('node:path');
 const { loadEnvFile } = require('./env-file.cjs');
 
 const SOURCES = join(__dirname, '../src/main.ts');
@@ -35,8 +35,23 @@ function endOnSignal() {
 /** Stripping types and compiling takes most of a start: what is kept in the data directory is used by the next one. */
 function keepCompiled() {
   // The threads take the directory from the environment.
-  process.env.NODE_COMPILE_CACHE ??= compileCacheOfThisInstallation();
-  enableCompileCache(process.env.NODE_COMPILE_CACHE);
+  const directory = process.env.NODE_COMPILE_CACHE ?? compileCacheOfThisInstallation();
+  if (!isMade(directory)) return;
+  process.env.NODE_COMPILE_CACHE = directory;
+  enableCompileCache(directory);
+}
+
+/** Node itself never returns where a file system refuses directories with ENOENT, as /proc does (src/lib/make-directory.ts). */
+function isMade(directory) {
+  if (existsSync(directory)) return true;
+  const parent = dirname(directory);
+  if (parent === directory || !isMade(parent)) return false;
+  try {
+    mkdirSync(directory);
+    return true;
+  } catch {
+    return existsSync(directory);
+  }
 }
 
 /** Each installation has its own: the entries of one that an upgrade has replaced would stay for ever. */

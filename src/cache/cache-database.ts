@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../lib/make-directory.ts';
 import { prepareSchema } from './cache-schema.ts';
 import { type CacheTables, openCacheTables } from './cache-tables.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
@@ -51,7 +52,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
   let checkFileAtMs = Number.NEGATIVE_INFINITY;
 
   function openFile(): OpenFile {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);

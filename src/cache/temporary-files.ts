@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode } from '../lib/error-code.ts';
+import { makeDirectory } from '../lib/make-directory.ts';
 import { listed, removeIfAllowed } from './directories.ts';
 
 /** Tells this process's files from those of an earlier one with the same number: in a container all have the same. */
@@ -54,7 +55,7 @@ async function withDirectory<T>(path: string, run: () => Promise<T>): Promise<T>
       return await run();
     } catch (error) {
       if (!hasErrorCode(error, 'ENOENT') || attempt === MAX_ATTEMPTS) throw error;
-      await mkdir(dirname(path), { recursive: true });
+      makeDirectory(dirname(path));
     }
   }
 }

@@ -118,7 +118,10 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
   if (directory === undefined || !isBareName(fileName)) throw new AppError('image_not_found', NOT_IN_CATALOG);
   const path = join(directory, fileName);
   try {
-    if ((await stat(path)).size > MAX_BYTES) {
+    const stats = await stat(path);
+    // Another kind of file, such as a pipe, may never end.
+    if (!stats.isFile()) throw new AppError('image_not_found', NOT_IN_CATALOG);
+    if (stats.size > MAX_BYTES) {
       throw new AppError('upstream_invalid', 'The catalog’s picture is larger than 16 MiB.');
     }
     const bytes = await readFile(path);

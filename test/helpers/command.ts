@@ -8,6 +8,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whose process it is; only root can choose. */
   readonly uid?: number;
+  /** A file descriptor that stdout goes to. */
+  readonly stdout?: number;
 }
 
 export interface EndedCommand {
@@ -18,10 +20,14 @@ export interface EndedCommand {
 }
 
 /** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
-export function launchCommand(args: readonly string[], { directory, env = {}, uid }: CommandOptions): ChildProcess {
+export function launchCommand(
+  args: readonly string[],
+  { directory, env = {}, uid, stdout }: CommandOptions,
+): ChildProcess {
   return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: directory,
     env: { PATH: process.env.PATH, ...env },
+    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
@@ -34,6 +35,21 @@ describe('the command line', () => {
     const ended = await run(args, { PORT: 'http' });
     expect(ended).toEqual({ exitCode: 0, stdout: expect.stringContaining(text), stderr: '' });
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('ends with one line where its output cannot be written', async () => {
+    const lines = join(directory, 'lines.ndjson');
+    await writeFile(lines, catalogLine(1));
+    await run(['catalog', 'import', lines]);
+    const full = await open('/dev/full', 'w');
+    for (const args of [['catalog', 'export'], ['catalog', 'list'], ['settings'], ['--version']]) {
+      expect(await runCommand(args, { directory, stdout: full.fd }), args.join(' ')).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/),
+      });
+    }
+    await full.close();
   });
 
   test.each([

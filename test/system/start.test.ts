@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -64,4 +65,13 @@ test.each([
 test('an encoder waits for the first picture before anybody asks for one', async () => {
   const { pid } = await start({ directory: await createTemporaryDirectory() });
   await expect.poll(() => childrenOf(pid)).toHaveLength(1);
+});
+
+test.skipIf(!existsSync('/proc/self'))('the service starts where no data directory can be made', async () => {
+  const directory = await createTemporaryDirectory();
+  // A file system that refuses directories with ENOENT: Node's own recursive mkdir never returns from there.
+  const env = { DATA_DIR: '/proc/pennant/data', SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
+  const { base, output } = await start({ directory, env });
+  expect((await fetch(base)).status).toBe(200);
+  await expect.poll(output, { timeout: 60_000 }).toContain('/proc/pennant/data/catalog.db');
 });

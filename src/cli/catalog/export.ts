@@ -1,5 +1,9 @@
-import { constants, copyFileSync, mkdirSync } from 'node:fs';
+import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { printable } from '../../domain/printable.ts';
+import { hasErrorCode } from '../../lib/error-code.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
+import { isPictureName } from '../../sources/catalog/pictures.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
@@ -11,22 +15,26 @@ export const exportCommand: CatalogCommand = {
   summary: 'Writes all channels as NDJSON, and their pictures into DIR.',
   help: `Most subscribed first. With --images the pictures go into DIR, which is made where it is missing:
 "catalog import FILE.ndjson --images DIR" then makes the same catalog anywhere. Without it the file
-names the pictures that stay in this catalog.`,
+names the pictures that stay in this catalog. Pictures in DIR that are not in the catalog (any more)
+are named and left alone.`,
   options: IMAGES_OPTION,
   async run({ options }, { dataDir, stdout, stderr }) {
-    const images = imagesFolder(options);
-    const imagesDir = catalogPaths(dataDir).images;
+    const folder = imagesFolder(options);
     let isComplete = true;
-    function onMissing(record: CatalogRecord, fileName: string): void {
-      isComplete = false;
-      stderr.write(`${record.channelId}: the picture ${join(imagesDir, fileName)} is missing\n`);
-    }
+    const pictures =
+      folder === undefined
+        ? undefined
+        : createPictureExport(catalogPaths(dataDir).images, folder, (failure) => {
+            isComplete = false;
+            stderr.write(`${failure}\n`);
+          });
     await withReader(dataDir, (reader) =>
       writeLines(
         stdout,
-        exportedLines(reader, (record) => copyPictures(record, imagesDir, images, onMissing)),
+        exportedLines(reader, (record) => pictures?.copy(record)),
       ),
     );
+    for (const line of describeLeftovers(folder ?? '', pictures?.leftovers() ?? [])) stderr.write(`${line}\n`);
     return isComplete;
   },
 };
@@ -38,25 +46,49 @@ function* exportedLines(reader: CatalogReader, onRecord: (record: CatalogRecord)
   }
 }
 
-function copyPictures(
-  record: CatalogRecord,
-  from: string,
-  to: string | undefined,
-  onMissing: (record: CatalogRecord, fileName: string) => void,
-): void {
-  if (to === undefined) return;
-  mkdirSync(to, { recursive: true });
-  for (const fileName of [record.bannerFile, record.avatarFile]) {
-    if (fileName !== null && !copyPicture(join(from, fileName), join(to, fileName))) onMissing(record, fileName);
+interface PictureExport {
+  copy(record: CatalogRecord): void;
+  /** Pictures that were in the folder before, and that no record has named since. */
+  leftovers(): string[];
+}
+
+function createPictureExport(from: string, to: string, onFailure: (failure: string) => void): PictureExport {
+  makeDirectory(to);
+  const leftovers = new Set(readdirSync(to).filter(isPictureName));
+
+  function copy(channelId: string, fileName: string): void {
+    leftovers.delete(fileName);
+    // The database is a file that anything may have written: no name may lead out of the folder.
+    if (!isPictureName(fileName)) {
+      onFailure(`${channelId}: "${printable(fileName)}" is not a name that the catalog gives to a picture`);
+    } else if (!copyPicture(join(from, fileName), join(to, fileName))) {
+      onFailure(`${channelId}: the picture ${join(from, fileName)} is missing`);
+    }
   }
+
+  return {
+    copy({ channelId, bannerFile, avatarFile }) {
+      for (const fileName of [bannerFile, avatarFile]) if (fileName !== null) copy(channelId, fileName);
+    },
+    leftovers: () => [...leftovers],
+  };
 }
 
 function copyPicture(from: string, to: string): boolean {
   try {
+    if (!lstatSync(from).isFile()) return false;
     copyFileSync(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (hasErrorCode(error, 'ENOENT')) return false;
     throw error;
   }
+}
+
+const MAX_NAMED = 20;
+
+function describeLeftovers(folder: string, fileNames: readonly string[]): string[] {
+  const named = fileNames.slice(0, MAX_NAMED).map((name) => `${join(folder, name)} is not in the catalog`);
+  const more = fileNames.length - named.length;
+  return more > 0 ? [...named, `… and ${more} more pictures in ${folder}`] : named;
 }

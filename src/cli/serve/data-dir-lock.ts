@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../../lib/make-directory.ts';
 
 /** What a running service says of itself in its DATA_DIR. */
 export interface RunningService {
@@ -22,7 +23,7 @@ const held: DatabaseSync[] = [];
  */
 export function markDataDir(dataDir: string, service: RunningService): RunningService | undefined {
   return unlessInaccessible(() => {
-    mkdirSync(dataDir, { recursive: true });
+    makeDirectory(dataDir);
     const db = new DatabaseSync(join(dataDir, FILE));
     if (!takeLock(db)) return readAndClose(db);
     // Worth nothing after a power failure: it need not wait for the disk.

@@ -1,14 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXTENSIONS, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 /** 128 bits of SHA-256: nobody finds two pictures with the same. */
 const DIGEST_HEX_CHARACTERS = 32;
+const PICTURE_NAME = /^[0-9a-f]{32}\.(?:avif|webp|jpg|png|gif)$/;
 /** What `placePicture` writes: nothing else in the folder is ours to remove. */
 const OUR_FILE_NAME = /^[0-9a-f]{32}\.(?:avif|webp|jpg|png|gif)(?:\.[0-9a-f]{8}\.tmp)?$/;
+
+/** Whether a file's name is one that `placePicture` gives. */
+export function isPictureName(fileName: string): boolean {
+  return PICTURE_NAME.test(fileName);
+}
 
 /**
  * Copies a picture into the catalog's folder, named by its bytes' digest, and answers that name. A picture that is
@@ -21,7 +28,7 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
   const name = `${digestOf(bytes)}.${extensionOf(field, fileName, bytes)}`;
   const target = join(imagesDir, name);
   if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
-    mkdirSync(imagesDir, { recursive: true });
+    makeDirectory(imagesDir);
     // Written aside and renamed: a reader, or a crash, never meets half a picture.
     const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
     writeFileSync(temporary, bytes, { flush: true });
@@ -33,7 +40,10 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
 function readPicture(field: string, fileName: string, fromDir: string): Buffer {
   const path = join(fromDir, fileName);
   try {
-    const { size } = statSync(path);
+    const stats = statSync(path);
+    // Another kind of file, such as a pipe, may never end.
+    if (!stats.isFile()) throw new RecordRefusedError(field, `${path} is not a file`);
+    const { size } = stats;
     if (size <= MAX_PICTURE_BYTES) return readFileSync(path);
     throw new RecordRefusedError(field, `${path} has ${size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
   } catch (error) {

@@ -1,5 +1,6 @@
-import { createReadStream, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, linkSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { importChannels } from './import.ts';
 import { type CatalogPaths, CatalogUnusableError } from './schema.ts';
 import { type CatalogWriter, openCatalogWriter } from './writer.ts';
@@ -22,7 +23,7 @@ const DRAFT_ABANDONED_MS = 600_000;
  * @throws CatalogUnusableError when a sample is refused, and what the file system throws.
  */
 export async function createCatalog({ dataDir, paths, samplesDir }: CreateCatalogOptions): Promise<void> {
-  mkdirSync(dataDir, { recursive: true });
+  makeDirectory(dataDir);
   removeOldDrafts(dataDir);
   const draftDir = mkdtempSync(join(dataDir, DRAFT_PREFIX));
   try {

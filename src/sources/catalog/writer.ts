@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../../lib/make-directory.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import type { CatalogRecord } from './record.ts';
@@ -33,7 +33,7 @@ const BUSY_TIMEOUT_MS = 30_000;
  * @throws CatalogUnusableError when the file is damaged, newer or something else's. It is left as it is.
  */
 export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWriter {
-  mkdirSync(dirname(database), { recursive: true });
+  makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
   const statements = createRecordStatements(db);
   const isPictureReferenced = db.prepare('SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name');

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { catalogLine, channelIdOf, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { runCatalogCommand } from '../catalog.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+  const images = await writePictures(dataDir, { 'one.png': pngOf('one'), 'two.png': pngOf('two') });
+  const lines = [catalogLine(1, { avatarFile: 'one.png' }), catalogLine(2, { avatarFile: 'two.png' })];
+  expect((await importLines(dataDir, lines, images)).refusals).toEqual([]);
+});
+
+async function run(...args: string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const ended = runCatalogCommand(args, { dataDir, stdout, stderr, onStopSignal: () => () => undefined });
+  const written = Promise.all([text(stdout), text(stderr)]);
+  const exitCode = await ended;
+  stdout.end();
+  stderr.end();
+  const [output, errors] = await written;
+  return { exitCode, lines: output.split('\n').filter((line) => line !== ''), errors };
+}
+
+async function storedPictures(): Promise<string[]> {
+  return (await readdir(catalogPaths(dataDir).images)).sort();
+}
+
+describe('catalog export --images', () => {
+  it('copies no file from outside of the catalog’s folder, whatever its database says', async () => {
+    await writeFile(join(dataDir, 'secret'), 'secret');
+    const db = new DatabaseSync(catalogPaths(dataDir).database);
+    db.prepare('UPDATE channels SET avatar_file = ? WHERE channel_id = ?').run('../secret', channelIdOf(1));
+    db.close();
+    const folder = join(dataDir, 'exported', 'images');
+    const { exitCode, lines, errors } = await run('export', '--images', folder);
+    expect([exitCode, lines.length]).toEqual([1, 2]);
+    expect(errors).toBe(`${channelIdOf(1)}: "../secret" is not a name that the catalog gives to a picture\n`);
+    expect(await readdir(folder)).toHaveLength(1);
+    expect(existsSync(join(dataDir, 'exported', 'secret'))).toBe(false);
+  });
+
+  it('follows no link out of the catalog’s folder', async () => {
+    const [name = ''] = await storedPictures();
+    const picture = join(catalogPaths(dataDir).images, name);
+    await rm(picture);
+    await symlink('/etc/hostname', picture);
+    const folder = join(dataDir, 'exported');
+    const { exitCode, errors } = await run('export', '--images', folder);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain(`the picture ${picture} is missing`);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it('names the pictures in the folder that are not in the catalog any more, and leaves them alone', async () => {
+    const folder = join(dataDir, 'exported');
+    expect(await run('export', '--images', folder)).toMatchObject({ exitCode: 0, errors: '' });
+    await writeFile(join(folder, 'my own.txt'), 'mine');
+    const before = await readdir(folder);
+    expect(await run('remove', channelIdOf(1))).toMatchObject({ exitCode: 0 });
+
+    const { exitCode, lines, errors } = await run('export', '--images', folder);
+    expect([exitCode, lines.length]).toEqual([0, 1]);
+    const left = await storedPictures();
+    const [removed = ''] = before.filter((name) => name.endsWith('.png') && !left.includes(name));
+    expect(errors).toBe(`${join(folder, removed)} is not in the catalog\n`);
+    expect(await readdir(folder)).toEqual(before);
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('ends where the folder cannot be made', async () => {
+    const { exitCode, lines, errors } = await run('export', '--images', '/proc/pennant/images');
+    expect([exitCode, lines]).toEqual([1, []]);
+    expect(errors).toMatch(/^ENOENT: [^\n]*\n$/);
+  });
+});

@@ -107,11 +107,21 @@ describe('the doctor, of a healthy channel', () => {
     );
   });
 
-  it('expects nothing more of a channel in a layout of its own, and says so', async () => {
+  it.each([
+    ['UCreplayDistillery000004', 'age-gated'],
+    ['UCreplaySportsDay0000005', 'system channel'],
+    ['UCreplayArcade0000000014', 'system channel'],
+  ])('expects nothing more of a channel in a layout of its own, and says so: %s', async (channelId, kind) => {
     await startUpstream();
-    const { exitCode, remarks } = await report('UCreplayDistillery000004');
+    const { exitCode, remarks } = await report(channelId);
     expect(exitCode).toBe(0);
-    expect(remarks.join()).toContain('age-gated');
+    expect(remarks.join()).toContain(kind);
+  });
+
+  it('says which other language the page is in', async () => {
+    await startUpstream();
+    const { remarks } = await report('UCreplayFener00000000016');
+    expect(remarks.join()).toContain('(tr)');
   });
 
   it('thinks nothing of a feed that does not answer', async () => {

@@ -36,10 +36,10 @@ afterEach(async () => {
   await upstream.close();
 });
 
-function point(origin: string, timeoutMs = 5_000): void {
+function point(origin: string, timeoutMs = 5_000, clock = createManualClock()): void {
   http = createHttpClient({ allowedOrigins: [origin], followRedirects: true, userAgent: 'pennant-test' });
   const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, origin] as const));
-  downloader = createDownloader({ http, originOverrides, timeoutMs });
+  downloader = createDownloader({ http, originOverrides, timeoutMs, clock });
 }
 
 function download(...urls: string[]): Promise<Buffer> {
@@ -166,9 +166,11 @@ describe('an image host', () => {
   });
 
   it('that is slow under each URL gets one deadline for all of them', async () => {
-    point(upstream.origin, 300);
+    const clock = createManualClock();
+    point(upstream.origin, 300, clock);
     upstream.answer((_request, response) => {
-      setTimeout(() => response.writeHead(404).end(), 200);
+      clock.advance(200);
+      response.writeHead(404).end();
     });
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_timeout');
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { WAIT } from '../../test/helpers/wait.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
@@ -150,7 +151,7 @@ describe('a channel from several sources', () => {
     const code = codeOf(over([live('hangs'), live('hangs'), last], { clock }).getChannel(ID));
     await clock.passTimer(5_000);
     await clock.passTimer(5_000);
-    await vi.waitFor(() => expect(last.calls).toBe(1), { timeout: 60_000 });
+    await vi.waitFor(() => expect(last.calls).toBe(1), WAIT);
     clock.advance(1_999);
     expect(last.signals[0]?.aborted).toBe(false);
     clock.advance(1);
@@ -297,7 +298,7 @@ describe('a search of several sources', () => {
     const outcomes: SourceOutcome[] = [];
     const clock = createManualClock();
     const result = over([other, slow], { clock, onOutcome: (outcome) => outcomes.push(outcome) }).search('q', 20);
-    await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 60_000 });
+    await vi.waitFor(() => expect(outcomes).toHaveLength(1), WAIT);
     await clock.passTimer(3_000);
     answer.resolve({ hits: [hit('late')] });
     expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);

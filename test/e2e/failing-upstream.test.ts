@@ -19,6 +19,7 @@ import {
   redirectTo,
   startFaultyUpstream,
 } from '../helpers/faulty-upstream.ts';
+import { WAIT } from '../helpers/wait.ts';
 
 const ID = 'UCPennantSample00000001A';
 const API_KEY = 'test-key';
@@ -95,7 +96,7 @@ describe('an upstream with every guard in front of it', () => {
   it('that hangs is given up after five seconds, and not asked again', async () => {
     upstream.answer(FAULTS.hangBeforeHeaders);
     const loading = failover.getChannel(ID);
-    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), { timeout: 60_000 });
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
     clock.advance(4_999);
     await expect(Promise.race([loading, 'waits'])).resolves.toBe('waits');
     clock.advance(1);

@@ -6,6 +6,7 @@ import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/repl
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
+import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -58,7 +59,7 @@ describe('one load for everybody', () => {
     const requests = Array.from({ length: 100 }, (_, index) => service.get(urls[index % urls.length] ?? ''));
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1));
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
     expect(callCounts()).toEqual({ resolve: 1, browse: 1, about: 1, feed: 1, image: 2 });
   });
 
@@ -97,7 +98,7 @@ describe('the exact time of creation', () => {
     replay.misbehave('feed', answerStatus(404));
     const url = `/api/channel/${LIGHTHOUSE}`;
     await record(url);
-    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1));
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
     expect((await record(url)).publishedAt).toBe('2011-02-01T00:00:00Z');
     replay.behave();
     service.clock.advance(HOUR_MS + 1);

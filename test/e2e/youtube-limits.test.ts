@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, createRunningClock } from '../helpers/clock.ts';
 import { answerJson, answerStatus, FAULTS } from '../helpers/faulty-upstream.ts';
 import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
 const HOUR_MS = 3_600_000;
 /** Only a hang meets it. */
-const WAIT = { timeout: 60_000 };
 /** From here on a breaker may open. */
 const BREAKER_CALLS = 20;
 

@@ -8,6 +8,7 @@ import { parseConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { type InProcessRequest, sendInProcess } from './in-process.ts';
+import { WAIT } from './wait.ts';
 
 export interface TestApp {
   readonly app: App;
@@ -92,6 +93,6 @@ export function eventuallyAnswers<T>(service: Pick<TestApp, 'clock'>, check: () 
       service.clock.advance(1_000);
       return check();
     },
-    { timeout: 10_000, interval: 50 },
+    { ...WAIT, interval: 50 },
   );
 }

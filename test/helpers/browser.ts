@@ -66,7 +66,7 @@ export async function startBrowsedService(env: Record<string, string> = {}): Pro
 
 /** Waits for what a page is about to show; a busy machine needs a while. */
 export function eventually<T>(read: () => T) {
-  return expect.poll(read, { timeout: 15_000, interval: 100 });
+  return expect.poll(read, { interval: 100 });
 }
 
 /** The three ways in which the pages must be right. */

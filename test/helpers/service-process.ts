@@ -135,6 +135,23 @@ export async function countDescriptors(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
+const LISTENING = '0A';
+
+/**
+ * The connections to a port of this machine that its process has accepted and not closed. What a client keeps open
+ * after that is the kernel's, and has no inode (proc_pid_net(5)).
+ */
+export async function countConnections(port: number): Promise<number> {
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')),
+  );
+  const rows = tables.flatMap((table) => table.split('\n').slice(1)).map((row) => row.trim().split(/\s+/));
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return rows.filter(
+    ([, local = '', , state, , , , , , inode = '0']) => local.endsWith(suffix) && state !== LISTENING && inode !== '0',
+  ).length;
+}
+
 /** Memory that a process has in use, without its children. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

@@ -40,7 +40,7 @@ async function serveFilled(env: Record<string, string> = {}): Promise<ServicePro
   const service = await serve(env);
   for (const way of WAYS) await (await fetch(service.base + way)).arrayBuffer();
   // Pictures are written behind the answer.
-  await expect.poll(() => filesIn('pictures'), { timeout: 5_000 }).toHaveLength(6);
+  await expect.poll(() => filesIn('pictures')).toHaveLength(6);
   return service;
 }
 

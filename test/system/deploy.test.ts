@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
 import { findFreePort } from '../helpers/service-process.ts';
+import { WAIT } from '../helpers/wait.ts';
 
 /*
  * The container files, as far as they can be held to what they say without a container engine: the image's files are
@@ -77,7 +78,7 @@ describe('the image', () => {
     await vi.waitUntil(() => {
       if (child.exitCode !== null) throw new Error(`It has ended:\n${output}`);
       return output.includes('listens on');
-    }, 30_000);
+    }, WAIT);
     base = `http://127.0.0.1:${port}`;
   }, INSTALL_MS);
 

@@ -39,7 +39,7 @@ async function startService(redisUrl: string, env: Record<string, string> = {}):
 }
 
 async function untilListening(service: Service): Promise<string> {
-  await expect.poll(service.output, { timeout: 20_000 }).toMatch(/listens on/);
+  await expect.poll(service.output).toMatch(/listens on/);
   return `http://127.0.0.1:${/listens on [^:]+:(\d+)/.exec(service.output())?.[1]}`;
 }
 
@@ -66,10 +66,10 @@ describe.skipIf(!findRedisServer())('the process with a real redis-server', () =
     server.freeze();
     const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${base}/`)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    await expect.poll(() => service.redisLines().length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => service.redisLines().length).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     server.thaw();
-    await expect.poll(() => service.redisLines().at(-1)?.msg, { timeout: 10_000 }).toBe('redis works again');
+    await expect.poll(() => service.redisLines().at(-1)?.msg).toBe('redis works again');
     expect(service.redisLines().map(({ level }) => level)).toEqual([40, 30]);
     expect(service.redisLines()[0]?.msg).toBe('redis: not used (no answer within 40 ms)');
   });

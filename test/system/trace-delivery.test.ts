@@ -114,7 +114,7 @@ test('a collector that does not answer holds up no answer and no stop, and no mo
   for (let request = 0; request < 30; request += 1) expect((await get('/')).status).toBe(200);
   await expect.poll(() => receiver.spans()).toHaveLength(3);
   service.child.kill('SIGTERM');
-  expect(await Promise.race([service.ended, delay(10_000, 'still running')])).toBe(0);
+  expect(await service.ended).toBe(0);
   // Three were under way, five had waited; the others were dropped.
   expect(receiver.spans()).toHaveLength(8);
 });

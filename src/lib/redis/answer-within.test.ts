@@ -1,16 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 
 test('an answer in time is the answer, and a failure the failure', async () => {
-  expect(await answerWithin(sleep(15, 'answer'), 40)).toBe('answer');
+  expect(await answerWithin(nextTurn('answer'), 40)).toBe('answer');
   await expect(answerWithin(Promise.reject(new Error('refused')), 40)).rejects.toThrow('refused');
 });
 
 test('no answer in time is a time-out', async () => {
-  const startedAt = performance.now();
   await expect(answerWithin(new Promise(() => undefined), 40)).rejects.toBeInstanceOf(RedisTimeout);
-  expect(performance.now() - startedAt).toBeGreaterThan(35);
 });
 
 test('an answer that came while the process was busy is no time-out', async () => {

@@ -13,6 +13,7 @@ import {
   startFaultyUpstream,
 } from '../../../test/helpers/faulty-upstream.ts';
 import { findRecordings, readExpectation, readRecording } from '../../../test/helpers/recordings.ts';
+import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
@@ -354,5 +355,5 @@ it('closes its connections with itself', async () => {
   await source.getChannel(ID, { signal });
   expect(upstream.openSockets()).toBe(1);
   await source.close();
-  await vi.waitFor(() => expect(upstream.openSockets()).toBe(0));
+  await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
 });

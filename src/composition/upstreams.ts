@@ -110,7 +110,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         const reason = describeFailure(error);
         const isBug = outcome === 'internal';
         troubles.report({
-          level: 'warn',
+          level: isBug ? 'error' : 'warn',
           key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
           message: 'source failed',
           fields: {

@@ -198,10 +198,10 @@ describe('the log', () => {
     const statuses = [];
     for (const url of [`/channel/${SAMPLE}`, '/@nobody/tv']) statuses.push((await service.get(url)).status);
     expect(statuses).toEqual([500, 503]);
-    const failed = lines.filter(({ msg }) => String(msg).startsWith('request failed'));
+    const failed = lines.filter(({ level }) => Number(level) >= LEVELS.warn);
     expect(failed).toMatchObject([
-      { level: LEVELS.error, code: 'internal', status: 500, err: { message: 'oops' } },
-      { level: LEVELS.warn, code: 'upstream_unavailable', status: 503, reason: expect.any(String) },
+      { level: LEVELS.error, source: 'failing', err: { message: 'oops' } },
+      { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
     ]);
     expect(failed[1]).not.toHaveProperty('err');
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,6 +187,8 @@ describe('a picture in the catalog', () => {
     await writeFile(join(directory, 'images', 'banner.gif'), GIF);
     await writeFile(join(directory, 'images', 'notes.txt'), 'these are no pixels');
     await writeFile(join(directory, 'outside.gif'), GIF);
+    // Reading it would never end: nobody writes to it.
+    execFileSync('mkfifo', [join(directory, 'images', 'pipe')]);
   });
   afterAll(() => rm(directory, { recursive: true }));
 
@@ -198,12 +201,20 @@ describe('a picture in the catalog', () => {
     expect(await read('banner.gif')).toEqual(GIF);
   });
 
-  it.each(['missing.gif', 'folder', '../outside.gif', '/etc/passwd', '..', '.', '', 'a\\b.gif', 'banner.gif\0'])(
-    'named %j does not exist',
-    async (fileName) => {
-      expect(await codeOf(read(fileName))).toBe('image_not_found');
-    },
-  );
+  it.each([
+    'missing.gif',
+    'folder',
+    'pipe',
+    '../outside.gif',
+    '/etc/passwd',
+    '..',
+    '.',
+    '',
+    'a\\b.gif',
+    'banner.gif\0',
+  ])('named %j does not exist', async (fileName) => {
+    expect(await codeOf(read(fileName))).toBe('image_not_found');
+  });
 
   it('must be a picture', async () => {
     const error = await read('notes.txt').catch((reason: AppError) => reason);

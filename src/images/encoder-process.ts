@@ -11,11 +11,11 @@ import { type SourceFormat, sniffFormat } from '../domain/formats.ts';
 import { isBarePicture } from './bare-picture.ts';
 import type { EncodeJob, OriginalBytes, PictureInfo } from './encoder.ts';
 import type { EncoderTask, TaskFailure, TaskReply } from './encoder-messages.ts';
-import { encoderOptions } from './settings.ts';
+import { encoderOptions, MAX_ORIGINAL_PIXELS } from './settings.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 
 /** A cut file is refused; what decoders only warn of (a wrong checksum in a comment, say) is every browser's daily fare. */
-const INPUT_OPTIONS: SharpOptions = { limitInputPixels: 50_000_000, failOn: 'error' };
+const INPUT_OPTIONS: SharpOptions = { limitInputPixels: MAX_ORIGINAL_PIXELS, failOn: 'error' };
 const ALLOWED_LOADERS = [
   'VipsForeignLoadJpegBuffer',
   'VipsForeignLoadPngBuffer',

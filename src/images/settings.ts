@@ -1,5 +1,8 @@
 import type { Format } from '../domain/formats.ts';
 
+/** An original with more pixels is refused. */
+export const MAX_ORIGINAL_PIXELS = 50_000_000;
+
 /** `quick` is what a waiting client gets; `high` takes its time for fewer bytes at the same look. */
 export type Effort = 'quick' | 'high';
 

@@ -77,6 +77,7 @@ test('stored search results are used when every hit fits', () => {
 
 test('stored facts about an original are used when they can be true', () => {
   expect(STORED_VALUES.originals(ORIGINAL)).toBe(true);
+  expect(STORED_VALUES.originals({ ...ORIGINAL, width: 100_000, height: 400 })).toBe(true);
   for (const wrong of [
     { digest: '../x' },
     { width: 0 },

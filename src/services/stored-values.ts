@@ -2,6 +2,7 @@ import { channelKey } from '../cache/keys.ts';
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
+import { MAX_ORIGINAL_PIXELS } from '../images/settings.ts';
 import {
   type Check,
   either,
@@ -28,9 +29,6 @@ const CHANNEL_ID: Check<string> = (value): value is string => typeof value === '
 const NOT_EMPTY = text(/./s);
 const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());
-/** Beyond what any decoder here accepts. */
-const MAX_SIDE_PX = 65_535;
-
 const LINK = fields<ChannelLink>({ title: text(), url: isWebUrl });
 
 const ORIGINAL_REF: Check<OriginalRef> = either(
@@ -97,8 +95,9 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  width: numberIn(1, MAX_SIDE_PX),
-  height: numberIn(1, MAX_SIDE_PX),
+  // A PNG may have all of its pixels in one row.
+  width: numberIn(1, MAX_ORIGINAL_PIXELS),
+  height: numberIn(1, MAX_ORIGINAL_PIXELS),
   format: oneOf([...FORMATS, 'gif']),
   hasAlpha: trueOrFalse,
   isWebReady: trueOrFalse,

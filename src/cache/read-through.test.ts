@@ -9,22 +9,29 @@ const WAIT = { staleWaitMs: 50 };
 
 interface TestStore extends Store {
   readonly entries: Map<string, StoredEntry>;
+  /** How long each was to be kept when it was last written. */
+  readonly ttlsMs: Map<string, number>;
   /** Keys that were looked up. */
   readonly reads: string[];
 }
 
 function memoryStore({ isShared = false } = {}): TestStore {
   const entries = new Map<string, StoredEntry>();
+  const ttlsMs = new Map<string, number>();
   const reads: string[] = [];
   return {
     isShared,
     entries,
+    ttlsMs,
     reads,
     async get(key) {
       reads.push(key);
       return entries.get(key);
     },
-    set: async (key, entry) => void entries.set(key, entry),
+    async set(key, entry, ttlMs) {
+      entries.set(key, entry);
+      ttlsMs.set(key, ttlMs);
+    },
     delete: async (key) => void entries.delete(key),
     close: async () => undefined,
   };
@@ -174,9 +181,12 @@ describe('the read-through cache', () => {
       const { cache, store, clock, load } = setUp();
       const storedAtMs = clock.now();
       await cache.get('k', load('a'), WAIT);
+      const ttlMs = store.ttlsMs.get('k') ?? 0;
+      expect(ttlMs).toBe(168 * HOUR_MS);
       clock.advance(HOUR_MS / 2);
       await cache.patch('k', (value) => `${value} changed`);
       expect(store.entries.get('k')).toEqual({ value: '{"value":"a changed","freshMs":3600000}', storedAtMs });
+      expect(store.ttlsMs.get('k')).toBe(ttlMs - HOUR_MS / 2);
       expect(await cache.get('k', fail, WAIT)).toMatchObject({ value: 'a changed', outcome: { ttlMs: HOUR_MS / 2 } });
       clock.advance(167 * HOUR_MS);
       await cache.patch('k', (value) => `${value} again`);

@@ -73,6 +73,16 @@ describe('the micro-cache', () => {
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
+  it('sends an answer again for a second, and no longer', () => {
+    const clock = createManualClock();
+    const recent = createRecentAnswers({ clock });
+    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    clock.advance(999);
+    expect(recent.find(exchangeFor('/a'))).toMatchObject({ status: 200 });
+    clock.advance(1);
+    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+  });
+
   it('answers 304 with the ETag that the client has', () => {
     const recent = create();
     recent.keep(exchangeFor('/a'), answerOf(1, 'body'));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import { createReadThrough } from '../cache/read-through.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
@@ -18,6 +19,7 @@ let clock: ManualClock;
 let stored: Map<string, StoredEntry>;
 let pictures: Map<string, Buffer>;
 let hasRoom: boolean;
+let fileClasses: Set<FileClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
 /** Keys of the pictures that were asked for, in order. */
 let asked: string[];
@@ -28,6 +30,7 @@ beforeEach(() => {
   stored = new Map();
   pictures = new Map();
   hasRoom = true;
+  fileClasses = new Set();
   downloads = new Map();
   asked = [];
   start();
@@ -59,7 +62,10 @@ function start(): void {
         const bytes = pictures.get(key);
         return bytes && { bytes };
       },
-      put: (key: string, bytes: Buffer) => hasRoom && pictures.set(key, bytes),
+      put(key: string, bytes: Buffer, fileClass: FileClass) {
+        if (hasRoom) pictures.set(key, bytes);
+        fileClasses.add(fileClass);
+      },
     } as unknown as PictureCache,
     cache: createReadThrough<Original>({
       store,
@@ -204,6 +210,7 @@ describe('the bytes of an original', () => {
     expect(asked).toEqual(['old', 'old']);
     downloadOf(OLD).resolve(Buffer.from('picture'));
     expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('picture')));
+    expect([...fileClasses]).toEqual(['plain']);
   });
 
   it('are those of the picture that was described, or the client is told to ask again', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel } from '../domain/channel.ts';
@@ -40,6 +41,8 @@ const WAITING = { client: 'client', goneSignal: () => new AbortController().sign
 const clock = createManualClock();
 let stored: Map<string, StoredEntry>;
 let pictures: Map<string, Buffer>;
+/** Of every picture that was put there. */
+let fileClasses: FileClass[];
 /** What becomes of the next re-encodes, in order; without any, they succeed. */
 let outcomes: (() => Promise<Buffer | undefined>)[];
 let readOriginal: () => Promise<OriginalBytes>;
@@ -48,12 +51,13 @@ let readBytes: () => Promise<Buffer>;
 let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
 let errors: unknown[];
-let ask: () => Promise<Buffer>;
+let ask: (spec?: PictureSpec) => Promise<Buffer>;
 let renderer: Renderer;
 
 beforeEach(() => {
   stored = new Map();
   pictures = new Map();
+  fileClasses = [];
   outcomes = [];
   readOriginal = async () => ({ bytes: Buffer.from('original') });
   readBytes = unused;
@@ -87,13 +91,16 @@ function start(): void {
     pictures: {
       get: async (key: string) => pictures.get(key),
       has: async (key: string) => pictures.has(key),
-      put: (key: string, bytes: Buffer) => pictures.set(key, bytes),
+      put(key: string, bytes: Buffer, fileClass: FileClass) {
+        pictures.set(key, bytes);
+        fileClasses.push(fileClass);
+      },
     } as unknown as PictureCache,
     refinements: createRefinements({ store, clock, onError: (error) => errors.push(error) }),
     clock,
   });
-  ask = async () => {
-    const rendition = await renderer.renditionOf(SPEC);
+  ask = async (spec = SPEC) => {
+    const rendition = await renderer.renditionOf(spec);
     const { bytes } = await rendition.render(WAITING);
     // Until what the answer has set off is done.
     await new Promise((resolve) => setImmediate(resolve));
@@ -166,14 +173,39 @@ describe('a picture that is asked for often', () => {
     expect([downloads, attempts]).toEqual([1, 0]);
 
     readOriginal = async () => ({ bytes: Buffer.from('original') });
-    clock.advance(600_000);
+    clock.advance(599_999);
+    await ask();
+    expect(attempts).toBe(0);
+    clock.advance(1);
     await ask();
     expect(await ask()).toEqual(SMALL);
     expect(errors).toEqual([]);
   });
 });
 
+it('keeps a picture of a client’s own size among such pictures, re-encoded too', async () => {
+  const own = { ...SPEC, fileClass: 'custom' } as const;
+  for (let asked = 0; asked < 3; asked += 1) await ask(own);
+  clock.advance(60_000);
+  await ask(own);
+  expect(await ask(own)).toEqual(SMALL);
+  expect(fileClasses).toEqual(['custom', 'custom']);
+});
+
 describe('a smaller encoding that is gone', () => {
+  it('is made again with the same effort when it goes between two looks: its ETag is out', async () => {
+    await askUntilDue();
+    const { render } = await renderer.renditionOf(SPEC);
+    const efforts: unknown[] = [];
+    encode = async ({ effort }) => {
+      efforts.push(effort);
+      return SMALL;
+    };
+    pictures.clear();
+    await render(WAITING);
+    expect(efforts).toEqual(['high']);
+  });
+
   it.each(['evicted', 'purged'])('is made again when it was %s', async (how) => {
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);

@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cachePaths } from '../../src/cache/cache-paths.ts';
+import { channelKey, originalKey, searchKey } from '../../src/cache/keys.ts';
+import { createSqliteStore } from '../../src/cache/sqlite.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { HolderReading } from '../../src/lib/holders.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { sendInProcess } from '../helpers/in-process.ts';
 import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
@@ -165,6 +169,28 @@ test('a source that fails is left alone, and says so in readiness and metrics', 
   const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
   expect(await metric(service, calls)).toBe(20);
   expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('10');
+});
+
+test('a stored value that is not ours is counted by its kind, and loaded anew', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const clock = createManualClock();
+  const store = createSqliteStore({
+    path: cachePaths(dataDir).database,
+    maxBytes: MIB,
+    clock,
+    onEvent: () => undefined,
+  });
+  const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
+  for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
+    await store.set(key, nonsense, 60_000);
+  }
+  await store.close();
+  const service = await start({ dataDir, clock });
+  for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/tv.webp`, '/api/search?q=crops']) {
+    expect([url, (await service.get(url)).status]).toEqual([url, 200]);
+  }
+  const refused = (kind: string) => metric(service, `pennant_stored_values_refused_total{kind="${kind}"}`);
+  expect(await Promise.all(['channel', 'original', 'search', 'name'].map(refused))).toEqual([1, 1, 1, 0]);
 });
 
 describe('the log', () => {

@@ -1,0 +1,83 @@
+import { beforeEach, expect, it } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { publishedKey } from '../cache/keys.ts';
+import type { Channel } from '../domain/channel.ts';
+import { createPublishedTimes } from './published-times.ts';
+
+const CHANNEL_ID = numberedChannelId(1);
+const KEY = publishedKey(CHANNEL_ID);
+const EXACT = '2011-03-04T05:06:07Z';
+const DAY = '2011-03-04T00:00:00Z';
+const YEAR_MS = 365 * 86_400_000;
+
+const clock = createManualClock();
+let stored: Map<string, { value: string; ttlMs: number }>;
+let find: () => Promise<string | null>;
+let finds: number;
+let found: string[];
+let errors: unknown[];
+let refused: string[];
+
+beforeEach(() => {
+  stored = new Map();
+  find = async () => EXACT;
+  finds = 0;
+  found = [];
+  errors = [];
+  refused = [];
+});
+
+/** What the record says at once; what is found behind the answer is waited for. */
+async function complete(publishedAt: string | null): Promise<string | null> {
+  const times = createPublishedTimes({
+    store: {
+      async get(key) {
+        const entry = stored.get(key);
+        return entry && { value: entry.value, storedAtMs: 0 };
+      },
+      set: async (key, { value }, ttlMs) => void stored.set(key, { value, ttlMs }),
+      delete: async () => undefined,
+      close: async () => undefined,
+    },
+    clock,
+    find() {
+      finds += 1;
+      return find();
+    },
+    onError: (error) => errors.push(error),
+    onRefused: (key) => refused.push(key),
+  });
+  const channel = { channelId: CHANNEL_ID, publishedAt } as Channel;
+  const completed = await times.complete(channel, async (exact) => void found.push(exact));
+  await new Promise((resolve) => setImmediate(resolve));
+  return completed.publishedAt;
+}
+
+it.each([DAY, null])('a record with %s is told the second behind its answer, and keeps it for good', async (known) => {
+  expect(await complete(known)).toBe(known);
+  expect(found).toEqual([EXACT]);
+  expect(stored.get(KEY)?.value).toBe(EXACT);
+  expect(stored.get(KEY)?.ttlMs).toBeGreaterThanOrEqual(50 * YEAR_MS);
+  expect(await complete(known)).toBe(EXACT);
+  expect(finds).toBe(1);
+});
+
+it('a record that has the second asks nobody', async () => {
+  expect(await complete('2011-03-04T05:06:08Z')).toBe('2011-03-04T05:06:08Z');
+  expect([finds, stored.size]).toEqual([0, 0]);
+});
+
+it('nothing is kept where no source can tell, or asking fails', async () => {
+  find = async () => null;
+  await complete(DAY);
+  find = () => Promise.reject(new Error('oops'));
+  await complete(DAY);
+  expect([finds, stored.size, found.length, errors.length]).toEqual([2, 0, 0, 1]);
+});
+
+it('what is stored and no time is reported, and found anew', async () => {
+  stored.set(KEY, { value: 'yesterday', ttlMs: 1 });
+  expect(await complete(DAY)).toBe(DAY);
+  expect([refused, found]).toEqual([[KEY], [EXACT]]);
+});

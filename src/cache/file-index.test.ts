@@ -46,7 +46,7 @@ describe('the index of files', () => {
   });
 
   memoryTest('takes some 200 bytes of memory for each file', async () => {
-    const FILES = 20_000;
+    const FILES = 60_000;
     const heldBytes = await measureHeldBytes(() => {
       const index = createFileIndex();
       for (let number = 0; number < FILES; number += 1) {

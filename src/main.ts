@@ -125,13 +125,15 @@ async function startServer(
   warnings: readonly string[],
 ): Promise<number | undefined> {
   // Loaded when needed: a short command should not wait for the whole server.
-  const [{ buildApp }, { serve }, { createLogger }, { findStartProblem }, { markDataDir }] = await Promise.all([
-    import('./app.ts'),
-    import('./cli/serve/listen.ts'),
-    import('./lib/logger.ts'),
-    import('./composition/start-problem.ts'),
-    import('./cli/serve/data-dir-lock.ts'),
-  ]);
+  const [{ buildApp }, { serve }, { createLogger }, { findStartProblem }, { markDataDir }, { removeOwnDrafts }] =
+    await Promise.all([
+      import('./app.ts'),
+      import('./cli/serve/listen.ts'),
+      import('./lib/logger.ts'),
+      import('./composition/start-problem.ts'),
+      import('./cli/serve/data-dir-lock.ts'),
+      import('./sources/catalog/drafts.ts'),
+    ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {
     process.stderr.write(`${printable(problem, MAX_PROBLEM_CHARACTERS)}\n`);
@@ -151,6 +153,7 @@ async function startServer(
       flushCompileCache();
       return service;
     },
+    onGivenUp: () => removeOwnDrafts(config.dataDir),
     publicListener: { host: config.host, port: config.port },
     privateListener: config.consolePort === 0 ? undefined : { host: config.consoleHost, port: config.consolePort },
     baseUrl: config.baseUrls[0],

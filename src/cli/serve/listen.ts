@@ -21,6 +21,8 @@ interface Listener {
 
 export interface ServeOptions {
   build(): Promise<Service>;
+  /** Clears up after a start that is ended in the middle. */
+  onGivenUp(): void;
   readonly publicListener: Listener;
   /** `undefined`: none. */
   readonly privateListener: Listener | undefined;
@@ -36,7 +38,7 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<never> {
   const { build, publicListener, privateListener, logger } = options;
-  const stop = listenForStop(logger);
+  const stop = listenForStop(options);
   const service = await build();
   if (!stop.isRequested()) {
     await service.http.listen(publicListener);
@@ -71,7 +73,7 @@ interface Stop {
   started(): void;
 }
 
-function listenForStop(logger: Logger): Stop {
+function listenForStop({ logger, onGivenUp }: ServeOptions): Stop {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
   let hasStarted = false;
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
@@ -86,7 +88,10 @@ function listenForStop(logger: Logger): Stop {
       logger.info({ signal }, 'stopping: accepted requests finish first');
     } else {
       logger.info({ signal }, 'stopping: the start is given up');
-      setTimeout(() => process.exit(EXIT.done), STARTING_STOP_MS);
+      setTimeout(() => {
+        onGivenUp();
+        process.exit(EXIT.done);
+      }, STARTING_STOP_MS);
     }
     resolve();
   });

@@ -1,6 +1,6 @@
-import { createReadStream, linkSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { createDraftFolder } from './drafts.ts';
 import { importChannels } from './import.ts';
 import { type CatalogPaths, CatalogUnusableError } from './schema.ts';
 import { type CatalogWriter, openCatalogWriter } from './writer.ts';
@@ -12,10 +12,6 @@ export interface CreateCatalogOptions {
   readonly samplesDir: string | null;
 }
 
-const DRAFT_PREFIX = 'catalog.new-';
-/** Far longer than a draft takes: another process may be writing one at this moment. */
-const DRAFT_ABANDONED_MS = 600_000;
-
 /**
  * Makes a new catalog, complete or not at all: it is built aside and takes its name when it is done. Where another
  * process was first, that one stays and this one is dropped.
@@ -23,25 +19,13 @@ const DRAFT_ABANDONED_MS = 600_000;
  * @throws CatalogUnusableError when a sample is refused, and what the file system throws.
  */
 export async function createCatalog({ dataDir, paths, samplesDir }: CreateCatalogOptions): Promise<void> {
-  makeDirectory(dataDir);
-  removeOldDrafts(dataDir);
-  const draftDir = mkdtempSync(join(dataDir, DRAFT_PREFIX));
+  const draftDir = createDraftFolder(dataDir);
   try {
     const draft = { ...paths, database: join(draftDir, 'catalog.db') };
     await writeDraft(draft, samplesDir);
     linkUnlessThere(draft.database, paths.database);
   } finally {
     rmSync(draftDir, { recursive: true });
-  }
-}
-
-/** What a process that was killed in the middle has left. */
-function removeOldDrafts(dataDir: string): void {
-  for (const name of readdirSync(dataDir)) {
-    if (!name.startsWith(DRAFT_PREFIX)) continue;
-    const path = join(dataDir, name);
-    const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - modifiedAtMs > DRAFT_ABANDONED_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 

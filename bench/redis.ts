@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApp } from '../src/app.ts';
+import { createChanges } from '../src/cache/changes.ts';
+import { START } from '../src/cache/shared-changes.ts';
 import { createSharedPictures } from '../src/cache/shared-pictures.ts';
 import { parseConfig } from '../src/config.ts';
 import { parseRedisUrl } from '../src/domain/redis-url.ts';
@@ -68,7 +70,12 @@ const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** A picture's own time, and the longest that decisions took which were asked for at the same moment. */
 async function pictureRows(connection: RedisConnection): Promise<Row[]> {
   const limiter = createRedisRateLimiter({ connection });
-  const pictures = createSharedPictures({ connection, maxPictureBytes: Number.MAX_SAFE_INTEGER });
+  const pictures = createSharedPictures({
+    connection,
+    changes: createChanges(),
+    sharedChanges: { position: () => START },
+    maxPictureBytes: Number.MAX_SAFE_INTEGER,
+  });
   const rows: Row[] = [];
   for (const kib of PICTURE_KIB) {
     await pictures.set(BENCH_PICTURE, Buffer.concat([PNG_SIGNATURE, Buffer.alloc(kib * 1024, 7)]));

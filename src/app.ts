@@ -1,7 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { findEntryKind, STORED_KEY_KINDS } from './cache/keys.ts';
+import { CHANGES_KEY } from './cache/shared-changes.ts';
+import { openAppliedChanges } from './composition/applied-changes.ts';
+import { createChangeFollower } from './composition/change-follower.ts';
 import { createPartStates } from './composition/part-states.ts';
+import { createStoreRemovals } from './composition/removals.ts';
 import { createStores } from './composition/stores.ts';
 import { takeDown } from './composition/take-down.ts';
 import { createTracing } from './composition/tracing.ts';
@@ -93,10 +97,26 @@ export async function buildApp(
   const troubles = createTroubleLog({ logger, clock });
   const holders = createHolders();
   const tracing = await createTracing({ settings: config.tracing, version, logger, states });
-  for (const kind of [...STORED_KEY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
-  const onRefusedValue = (key: string) => metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'picture' });
+  for (const kind of [...STORED_KEY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  const onRefusedValue = (key: string) =>
+    metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
+  const applied = openAppliedChanges(config.dataDir, (error) =>
+    logger.warn(
+      { err: error },
+      'it cannot be written down which changes are applied: the next start applies them again',
+    ),
+  );
   holders.add('log of failures', () => troubles.stats());
-  const stores = await createStores({ config, clock, troubles, logger, states, holders, onRefusedValue });
+  const stores = await createStores({
+    config,
+    clock,
+    logger,
+    troubles,
+    states,
+    holders,
+    onRefusedValue,
+    startPosition: applied.positions().redis,
+  });
   const { redis, store, pictures, caches } = stores;
   const upstreams = createUpstreams({
     config,
@@ -177,13 +197,14 @@ export async function buildApp(
   });
   const refinements = createRefinements({
     store,
+    changes: stores.changes,
     clock,
     onError(error) {
       const message = 'a picture could not be encoded again';
       troubles.report({ level: 'warn', key: message, message, fields: { err: error } });
     },
   });
-  const renderer = createRenderer({ originals, encoder, pictures, refinements, clock });
+  const renderer = createRenderer({ originals, encoder, pictures, refinements, changes: stores.changes, clock });
   const banners = createBannerService({ channels, originals, renderer });
 
   // Listeners
@@ -295,7 +316,7 @@ export async function buildApp(
       return { plainBytes: disk.plainBytes, customBytes: disk.customBytes, memoryBytes: memory.bytes ?? 0 };
     },
     memoryEntries: () =>
-      Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().entries])),
+      Object.fromEntries(Object.entries(caches).map(([kind, cache]) => [kind, cache.stats().memory.entries])),
     limiter: limiterFigures,
     refusedNetworks: () => refusedClients.stats().entries,
     breakers: upstreams.breakers,
@@ -303,7 +324,17 @@ export async function buildApp(
     ...(redis && sharedLimiter && { redis: () => ({ ...redis.stats(), ...sharedLimiter.stats() }) }),
   });
 
-  const purge = createPurge({ store, pictures, caches });
+  const removals = createStoreRemovals(stores, clock, states);
+  const purge = createPurge({ ...stores, removals });
+  const follower =
+    stores.sharedChanges &&
+    createChangeFollower({
+      clock,
+      sharedChanges: stores.sharedChanges,
+      removals,
+      applied,
+      onBug: (error) => logger.error({ err: error }, 'changes of other instances cannot be followed: a bug'),
+    });
   const consoleServer = createConsoleServer({
     readers: {
       version,
@@ -326,7 +357,9 @@ export async function buildApp(
 
   // Last: the store's thread takes its time to start, and everything above was made meanwhile.
   await stores.opened();
-  void takeDown({ purge, channelIds: config.blockedChannels, logger, states });
+  await follower?.follow();
+  follower?.start();
+  void takeDown({ purge, channelIds: config.blockedChannels, logger });
   return {
     http,
     console: consoleServer,
@@ -339,6 +372,8 @@ export async function buildApp(
     },
     async close() {
       isStopping = true;
+      follower?.stop();
+      removals.close();
       backgroundWork.stop();
       // A connection whose last answer went out after the stop began would otherwise stay open for its keep-alive time.
       const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { createChanges } from '../../src/cache/changes.ts';
 import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/cache/keys.ts';
 import { createPictureCache } from '../../src/cache/pictures.ts';
 import { createReadThrough } from '../../src/cache/read-through.ts';
@@ -60,10 +61,13 @@ const BYTES = Buffer.alloc(256 * 1024);
 export function createSimulatedInstance(options: InstanceOptions): SimulatedInstance {
   const { clock, store, files, sharedPictures, memoryBytes, counts } = options;
   const memoryFor = (part: keyof typeof MEMORY_SHARES) => Math.floor(memoryBytes * MEMORY_SHARES[part]);
+  const changes = createChanges();
   const records = createReadThrough<ChannelEntry>({
     store,
     clock,
     ...LIFETIMES.records,
+    changes,
+    channelIdsOf: () => [],
     isValue: STORED_VALUES.records,
     maxMemoryBytes: memoryFor('records'),
   });
@@ -71,6 +75,8 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     store,
     clock,
     ...LIFETIMES.originals,
+    changes,
+    channelIdsOf: () => [],
     isValue: STORED_VALUES.originals,
     maxMemoryBytes: memoryFor('originals'),
   });
@@ -88,6 +94,8 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
       store,
       clock,
       ...LIFETIMES.names,
+      changes,
+      channelIdsOf: () => [],
       isValue: STORED_VALUES.names,
       maxMemoryBytes: memoryFor('names'),
     }),
@@ -97,6 +105,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
   });
   const pictures = createPictureCache({
     files,
+    changes,
     ...(sharedPictures && { shared: sharedPictures }),
     maxMemoryBytes: memoryFor('pictures'),
     onStateChange({ error }) {
@@ -168,7 +177,8 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
       if (isHit) counts().hits += 1;
       if (isHit && isFromMemory) counts().memoryHits += 1;
     },
-    memoryBytes: () => records.stats().bytes + originals.stats().bytes + (pictures.stats().memory.bytes ?? 0),
+    memoryBytes: () =>
+      records.stats().memory.bytes + originals.stats().memory.bytes + (pictures.stats().memory.bytes ?? 0),
   };
 }
 

@@ -55,8 +55,7 @@ export function createSimulatedFiles(maxBytes: number): SimulatedFiles {
     async set(key, bytes) {
       files.set(key, bytes);
     },
-    eraseChannels: notPlayed,
-    eraseAll: notPlayed,
+    erase: notPlayed,
     stats: () => ({
       entries: files.size,
       maxEntries: Number.POSITIVE_INFINITY,
@@ -83,8 +82,7 @@ export function createSimulatedSharedPictures(maxBytes: number): SimulatedShared
     async set(key, bytes) {
       if (bytes.length <= SHARED_PICTURE_MAX_BYTES) pictures.set(key, bytes);
     },
-    eraseChannels: notPlayed,
-    eraseAll: notPlayed,
+    erase: notPlayed,
     bytes: () => pictures.calculatedSize,
     pictures: () => pictures.size,
   };

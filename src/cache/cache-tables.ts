@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { mentionsChannel } from './mentions.ts';
+import { type Change, concernsEntry } from './change.ts';
+import { channelIdsIn } from './mentions.ts';
 import { DamagedFileError } from './sqlite-errors.ts';
 import type { ErasingStep } from './sqlite-messages.ts';
 import type { StoredEntry } from './store.ts';
@@ -12,8 +13,8 @@ export interface CacheTables {
   delete(key: string): void;
   /** Removes some expired entries, and while the file is too large, those that would expire next. */
   shrink(nowMs: number): void;
-  /** Looks at some rows after the given one and removes those that name one of the channels. */
-  eraseChannels(channelIds: ReadonlySet<string>, afterRow: number): ErasingStep;
+  /** Looks at some rows after the given one and removes those that the change concerns. */
+  erase(change: Change, afterRow: number): ErasingStep;
   /** What was removed is then in the write-ahead log no more either. */
   finishErasing(): void;
 }
@@ -70,13 +71,11 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
         removeNextToExpire.run(ROWS_PER_STEP);
       }
     },
-    eraseChannels(channelIds, afterRow) {
+    erase(change, afterRow) {
       const rows = selectAfter.all(afterRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
-      const meant = rows.filter(
-        ({ key, value }) => mentionsChannel(key, channelIds) || mentionsChannel(value, channelIds),
-      );
-      for (const { row } of meant) removeRow.run(row);
-      return { erasedKeys: meant.map(({ key }) => key), lastRow: rows.at(-1)?.row };
+      const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
+      for (const { row } of erased) removeRow.run(row);
+      return { erasedKeys: erased.map(({ key }) => key), lastRow: rows.at(-1)?.row };
     },
     finishErasing() {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

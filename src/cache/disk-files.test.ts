@@ -10,6 +10,7 @@ import {
   setUpFileStore,
   shardsOf,
 } from '../../test/helpers/file-store.ts';
+import { EVERYTHING } from './change.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -150,7 +151,7 @@ describe('the quota', () => {
     const files = open();
     for (let number = 0; number < 20; number += 1) await files.set(`key ${number}`, bytesOf('picture'), 'plain');
     expect(await shardsOf(directory)).toHaveLength(3);
-    await files.eraseAll();
+    await files.erase(EVERYTHING);
     expect(await shardsOf(directory)).toEqual([]);
     await files.close();
     await mkdir(join(directory, 'abc'));

@@ -237,12 +237,12 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
       if (mustScanAgain) startScan();
     },
 
-    eraseChannels(channelIds) {
+    async erase({ channelIds, includesPictures }) {
+      if (!includesPictures) return { files: 0, bytes: 0 };
+      if (channelIds === 'all') return erase(() => true);
       const digests = new Set([...channelIds].map(channelDigestOf));
       return erase((name) => digests.has(channelDigestIn(name)));
     },
-
-    eraseAll: () => erase(() => true),
 
     stats,
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Content, StoredForm } from './stored-form.ts';
+import type { StoredForm } from './stored-form.ts';
 
 /** A value in memory, or that there is no such channel. */
 export interface Entry<V> extends StoredForm<V> {
@@ -11,7 +11,8 @@ export interface Entry<V> extends StoredForm<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  lastFailure: { readonly loadId: string; readonly retryAtMs: number } | undefined;
+  /** Of the last load that failed; monotonic. */
+  lastFailure: { readonly loadId: string; readonly atMs: number } | undefined;
 }
 
 const ENTRY_OVERHEAD_BYTES = 400;
@@ -61,8 +62,4 @@ export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
 
 export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
   return ageOf(entry, clock) < entry.maxAgeMs;
-}
-
-export function valueIn<V>(content: Content<V>): V | undefined {
-  return 'value' in content ? content.value : undefined;
 }

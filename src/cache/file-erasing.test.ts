@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { changeOfChannels, EVERYTHING } from './change.ts';
 import { createDiskFileStore } from './disk-files.ts';
 import type { FileStore } from './files.ts';
 
@@ -35,7 +36,7 @@ test('every file of a channel goes: originals, pictures and those of a client’
       await files.set(`picture2/${channelId}/now/${width}`, PICTURE, 'custom');
     await other.set(`picture2/${channelId}/now/plain`, PICTURE, 'plain');
   }
-  expect(await files.eraseChannels(new Set([GONE]))).toEqual({ files: 43, bytes: 43 * BLOCK_BYTES });
+  expect(await files.erase(changeOfChannels(new Set([GONE])))).toEqual({ files: 43, bytes: 43 * BLOCK_BYTES });
   expect(await fileNames(directory)).toHaveLength(43);
   expect(await files.get(`original/${GONE}/now`)).toBeUndefined();
   expect(await other.get(`picture2/${GONE}/now/plain`)).toBeUndefined();
@@ -48,8 +49,17 @@ test('everything goes, and new files are stored', async () => {
   const files = open(directory);
   await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');
   await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
-  expect(await files.eraseAll()).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  expect(await files.erase(EVERYTHING)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   expect(await fileNames(directory)).toEqual([]);
   await files.set(`picture2/${KEPT}/x`, PICTURE, 'plain');
   expect(await files.get(`picture2/${KEPT}/x`)).toEqual(PICTURE);
+});
+
+test('a change that leaves pictures alone leaves the files', async () => {
+  const directory = await createTemporaryDirectory();
+  const files = open(directory);
+  await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');
+  const change = changeOfChannels(new Set([GONE]), { includesPictures: false });
+  expect(await files.erase(change)).toEqual({ files: 0, bytes: 0 });
+  expect(await fileNames(directory)).toHaveLength(1);
 });

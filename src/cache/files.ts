@@ -1,4 +1,5 @@
 import type { HolderStats } from '../lib/holders.ts';
+import type { Change } from './change.ts';
 
 /** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
 export type FileClass = 'plain' | 'custom';
@@ -26,10 +27,8 @@ export interface FileStore {
   /** The file's path when it is stored, for a process that reads it itself; undefined otherwise. */
   findPath(key: string): Promise<string | undefined>;
   set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
-  /** Removes every file of these channels, whoever wrote it. Rejects when one cannot be removed. */
-  eraseChannels(channelIds: ReadonlySet<string>): Promise<ErasedFiles>;
-  /** Removes every file. Rejects when one cannot be removed. */
-  eraseAll(): Promise<ErasedFiles>;
+  /** Removes every file that the change concerns, whoever wrote it. Rejects when one cannot be removed. */
+  erase(change: Change): Promise<ErasedFiles>;
   stats(): FileStoreStats;
   close(): Promise<void>;
 }

@@ -1,12 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { asWork } from '../lib/request-context.ts';
+import { changeOfChannels, EVERYTHING } from './change.ts';
+import { createChanges } from './changes.ts';
 import { createGuardedStore } from './guarded-store.ts';
 import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };
 
 /** A store whose reads and writes fail as they are told to. */
-function createBrokenStore() {
+function createBrokenStore(more: Partial<ErasableStore> = {}) {
   const broken = { reads: false, writes: false };
   const fail = (isBroken: boolean) => {
     if (isBroken) throw new Error('broken');
@@ -22,21 +25,25 @@ function createBrokenStore() {
     async delete() {
       fail(broken.writes);
     },
-    async eraseChannels() {
+    async erase() {
       fail(broken.writes);
       return [];
     },
-    async eraseAll() {
-      fail(broken.writes);
-    },
     async close() {},
+    ...more,
   };
   const states: boolean[] = [];
   const onStateChange = ({ isWorking }: { isWorking: boolean }) => states.push(isWorking);
   return {
     broken,
     states,
-    guarded: createGuardedStore({ store, clock: createManualClock(), readTimeoutMs: 500, onStateChange }),
+    guarded: createGuardedStore({
+      store,
+      changes: createChanges(),
+      clock: createManualClock(),
+      readTimeoutMs: 500,
+      onStateChange,
+    }),
   };
 }
 
@@ -70,6 +77,88 @@ it('works again only when it can be read and written', async () => {
 it('hides no failure to erase', async () => {
   const { broken, guarded } = createBrokenStore();
   broken.writes = true;
-  await expect(guarded.eraseChannels(new Set())).rejects.toThrow('broken');
-  await expect(guarded.eraseAll()).rejects.toThrow('broken');
+  await expect(guarded.erase(EVERYTHING)).rejects.toThrow('broken');
+});
+
+describe('a change', () => {
+  const KEY = 'channel1:UCgone_________________A';
+  const OLD = { value: '{"value":"old"}', storedAtMs: 0 };
+  const CHANGE = changeOfChannels(new Set(['UCgone_________________A']));
+
+  /** A store of one entry, of which the next read and the next erasure wait for the test. */
+  function createSlowStore() {
+    const read = Promise.withResolvers<typeof OLD>();
+    const erased = Promise.withResolvers<void>();
+    const written: string[] = [];
+    const store: ErasableStore = {
+      get: () => read.promise,
+      async set(key) {
+        written.push(key);
+      },
+      delete: async () => undefined,
+      async erase() {
+        await erased.promise;
+        return [KEY];
+      },
+      close: async () => undefined,
+    };
+    const changes = createChanges();
+    const guarded = createGuardedStore({
+      store,
+      changes,
+      clock: createManualClock(),
+      readTimeoutMs: 60_000,
+      onStateChange: () => undefined,
+    });
+    return { read, erased, written, changes, guarded };
+  }
+
+  it('hides what was being read when it came', async () => {
+    const { read, changes, guarded } = createSlowStore();
+    const [reading, other] = [guarded.get(KEY), guarded.get('channel1:UCkept_________________A')];
+    changes.announce(CHANGE);
+    read.resolve(OLD);
+    expect([await reading, await other]).toEqual([undefined, OLD]);
+  });
+
+  it('hides what is being erased, until it is', async () => {
+    const { read, erased, changes, guarded } = createSlowStore();
+    read.resolve(OLD);
+    changes.announce(CHANGE);
+    const erasing = guarded.erase(CHANGE);
+    const during = guarded.get(KEY);
+    expect(await during).toBeUndefined();
+    expect(await guarded.get('name1:handle:kept')).toEqual(OLD);
+    const late = guarded.get(KEY);
+    erased.resolve();
+    expect([await erasing, await late]).toEqual([[KEY], undefined]);
+  });
+
+  it('keeps work that began before it from storing anything', async () => {
+    const { written, changes, guarded } = createSlowStore();
+    await asWork(async () => {
+      changes.announce(CHANGE);
+      await guarded.set(KEY, OLD, 1_000);
+      await guarded.set('name1:handle:gone', { value: '{"value":"UCgone_________________A"}', storedAtMs: 0 }, 1_000);
+      await guarded.set('name1:handle:kept', OLD, 1_000);
+    });
+    expect(written).toEqual(['name1:handle:kept']);
+    await guarded.set(KEY, OLD, 1_000);
+    expect(written).toEqual(['name1:handle:kept', KEY]);
+  });
+});
+
+it('bounds what waits to be written', () => {
+  const { guarded, states } = createBrokenStore({ set: () => new Promise(() => undefined) });
+  for (let number = 0; number < 10_100; number += 1) void guarded.set(`key ${number}`, ENTRY, 1_000);
+  expect([guarded.stats(), states]).toEqual([
+    expect.objectContaining({ entries: 10_000, maxEntries: 10_000 }),
+    [false],
+  ]);
+  const others = createBrokenStore({ set: () => new Promise(() => undefined) }).guarded;
+  for (let number = 0; number < 100; number += 1) {
+    void others.set(`key ${number}`, { value: 'x'.repeat(500_000), storedAtMs: 0 }, 1_000);
+  }
+  const { bytes = 0, maxBytes = 0 } = others.stats();
+  expect([bytes > maxBytes - 1_100_000, bytes <= maxBytes]).toEqual([true, true]);
 });

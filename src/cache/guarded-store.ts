@@ -1,10 +1,17 @@
+import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { changeBeforeWork } from '../lib/request-context.ts';
+import { type Change, concernsEntry } from './change.ts';
+import type { Changes } from './changes.ts';
+import { channelIdsIn } from './mentions.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
 export interface GuardedStoreOptions {
   readonly store: ErasableStore;
   readonly clock: Clock;
+  readonly changes: Changes;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
   /** Told when the store begins to fail and when it works again, not for every call. */
@@ -13,17 +20,29 @@ export interface GuardedStoreOptions {
 
 export interface GuardedStore extends ErasableStore {
   isWorking(): boolean;
+  /** What is being written. */
+  stats(): HolderStats;
 }
 
+/** What waits for a slow disk or a slow Redis must not fill the memory. */
+const MAX_WRITES = 10_000;
+const MAX_WRITTEN_BYTES = 32 * 1024 * 1024;
+const WRITE_OVERHEAD_BYTES = 500;
+
 /**
- * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only what cannot be erased is
- * told: whoever asked for it relies on its being gone.
+ * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only a failure to erase is
+ * reported to the caller, who relies on it.
+ *
+ * It neither returns nor keeps what a change has taken away: what is being erased, what was read before the change and
+ * returned after it, and what comes from work that began before it.
  */
 export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
-  const { store, clock, readTimeoutMs, onStateChange } = options;
+  const { store, changes, clock, readTimeoutMs, onStateChange } = options;
   /** A full disk can still be read: a read that succeeds says nothing of the writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
+  const erasing = new Set<Change>();
+  let writtenBytes = 0;
 
   function succeeded(what: 'reads' | 'writes'): void {
     if (failing.delete(what) && failing.size === 0) onStateChange({ isWorking: true });
@@ -41,37 +60,74 @@ export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
     return read.found;
   }
 
-  function write(run: () => Promise<void>): Promise<void> {
+  function write(bytes: number, run: () => Promise<void>): Promise<void> {
+    if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
+      failed('writes', new Error('too many writes wait for the store'));
+      return Promise.resolve();
+    }
+    writtenBytes += bytes;
     const writing = run()
       .then(
         () => succeeded('writes'),
         (error: unknown) => failed('writes', error),
       )
-      .finally(() => writes.delete(writing));
+      .finally(() => {
+        writes.delete(writing);
+        writtenBytes -= bytes;
+      });
     writes.add(writing);
     return writing;
+  }
+
+  async function read(key: string): Promise<StoredEntry | undefined> {
+    try {
+      const found = await readInTime(key);
+      succeeded('reads');
+      return found;
+    } catch (error) {
+      failed('reads', error);
+      return undefined;
+    }
   }
 
   return {
     isShared: store.isShared === true,
     async get(key) {
+      const latest = latestChange();
+      const erasingBefore = [...erasing];
+      const found = await read(key);
+      if (found === undefined) return undefined;
+      const isTakenAway = concerning(key, found.value);
+      if (erasingBefore.some(isTakenAway) || changes.hasSince(latest, isTakenAway)) return undefined;
+      return found;
+    },
+    async set(key, entry, ttlMs) {
+      if (changes.hasSince(changeBeforeWork(), concerning(key, entry.value))) return;
+      await write(WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length), () => store.set(key, entry, ttlMs));
+    },
+    delete: (key) => write(WRITE_OVERHEAD_BYTES + 2 * key.length, () => store.delete(key)),
+    async erase(change) {
+      erasing.add(change);
       try {
-        const found = await readInTime(key);
-        succeeded('reads');
-        return found;
-      } catch (error) {
-        failed('reads', error);
-        return undefined;
+        return await store.erase(change);
+      } finally {
+        erasing.delete(change);
       }
     },
-    set: (key, entry, ttlMs) => write(() => store.set(key, entry, ttlMs)),
-    delete: (key) => write(() => store.delete(key)),
-    eraseChannels: (channelIds) => store.eraseChannels(channelIds),
-    eraseAll: () => store.eraseAll(),
     async close() {
       await Promise.allSettled(writes);
       await store.close();
     },
     isWorking: () => failing.size === 0,
+    stats: () => ({ entries: writes.size, maxEntries: MAX_WRITES, bytes: writtenBytes, maxBytes: MAX_WRITTEN_BYTES }),
+  };
+}
+
+/** Tells whether a change takes the entry away; what the text names is read only if there is a change to ask about. */
+function concerning(key: string, text: string): (change: Change) => boolean {
+  let named: string[] | undefined;
+  return (change) => {
+    named ??= channelIdsIn(text);
+    return concernsEntry(change, key, named);
   };
 }

@@ -35,7 +35,17 @@ export function channelKey(channelId: string): string {
 
 /** For handles and user names: what they stand for. */
 export function nameKey(ref: ChannelRef): string {
-  return `name${LAYOUT.name}:${ref.kind}:${ref.key}`;
+  return `name${LAYOUT.name}:${nameOf(ref)}`;
+}
+
+/** A handle or user name, as in its key. */
+export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string {
+  return `${kind}:${key}`;
+}
+
+/** The same, out of a `nameKey` in whatever layout. */
+export function nameInKey(key: string): string {
+  return key.slice(key.indexOf(':') + 1);
 }
 
 const CONTAINS_CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/;

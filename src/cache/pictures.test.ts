@@ -3,6 +3,9 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { asWork } from '../lib/request-context.ts';
+import { changeOfChannels, EVERYTHING } from './change.ts';
+import { type Changes, createChanges } from './changes.ts';
 import { createDiskFileStore } from './disk-files.ts';
 import type { FileStore } from './files.ts';
 import { createPictureCache, type PictureCache } from './pictures.ts';
@@ -10,6 +13,7 @@ import type { SharedPictures } from './shared-pictures.ts';
 
 interface Instance {
   readonly pictures: PictureCache;
+  readonly changes: Changes;
   /** What it has asked the shared pictures for, or given them. */
   readonly calls: string[];
 }
@@ -30,12 +34,7 @@ async function createInstance(
       calls.push(`set ${key}`);
       sharedBytes.set(key, bytes);
     },
-    async eraseChannels(channelIds) {
-      for (const key of sharedBytes.keys()) if (channelIds.has(key.split('/')[1] ?? '')) sharedBytes.delete(key);
-    },
-    async eraseAll() {
-      sharedBytes.clear();
-    },
+    async erase() {},
   };
   const files = createDiskFileStore({
     directory: await createTemporaryDirectory(),
@@ -43,9 +42,10 @@ async function createInstance(
     clock: createManualClock(),
     onEvent: () => undefined,
   });
-  const pictures = createPictureCache({ files, shared, maxMemoryBytes, onStateChange: () => undefined });
+  const changes = createChanges();
+  const pictures = createPictureCache({ files, changes, shared, maxMemoryBytes, onStateChange: () => undefined });
   onTestFinished(() => pictures.close());
-  return { pictures, calls };
+  return { pictures, changes, calls };
 }
 
 const bytes = Buffer.from('picture');
@@ -71,22 +71,94 @@ test('a picture that is made here is shared, unless it has a client’s own size
   expect(calls).toEqual(['set plain']);
 });
 
-test('a channel’s pictures are erased from memory, disk and what is shared, also while they are written', async () => {
-  const sharedBytes = new Map<string, Buffer>();
-  const { pictures } = await createInstance(sharedBytes, { maxMemoryBytes: 1_000_000 });
-  const [gone, kept] = ['UCgone_________________A', 'UCkept_________________A'];
-  const keysOf = (channelId: string) => [`original/${channelId}/0123`, `picture2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
-  for (const key of [...keysOf(gone), ...keysOf(kept)]) pictures.put(key, bytes, 'plain');
-  pictures.put(`picture2/${gone}/0123/custom`, bytes, 'custom');
-  expect(await pictures.eraseChannels(new Set([gone]))).toEqual({ files: 3, bytes: 3 * BLOCK_BYTES });
-  for (const key of keysOf(gone)) expect(await pictures.get(key, 'plain')).toBeUndefined();
-  expect(await pictures.get(`picture2/${gone}/0123/custom`, 'custom')).toBeUndefined();
-  for (const key of keysOf(kept)) expect(await pictures.get(key, 'plain')).toEqual(bytes);
-  expect([...sharedBytes.keys()]).toEqual(keysOf(kept));
-  expect(await pictures.eraseAll()).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
-  for (const key of keysOf(kept)) expect(await pictures.get(key, 'plain')).toBeUndefined();
+const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
+const keysOf = (channelId: string) => [`original/${channelId}/0123`, `picture2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
+
+test('a channel’s pictures are erased from memory and disk, also while they are written', async () => {
+  const { pictures, changes } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) pictures.put(key, bytes, 'custom');
+  await expect.poll(() => pictures.stats().disk.entries).toBe(4);
+  const [key = ''] = keysOf(GONE);
+  pictures.put(`${key}4567`, bytes, 'custom');
+  const change = changeOfChannels(new Set([GONE]));
+  changes.announce(change);
+  expect(await pictures.erase(change)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await pictures.get(gone, 'custom')).toBeUndefined();
+  for (const kept of keysOf(KEPT)) expect(await pictures.get(kept, 'custom')).toEqual(bytes);
+  changes.announce(EVERYTHING);
+  expect(await pictures.erase(EVERYTHING)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  for (const kept of keysOf(KEPT)) expect(await pictures.get(kept, 'custom')).toBeUndefined();
+  await changes.sweep();
   const { disk, memory, writes } = pictures.stats();
   for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
+});
+
+test('a picture from work that began before a change is not kept, and one made after it is', async () => {
+  const sharedBytes = new Map<string, Buffer>();
+  const { pictures, changes } = await createInstance(sharedBytes, { maxMemoryBytes: 1_000_000 });
+  const [key = ''] = keysOf(GONE);
+  await asWork(async () => {
+    changes.announce(changeOfChannels(new Set([GONE])));
+    pictures.put(key, bytes, 'plain');
+  });
+  expect([await pictures.get(key, 'plain'), sharedBytes.size]).toEqual([undefined, 0]);
+  pictures.put(key, bytes, 'plain');
+  expect(await pictures.get(key, 'plain')).toEqual(bytes);
+  await expect.poll(() => pictures.stats().disk.entries).toBe(1);
+});
+
+/** A file store whose next read and next erasure wait for the test. */
+function createSlowFiles(): FileStore & {
+  readonly read: PromiseWithResolvers<Buffer>;
+  readonly erased: PromiseWithResolvers<void>;
+} {
+  const read = Promise.withResolvers<Buffer>();
+  const erased = Promise.withResolvers<void>();
+  return {
+    read,
+    erased,
+    get: () => read.promise,
+    findPath: async () => '/path',
+    set: async () => undefined,
+    async erase() {
+      await erased.promise;
+      return { files: 0, bytes: 0 };
+    },
+    stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    close: async () => undefined,
+  };
+}
+
+test('a picture that was being read when a change took it away does not come back', async () => {
+  const files = createSlowFiles();
+  const changes = createChanges();
+  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, onStateChange: () => undefined });
+  const [key = ''] = keysOf(GONE);
+  const reading = pictures.get(key, 'plain');
+  changes.announce(changeOfChannels(new Set([GONE])));
+  files.read.resolve(bytes);
+  expect(await reading).toBeUndefined();
+  await changes.sweep();
+  expect(pictures.stats().memory.bytes).toBe(0);
+});
+
+test('files are not used while they are being erased', async () => {
+  const files = createSlowFiles();
+  files.read.resolve(bytes);
+  const changes = createChanges();
+  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, onStateChange: () => undefined });
+  const change = changeOfChannels(new Set([GONE]));
+  changes.announce(change);
+  const erasing = pictures.erase(change);
+  const [key = ''] = keysOf(GONE);
+  const [other = ''] = keysOf(KEPT);
+  expect(await pictures.get(key, 'plain')).toBeUndefined();
+  expect(await pictures.has(key, 'plain')).toBe(false);
+  expect(await pictures.findForReading(key)).toBeUndefined();
+  expect(await pictures.get(other, 'plain')).toEqual(bytes);
+  files.erased.resolve();
+  await erasing;
+  expect(await pictures.get(key, 'plain')).toEqual(bytes);
 });
 
 /** A file store whose disk hangs until the test says otherwise. */
@@ -100,8 +172,7 @@ function createHangingFiles() {
       await disk.promise;
       written.push(key);
     },
-    eraseChannels: async () => ({ files: 0, bytes: 0 }),
-    eraseAll: async () => ({ files: 0, bytes: 0 }),
+    erase: async () => ({ files: 0, bytes: 0 }),
     stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
     async close() {},
   };
@@ -111,7 +182,13 @@ function createHangingFiles() {
 test('a disk that hangs does not fill the memory: what is too much is not written', async () => {
   const { files, written, goOn } = createHangingFiles();
   const onStateChange = () => undefined;
-  const pictures = createPictureCache({ files, maxMemoryBytes: 0, maxWriteBytes: 10_000, onStateChange });
+  const pictures = createPictureCache({
+    files,
+    changes: createChanges(),
+    maxMemoryBytes: 0,
+    maxWriteBytes: 10_000,
+    onStateChange,
+  });
   for (let number = 0; number < 100; number += 1) pictures.put(`key ${number}`, Buffer.alloc(1_000), 'plain');
   const { writes, memory } = pictures.stats();
   expect(memory).toEqual({ entries: 0, bytes: 0, maxBytes: 0 });
@@ -127,7 +204,12 @@ test('a disk that hangs does not fill the memory: what is too much is not writte
 memoryTest('pictures in memory count at least what they take there, with their keys', async () => {
   const { files, goOn } = createHangingFiles();
   goOn();
-  const pictures = createPictureCache({ files, maxMemoryBytes: 100_000_000, onStateChange: () => undefined });
+  const pictures = createPictureCache({
+    files,
+    changes: createChanges(),
+    maxMemoryBytes: 100_000_000,
+    onStateChange: () => undefined,
+  });
   // As a reply of Redis comes: a small part of a large buffer.
   const packet = Buffer.alloc(60_000);
   const heldBytes = await measureHeldBytes(async () => {

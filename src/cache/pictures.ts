@@ -1,12 +1,16 @@
-import { LRUCache } from 'lru-cache';
+import { latestChange } from '../lib/change-count.ts';
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { asWork, changeBeforeWork } from '../lib/request-context.ts';
+import { type Change, concernsPicture } from './change.ts';
+import type { Changes } from './changes.ts';
 import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
-import { channelOfPicture } from './keys.ts';
+import { createMemoryTier, type MemoryTier } from './memory-tier.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 
 export interface PictureCacheOptions {
   readonly files: FileStore;
+  readonly changes: Changes;
   /** Asked for what is neither in memory nor on disk; holds `plain` pictures only. */
   readonly shared?: SharedPictures;
   readonly maxMemoryBytes: number;
@@ -26,10 +30,8 @@ export interface PictureCache {
   put(key: string, bytes: Buffer, fileClass: FileClass): void;
   /** For a process that reads the picture itself: its file, or its bytes where they are few or there is no file. */
   findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
-  /** Removes every picture of these channels, here and from what is shared. Rejects when one cannot be removed. */
-  eraseChannels(channelIds: ReadonlySet<string>): Promise<ErasedFiles>;
-  /** Removes every picture, here and from what is shared. Rejects when one cannot be removed. */
-  eraseAll(): Promise<ErasedFiles>;
+  /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
+  erase(change: Change): Promise<ErasedFiles>;
   stats(): PictureCacheStats;
   isWorking(): boolean;
   /** Waits for the writes under way. */
@@ -52,14 +54,22 @@ const ENTRY_OVERHEAD_BYTES = 650;
 /** A disk that hangs must not fill the memory; the largest original is 16 MiB. */
 const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
+interface Writing {
+  readonly bytes: Buffer;
+  /** The latest change when the work began that the bytes come from. */
+  readonly changeBefore: number;
+  readonly done: Promise<void>;
+}
+
 /** Pictures in memory over pictures on disk, and over what other instances have made where there are any. */
 export function createPictureCache(options: PictureCacheOptions): PictureCache {
-  const { files, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES, onStateChange } = options;
-  const memory: Record<FileClass, LRUCache<string, Buffer>> = {
-    plain: createMemory(maxMemoryBytes * (1 - CUSTOM_SHARE)),
-    custom: createMemory(maxMemoryBytes * CUSTOM_SHARE),
+  const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES, onStateChange } = options;
+  const memory: Record<FileClass, MemoryTier<Buffer>> = {
+    plain: createMemory(changes, maxMemoryBytes * (1 - CUSTOM_SHARE)),
+    custom: createMemory(changes, maxMemoryBytes * CUSTOM_SHARE),
   };
-  const writing = new Map<string, { readonly bytes: Buffer; readonly done: Promise<void> }>();
+  const writing = new Map<string, Writing>();
+  const erasing = new Set<Change>();
   let writingBytes = 0;
   let isWorking = true;
 
@@ -79,16 +89,28 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     }
   }
 
+  function isTakenAway(key: string, since: number): boolean {
+    return changes.hasSince(since, (change) => concernsPicture(change, key));
+  }
+
+  function isBeingErased(key: string): boolean {
+    return [...erasing].some((change) => concernsPicture(change, key));
+  }
+
   function inMemory(key: string): Buffer | undefined {
-    return memory.plain.get(key) ?? memory.custom.get(key) ?? writing.get(key)?.bytes;
+    const held = memory.plain.get(key) ?? memory.custom.get(key);
+    if (held !== undefined) return held;
+    const underWay = writing.get(key);
+    return underWay === undefined || isTakenAway(key, underWay.changeBefore) ? undefined : underWay.bytes;
   }
 
   async function write(key: string, bytes: Buffer, fileClass: FileClass, isShared: boolean): Promise<void> {
+    const changeBefore = changeBeforeWork();
     // The answer that brought these bytes goes out first.
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      if (fileClass === 'plain' && !isShared) await shared?.set(key, bytes);
-      await files.set(key, bytes, fileClass);
+      if (fileClass === 'plain' && !isShared && !isTakenAway(key, changeBefore)) await shared?.set(key, bytes);
+      if (!isTakenAway(key, changeBefore)) await files.set(key, bytes, fileClass);
       report();
     } catch (error) {
       report(error);
@@ -100,10 +122,25 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
 
   function keep(key: string, picture: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
     const bytes = compactBytes(picture);
-    memory[fileClass].set(key, bytes);
+    if (!memory[fileClass].set(key, bytes)) return;
     if (writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    writing.set(key, { bytes, done: write(key, bytes, fileClass, isShared) });
+    writing.set(key, { bytes, changeBefore: changeBeforeWork(), done: write(key, bytes, fileClass, isShared) });
+  }
+
+  /** What the disk or the other instances have, unless it is being taken away. */
+  async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
+    if (isBeingErased(key)) return undefined;
+    const latest = latestChange();
+    const bytes = await read(() => files.get(key));
+    if (isTakenAway(key, latest)) return undefined;
+    if (bytes === undefined) return fetchShared(key, fileClass);
+    memory[fileClass].set(key, bytes);
+    return bytes;
+  }
+
+  async function findPath(key: string): Promise<string | undefined> {
+    return isBeingErased(key) ? undefined : read(() => files.findPath(key));
   }
 
   /** What another instance has made; from then on it is here too. */
@@ -113,63 +150,52 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     return bytes;
   }
 
-  /** Drops what fits from memory, and waits for it to be written: what is on disk can be removed. */
-  async function forget(isMeant: (key: string) => boolean): Promise<void> {
-    for (const tier of [memory.plain, memory.custom]) {
-      for (const key of [...tier.keys()].filter(isMeant)) tier.delete(key);
-    }
-    await Promise.all([...writing].filter(([key]) => isMeant(key)).map(([, { done }]) => done));
-  }
-
   return {
-    async get(key, fileClass) {
-      const held = inMemory(key);
-      if (held !== undefined) return held;
-      const bytes = await read(() => files.get(key));
-      if (bytes === undefined) return fetchShared(key, fileClass);
-      memory[fileClass].set(key, bytes);
-      return bytes;
-    },
+    get: (key, fileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
 
-    async has(key, fileClass) {
-      if (inMemory(key) !== undefined) return true;
-      const path = await read(() => files.findPath(key));
-      return path !== undefined || (await fetchShared(key, fileClass)) !== undefined;
-    },
+    has: (key, fileClass) =>
+      asWork(async () => {
+        if (inMemory(key) !== undefined) return true;
+        if ((await findPath(key)) !== undefined) return true;
+        return !isBeingErased(key) && (await fetchShared(key, fileClass)) !== undefined;
+      }),
 
-    put: (key, bytes, fileClass) => keep(key, bytes, fileClass, { isShared: false }),
+    put: (key, bytes, fileClass) => asWork(() => keep(key, bytes, fileClass, { isShared: false })),
 
     async findForReading(key) {
       const underWay = writing.get(key);
       if (underWay !== undefined && underWay.bytes.length <= MAX_HANDED_BYTES) return { bytes: underWay.bytes };
       await underWay?.done;
-      const path = await read(() => files.findPath(key));
+      const path = await findPath(key);
       if (path !== undefined) return { path };
       const bytes = inMemory(key);
       return bytes === undefined ? undefined : { bytes };
     },
 
-    async eraseChannels(channelIds) {
-      await forget((key) => channelIds.has(channelOfPicture(key)));
-      await shared?.eraseChannels(channelIds);
-      return files.eraseChannels(channelIds);
+    async erase(change) {
+      if (!change.includesPictures) return { files: 0, bytes: 0 };
+      erasing.add(change);
+      try {
+        // A file that is being written would appear behind the one that was removed.
+        await Promise.all([...writing].map(([key, { done }]) => concernsPicture(change, key) && done));
+        return await files.erase(change);
+      } finally {
+        erasing.delete(change);
+      }
     },
 
-    async eraseAll() {
-      await forget(() => true);
-      await shared?.eraseAll();
-      return files.eraseAll();
+    stats() {
+      const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
+      return {
+        disk: files.stats(),
+        memory: {
+          entries: plain.entries + custom.entries,
+          bytes: plain.bytes + custom.bytes,
+          maxBytes: maxMemoryBytes,
+        },
+        writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
+      };
     },
-
-    stats: () => ({
-      disk: files.stats(),
-      memory: {
-        entries: memory.plain.size + memory.custom.size,
-        bytes: memory.plain.calculatedSize + memory.custom.calculatedSize,
-        maxBytes: maxMemoryBytes,
-      },
-      writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
-    }),
     isWorking: () => isWorking,
 
     async close() {
@@ -179,9 +205,8 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   };
 }
 
-/** With 0 bytes it keeps nothing. */
-function createMemory(maxBytes: number): LRUCache<string, Buffer> {
-  return new LRUCache({ maxSize: Math.max(1, Math.floor(maxBytes)), sizeCalculation: sizeOf });
+function createMemory(changes: Changes, maxBytes: number): MemoryTier<Buffer> {
+  return createMemoryTier({ changes, maxBytes, sizeOf, concerns: concernsPicture });
 }
 
 function sizeOf(bytes: Buffer, key: string): number {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
+import { changeOfChannels } from './change.ts';
+import { createChanges } from './changes.ts';
+import { channelIdsIn } from './mentions.ts';
 import { createReadThrough, type Loaded } from './read-through.ts';
 import type { Store, StoredEntry } from './store.ts';
 
@@ -38,10 +41,13 @@ function memoryStore({ isShared = false } = {}): TestStore {
 }
 
 function setUp(store = memoryStore(), clock = createManualClock()) {
+  const changes = createChanges();
   const refused: string[] = [];
   const cache = createReadThrough<string>({
     isValue: (value): value is string => typeof value === 'string',
     onRefused: (key) => refused.push(key),
+    channelIdsOf: channelIdsIn,
+    changes,
     store,
     clock,
     freshMs: HOUR_MS,
@@ -55,7 +61,7 @@ function setUp(store = memoryStore(), clock = createManualClock()) {
       loads += 1;
       return { value, ...more };
     };
-  return { cache, store, clock, refused, load, loads: () => loads };
+  return { cache, changes, store, clock, refused, load, loads: () => loads };
 }
 
 const fail = async () => {
@@ -255,6 +261,127 @@ describe('the read-through cache', () => {
       await Promise.all([1, 2, 3].map(() => cache.get('k', load('b'), WAIT)));
       expect(store.reads).toEqual(['k', 'k']);
     });
+  });
+
+  describe('a change', () => {
+    const ID = 'UCgone_________________A';
+    const KEY = `channel1:${ID}`;
+    const CHANGE = changeOfChannels(new Set([ID]));
+
+    test('takes from memory what names the channel in key or value, and nothing else', async () => {
+      const { cache, changes, store, load } = setUp();
+      for (const [key, value] of [
+        [KEY, 'a'],
+        ['name1:handle:gone', ID],
+        ['name1:handle:kept', 'b'],
+      ] as const) {
+        await cache.get(key, load(value), WAIT);
+      }
+      store.entries.clear();
+      changes.announce(CHANGE);
+      const kinds = await Promise.all(
+        [KEY, 'name1:handle:gone', 'name1:handle:kept'].map(
+          async (key) => (await cache.get(key, load('c'), WAIT)).outcome.kind,
+        ),
+      );
+      expect(kinds).toEqual(['miss', 'miss', 'hit']);
+    });
+
+    test('frees what it takes', async () => {
+      const { cache, changes, load } = setUp();
+      await cache.get(KEY, load('a'), WAIT);
+      changes.announce(CHANGE);
+      await changes.sweep();
+      expect(cache.stats().memory).toMatchObject({ entries: 0, bytes: 0 });
+    });
+
+    test('keeps a load that began before it from being kept, and from being joined', async () => {
+      const { cache, changes, store, load } = setUp();
+      const before = Promise.withResolvers<Loaded<string>>();
+      const began = Promise.withResolvers<void>();
+      const waiting = cache.get(
+        KEY,
+        () => {
+          began.resolve();
+          return before.promise;
+        },
+        WAIT,
+      );
+      await began.promise;
+      changes.announce(CHANGE);
+      expect(await cache.get(KEY, load('new'), WAIT)).toMatchObject({
+        value: 'new',
+        outcome: { kind: 'miss', isStored: true },
+      });
+      before.resolve({ value: 'old' });
+      expect(await waiting).toMatchObject({ value: 'old', outcome: { isStored: false } });
+      expect((await cache.get(KEY, load('newer'), WAIT)).value).toBe('new');
+      expect(store.entries.get(KEY)?.value).toContain('new');
+    });
+
+    test('keeps what such a load brings along from being kept', async () => {
+      const { cache, changes, store, load } = setUp();
+      const before = Promise.withResolvers<void>();
+      const began = Promise.withResolvers<void>();
+      const waiting = cache.get(
+        'name1:handle:gone',
+        async () => {
+          began.resolve();
+          await before.promise;
+          await cache.put(KEY, load('old'));
+          await cache.get(`${KEY}:more`, load('old'), WAIT);
+          return { value: ID };
+        },
+        WAIT,
+      );
+      await began.promise;
+      changes.announce(CHANGE);
+      before.resolve();
+      await waiting;
+      expect([...store.entries.keys(), cache.stats().memory.entries]).toEqual([0]);
+    });
+
+    test('keeps what was being read from the store from coming back', async () => {
+      const { cache, changes, store, clock, load } = setUp();
+      const read = Promise.withResolvers<StoredEntry>();
+      store.get = () => read.promise;
+      const reading = cache.get(KEY, load('new'), WAIT);
+      changes.announce(CHANGE);
+      read.resolve({ value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() });
+      await reading;
+      store.get = async () => undefined;
+      expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
+    });
+
+    test('keeps a change of a value that began before it from bringing the value back', async () => {
+      const { cache, changes, store, load } = setUp();
+      await cache.get(KEY, load('old'), WAIT);
+      const patching = cache.patch(KEY, (value) => `${value} changed`);
+      changes.announce(CHANGE);
+      await patching;
+      store.entries.clear();
+      expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
+    });
+
+    test('takes absent names that it lists', async () => {
+      const { cache, changes, store, load } = setUp();
+      const absent = async () => {
+        throw new AppError('channel_not_found', 'gone');
+      };
+      for (const name of ['a', 'b']) await cache.get(`name1:handle:${name}`, absent, WAIT).catch(() => undefined);
+      store.entries.clear();
+      changes.announce({ ...CHANGE, names: new Set(['handle:a']) });
+      expect((await cache.get('name1:handle:a', load(ID), WAIT)).value).toBe(ID);
+      await expect(cache.get('name1:handle:b', load(ID), WAIT)).rejects.toMatchObject({ code: 'channel_not_found' });
+    });
+  });
+
+  test('bounds what is being loaded', async () => {
+    const { cache } = setUp();
+    const never = () => new Promise<never>(() => undefined);
+    for (let number = 0; number < 10_000; number += 1) void cache.get(`key ${number}`, never, WAIT);
+    await expect(cache.get('another', never, WAIT)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1_000 });
+    expect(cache.stats().loading).toEqual({ entries: 10_000, maxEntries: 10_000 });
   });
 
   test('does not look into a store of its own for what is in memory', async () => {

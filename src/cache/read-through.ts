@@ -1,10 +1,15 @@
-import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { asWork } from '../lib/request-context.ts';
 import { currentSpan } from '../lib/tracing/span.ts';
-import { createEntry, type Entry, freshLeftMs, isServable, valueIn } from './entry.ts';
+import { concernsEntry } from './change.ts';
+import type { Changes } from './changes.ts';
+import { createEntry, type Entry, freshLeftMs, isServable } from './entry.ts';
+import { createLoads } from './loads.ts';
+import { createMemoryTier, type MemoryStats } from './memory-tier.ts';
 import type { Store } from './store.ts';
 import { type Content, readStoredForm, writeStoredForm } from './stored-form.ts';
 import { tracedLookUp } from './traced-look-up.ts';
@@ -48,7 +53,10 @@ export interface ReadThroughOptions<V> {
   readonly isValue: (value: unknown, key: string) => value is V;
   /** Called for a stored value that does not fit. */
   readonly onRefused?: (key: string) => void;
+  /** The channels that a value names: it goes with each of them. */
+  readonly channelIdsOf: (value: V) => readonly string[];
   readonly store: Store;
+  readonly changes: Changes;
   readonly clock: Clock;
   readonly freshMs: number;
   /** How long after it was loaded a value may be served when it cannot be loaded anew. */
@@ -77,11 +85,9 @@ export interface ReadThrough<V> {
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the value under the key, if there is one, and leaves its age alone. */
   patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Drops from memory what fits; the store is the caller's. `value` is absent for "no such channel". */
-  forget(isMeant: (key: string, value: V | undefined) => boolean): void;
   /** Lets the next request load what could not be loaded a moment ago. */
   forgetFailures(): void;
-  stats(): { entries: number; bytes: number; loading: number };
+  stats(): { readonly memory: MemoryStats; readonly loading: HolderStats };
 }
 
 /** "No such channel" is true for a minute (docs/decisions.md). */
@@ -92,11 +98,6 @@ interface Outcome<V> {
   readonly entry: Entry<V>;
   /** Another instance had loaded it meanwhile: nothing was asked for. */
   readonly isFound: boolean;
-}
-
-interface PendingLoad<V> {
-  readonly loadId: string;
-  readonly result: Promise<Outcome<V>>;
 }
 
 interface NewLoad<V> {
@@ -113,15 +114,17 @@ interface NewLoad<V> {
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
   const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
-  const { retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = options;
+  const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
   const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS };
-  const memory = new LRUCache<string, Entry<V>>({
-    // With 0 bytes it keeps nothing: the library takes no bound below 1.
-    maxSize: Math.max(1, options.maxMemoryBytes),
-    sizeCalculation: (entry, key) => entry.bytes + 2 * key.length,
+  const memory = createMemoryTier<Entry<V>>({
+    changes,
+    maxBytes: maxMemoryBytes,
+    sizeOf: (entry) => entry.bytes,
+    concerns: (change, key, { content }) =>
+      concernsEntry(change, key, 'value' in content ? channelIdsOf(content.value) : []),
   });
-  /** The last load of each key; an earlier one with another `loadId` may still be running. */
-  const pending = new Map<string, PendingLoad<V>>();
+  const loads = createLoads<Outcome<V>>();
+  let failuresSince = Number.NEGATIVE_INFINITY;
 
   function findHeld(key: string): Entry<V> | undefined {
     const held = memory.get(key);
@@ -137,7 +140,13 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       return undefined;
     }
     const { storedAtMs, value } = stored;
-    const entry = createEntry(clock, { ...form, storedAtMs, staleMs, isStored: true, characters: value.length });
+    const entry = createEntry(clock, {
+      ...form,
+      storedAtMs,
+      staleMs,
+      isStored: true,
+      characters: key.length + value.length,
+    });
     if (!isServable(entry, clock)) return undefined;
     // A load that finished meanwhile is newer than what the store had.
     const held = memory.get(key);
@@ -160,52 +169,37 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   ): Entry<V> {
     const text = writeStoredForm({ content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
-    const entry = createEntry(clock, { ...form, isStored: isStorable, characters: text.length });
-    memory.set(key, entry);
+    const characters = key.length + text.length;
+    const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
+    if (!memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
     if (isStorable) void store.set(key, { value: text, storedAtMs }, keptMs);
     return entry;
   }
 
-  function findPending(key: string, loadId: string): Promise<Outcome<V>> | undefined {
-    const found = pending.get(key);
-    return found?.loadId === loadId ? found.result : undefined;
-  }
-
   function startLoad(key: string, { load, loadId, previous, isWanted }: NewLoad<V>): Promise<Outcome<V>> {
-    const started: PendingLoad<V> = { loadId, result: run() };
-    pending.set(key, started);
-    // Whoever waits sees the failure; a load that nobody waits for must not end the process.
-    started.result.catch(() => undefined);
-    return started.result;
+    return loads.start(key, loadId, async (isLatest) => {
+      function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Outcome<V> {
+        const form = { content, freshMs: freshForMs, staleMs, isStored: false, characters: 0 };
+        const entry = isLatest() ? keep(key, content, freshForMs, isStorable) : createEntry(clock, form);
+        return { entry, isFound: false };
+      }
 
-    async function run(): Promise<Outcome<V>> {
-      // The first step must not run before the load is registered, or a second caller would start another.
-      await Promise.resolve();
       try {
         const found = isWanted === undefined ? undefined : await findStored(key);
         if (found !== undefined && isWanted?.(found)) return { entry: found, isFound: true };
-        const loaded = await load(previous && valueIn(previous.content));
+        const loaded = await load(valueIn(previous));
         return finish({ value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
           return finish({ absent: error.message }, ABSENT_FRESH_MS, true);
         }
         if (previous !== undefined) {
-          previous.lastFailure = { loadId, retryAtMs: clock.monotonic() + retryFailedLoadMs };
+          previous.lastFailure = { loadId, atMs: clock.monotonic() };
         }
         throw error;
-      } finally {
-        if (pending.get(key) === started) pending.delete(key);
       }
-    }
-
-    function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Outcome<V> {
-      const isLatest = pending.get(key) === started;
-      const form = { content, freshMs: freshForMs, staleMs, isStored: false, characters: 0 };
-      const entry = isLatest ? keep(key, content, freshForMs, isStorable) : createEntry(clock, form);
-      return { entry, isFound: false };
-    }
+    });
   }
 
   function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
@@ -219,11 +213,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   async function get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>> {
     const { staleWaitMs, isCurrent = alwaysCurrent, loadId = '' } = options;
     const isWanted = (entry: Entry<V>) => freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
-    const joined = findPending(key, loadId);
+    const joined = loads.find(key, loadId);
     const held = findHeld(key);
     const entry = held ?? (await findStored(key));
     if (entry !== undefined && isWanted(entry)) return answer(entry, HIT);
-    const running = joined ?? findPending(key, loadId);
+    const running = joined ?? loads.find(key, loadId);
     const previous = entry !== undefined && 'value' in entry.content ? entry : undefined;
     if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
       return answer(previous, { ...STALE, reason: 'upstream failed' });
@@ -248,59 +242,54 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    return lastFailure?.loadId === loadId && lastFailure.retryAtMs > clock.monotonic();
+    if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
+    return clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
   async function refresh(key: string, load: Load<V>, { loadId = '' }: LoadIdentity = {}): Promise<Cached<V>> {
-    const running = findPending(key, loadId);
+    const running = loads.find(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
-    const result = running ?? findPending(key, loadId) ?? startLoad(key, { load, loadId, previous });
+    const result = running ?? loads.find(key, loadId) ?? startLoad(key, { load, loadId, previous });
     return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   /** What is in memory and fresh needs no span: there is nothing to wait for. */
   function isHeld(key: string, isCurrent: (value: V) => boolean = alwaysCurrent): boolean {
-    const entry = memory.peek(key);
+    const entry = findHeld(key);
     return entry !== undefined && freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
   }
 
   return {
-    get(key, load, options) {
-      if (currentSpan() === undefined || isHeld(key, options.isCurrent)) return get(key, load, options);
-      return tracedLookUp(name, () => get(key, load, options));
-    },
+    get: (key, load, options) =>
+      asWork(() => {
+        if (currentSpan() === undefined || isHeld(key, options.isCurrent)) return get(key, load, options);
+        return tracedLookUp(name, () => get(key, load, options));
+      }),
 
-    async find(key) {
-      const entry = await find(key);
-      return entry && valueIn(entry.content);
-    },
+    find: (key) => asWork(async () => valueIn(await find(key))),
 
-    refresh: (key, load, identity) => tracedLookUp(name, () => refresh(key, load, identity)),
+    refresh: (key, load, identity) => asWork(() => tracedLookUp(name, () => refresh(key, load, identity))),
 
-    async put(key, load) {
-      const entry = await find(key);
-      const loaded = await load(entry && valueIn(entry.content));
-      keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
-    },
+    put: (key, load) =>
+      asWork(async () => {
+        const loaded = await load(valueIn(await find(key)));
+        keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+      }),
 
-    async patch(key, change) {
-      // A load under way would overwrite the change.
-      await pending.get(key)?.result.catch(() => undefined);
-      const entry = await find(key);
-      if (entry === undefined || 'absent' in entry.content) return;
-      keep(key, { value: change(entry.content.value) }, entry.freshMs, entry.isStored, entry.storedAtMs);
-    },
-
-    forget(isMeant) {
-      const meant = [...memory.entries()].filter(([key, entry]) => isMeant(key, valueIn(entry.content)));
-      for (const [key] of meant) memory.delete(key);
-    },
+    patch: (key, change) =>
+      asWork(async () => {
+        // A load under way would overwrite the change.
+        await loads.ended(key);
+        const entry = await find(key);
+        if (entry === undefined || 'absent' in entry.content) return;
+        keep(key, { value: change(entry.content.value) }, entry.freshMs, entry.isStored, entry.storedAtMs);
+      }),
 
     forgetFailures() {
-      for (const entry of memory.values()) entry.lastFailure = undefined;
+      failuresSince = clock.monotonic();
     },
 
-    stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, loading: pending.size }),
+    stats: () => ({ memory: memory.stats(), loading: loads.stats() }),
   };
 }
 
@@ -313,4 +302,8 @@ function alwaysCurrent(): boolean {
 
 function isUsable<V>(entry: Entry<V>, isCurrent: (value: V) => boolean): boolean {
   return 'absent' in entry.content || isCurrent(entry.content.value);
+}
+
+function valueIn<V>(entry: Entry<V> | undefined): V | undefined {
+  return entry !== undefined && 'value' in entry.content ? entry.content.value : undefined;
 }

@@ -4,22 +4,25 @@ import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
 import { type RedisConnection, RedisUnavailable, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
-import { channelOfPicture, digestOfOriginal, formatOfPicture, isPicture } from './keys.ts';
-import { REDIS_KEY_PREFIX } from './redis.ts';
+import { type Change, concernsPicture } from './change.ts';
+import type { Changes } from './changes.ts';
+import { digestOfOriginal, formatOfPicture, isPicture } from './keys.ts';
+import { REDIS_KEY_PREFIX, storeInRedis } from './redis.ts';
+import { isLater, type SharedChanges } from './shared-changes.ts';
 
 /** Pictures that one instance has made and the others need not make again. Failures to read or write are misses. */
 export interface SharedPictures {
   get(key: string): Promise<Buffer | undefined>;
   /** Keeps the picture unless it is too large. */
   set(key: string, bytes: Buffer): Promise<void>;
-  /** Rejects with `RedisUnavailable`. */
-  eraseChannels(channelIds: ReadonlySet<string>): Promise<void>;
-  /** Rejects with `RedisUnavailable`. */
-  eraseAll(): Promise<void>;
+  /** Removes the pictures that the change concerns. Rejects with `RedisUnavailable`. */
+  erase(change: Change): Promise<void>;
 }
 
 export interface SharedPicturesOptions {
   readonly connection: RedisConnection;
+  readonly changes: Changes;
+  readonly sharedChanges: Pick<SharedChanges, 'position'>;
   readonly maxPictureBytes: number;
   /** Called for a value that is not the picture that its key names. */
   readonly onRefused?: (key: string) => void;
@@ -30,24 +33,15 @@ const BLOB_STRING: typeof RESP_TYPES.BLOB_STRING = 36;
 /** As long as a picture is fresh: instances that need it for longer have it on their own disk by then. */
 const KEPT_MS = 86_400_000;
 /**
- * Goes up with the form of the value: a checksum and the picture's bytes. Form 1, the bytes alone, had its keys without
- * this; it is not read any more and still erased.
+ * Goes up with the form of the value: a checksum, the writer's position among the shared changes behind its length, and
+ * the picture's bytes. Form 1, the bytes alone, had its keys without this; it is not read any more and still erased.
  */
 const FORM = 'bytes2:';
 const CHECKSUM_BYTES = 4;
+const POSITION_AT = CHECKSUM_BYTES + 1;
 
 export function createSharedPictures(options: SharedPicturesOptions): SharedPictures {
-  const { connection, maxPictureBytes, onRefused } = options;
-
-  async function erase(isMeant: (key: string) => boolean): Promise<void> {
-    for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*/*`)) {
-      const meant = keys.filter((redisKey) => {
-        const key = findPictureKey(redisKey);
-        return key !== undefined && isMeant(key);
-      });
-      if (meant.length > 0) await connection.run((redis) => redis.unlink(meant));
-    }
-  }
+  const { connection, changes, sharedChanges, maxPictureBytes, onRefused } = options;
 
   /** `null` where there is nothing, `undefined` where there is another type. */
   async function valueUnder(key: string): Promise<Buffer | null | undefined> {
@@ -66,22 +60,35 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
     async get(key) {
       const value = await valueUnder(key);
       if (value === null) return undefined;
-      const bytes = value === undefined ? undefined : unpack(key, value);
-      if (bytes === undefined) onRefused?.(key);
-      return bytes;
+      const found = value === undefined ? undefined : unpack(key, value);
+      if (found === undefined) {
+        onRefused?.(key);
+        return undefined;
+      }
+      const isTakenAway = (change: Change) => concernsPicture(change, key);
+      return changes.hasBeyond((id) => isLater(id, found.position), isTakenAway) ? undefined : found.bytes;
     },
     async set(key, bytes) {
       if (bytes.length > maxPictureBytes) return;
-      const value = pack(key, bytes);
+      const position = sharedChanges.position();
+      const value = pack(key, position, bytes);
       try {
-        await connection.run((redis) => redis.set(REDIS_KEY_PREFIX + FORM + key, value, { PX: KEPT_MS }));
+        await connection.run((redis) => storeInRedis(redis, FORM + key, { value, ttlMs: KEPT_MS, position }));
       } catch (error) {
         // The connection itself reports that Redis is not used.
         if (!(error instanceof RedisUnavailable)) throw error;
       }
     },
-    eraseChannels: (channelIds) => erase((key) => channelIds.has(channelOfPicture(key))),
-    eraseAll: () => erase(() => true),
+    async erase(change) {
+      if (!change.includesPictures) return;
+      for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*/*`)) {
+        const going = keys.filter((redisKey) => {
+          const key = findPictureKey(redisKey);
+          return key !== undefined && concernsPicture(change, key);
+        });
+        if (going.length > 0) await connection.run((redis) => redis.unlink(going));
+      }
+    },
   };
 }
 
@@ -92,18 +99,21 @@ export function findPictureKey(redisKey: string): string | undefined {
   return isPicture(key) ? key : undefined;
 }
 
-function pack(key: string, bytes: Buffer): Buffer {
-  const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32BE(checksumOf(key, bytes));
-  return Buffer.concat([checksum, bytes]);
+function pack(key: string, position: string, bytes: Buffer): Buffer {
+  const value = Buffer.concat([Buffer.alloc(POSITION_AT), Buffer.from(position), bytes]);
+  value.writeUInt8(position.length, CHECKSUM_BYTES);
+  value.writeUInt32BE(checksumOf(key, value.subarray(CHECKSUM_BYTES)));
+  return value;
 }
 
-/** The picture; `undefined` for a damaged value, and for one that is no picture of the kind that the key names. */
-function unpack(key: string, value: Buffer): Buffer | undefined {
-  if (value.length <= CHECKSUM_BYTES) return undefined;
-  const bytes = value.subarray(CHECKSUM_BYTES);
-  const isWhole = checksumOf(key, bytes) === value.readUInt32BE();
-  return isWhole && isNamedBy(key, bytes) ? bytes : undefined;
+/** `undefined` for a damaged value, and for one that is no picture of the kind that the key names. */
+function unpack(key: string, value: Buffer): { readonly position: string; readonly bytes: Buffer } | undefined {
+  if (value.length <= POSITION_AT) return undefined;
+  if (checksumOf(key, value.subarray(CHECKSUM_BYTES)) !== value.readUInt32BE()) return undefined;
+  const bytesAt = POSITION_AT + value.readUInt8(CHECKSUM_BYTES);
+  const bytes = value.subarray(bytesAt);
+  if (!isNamedBy(key, bytes)) return undefined;
+  return { position: value.toString('latin1', POSITION_AT, bytesAt), bytes };
 }
 
 function isNamedBy(key: string, bytes: Buffer): boolean {
@@ -114,6 +124,6 @@ function isNamedBy(key: string, bytes: Buffer): boolean {
 }
 
 /** Over the key too: a picture is of use under its own key alone. */
-function checksumOf(key: string, bytes: Buffer): number {
-  return crc32(bytes, crc32(key));
+function checksumOf(key: string, content: Buffer): number {
+  return crc32(content, crc32(key));
 }

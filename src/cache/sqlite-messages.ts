@@ -1,3 +1,4 @@
+import type { Change } from './change.ts';
 import type { StoredEntry } from './store.ts';
 
 /** What the worker thread is started with. */
@@ -10,7 +11,7 @@ export type Operation =
   | { readonly name: 'get'; readonly key: string }
   | { readonly name: 'set'; readonly key: string; readonly entry: StoredEntry; readonly ttlMs: number }
   | { readonly name: 'delete'; readonly key: string }
-  | { readonly name: 'erase-channels'; readonly channelIds: ReadonlySet<string>; readonly afterRow: number }
+  | { readonly name: 'erase'; readonly change: Change; readonly afterRow: number }
   | { readonly name: 'finish-erasing' }
   | { readonly name: 'erase-all' }
   | { readonly name: 'close' };

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { changeOfChannels, EVERYTHING } from './change.ts';
 import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -115,7 +116,7 @@ describe('a cache.db of a newer version', () => {
     const { path, open } = await setUp();
     changeDatabase(path, 'PRAGMA user_version = 999');
     const store = open();
-    await store.eraseAll();
+    await store.erase(EVERYTHING);
     await store.set('key', entryOf('value'), HOUR_MS);
     expect(await store.get('key')).toEqual(entryOf('value'));
   });
@@ -136,7 +137,7 @@ describe('what was erased from cache.db', () => {
       if (round % 3 === 0) await store.delete(`search1:20:words ${round}`);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
-    await store.eraseChannels(new Set([CHANNEL]));
+    await store.erase(changeOfChannels(new Set([CHANNEL])));
     expect(await bytesIn(directory)).not.toContain(SECRET);
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
@@ -147,7 +148,7 @@ describe('what was erased from cache.db', () => {
     for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
     clock.advance(1_000);
     for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
-    await store.eraseChannels(new Set([CHANNEL]));
+    await store.erase(changeOfChannels(new Set([CHANNEL])));
     expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 });

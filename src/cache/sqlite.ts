@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { isEverything } from './change.ts';
 import type { ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
@@ -102,18 +103,19 @@ export function createSqliteStore(options: SqliteStoreOptions): ErasableStore {
     async delete(key) {
       await call({ name: 'delete', key });
     },
-    async eraseChannels(channelIds) {
+    async erase(change) {
+      if (isEverything(change)) {
+        await call({ name: 'erase-all' });
+        return [];
+      }
       const keys: string[] = [];
       for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
-        const step = (await call({ name: 'erase-channels', channelIds, afterRow })) as ErasingStep;
+        const step = (await call({ name: 'erase', change, afterRow })) as ErasingStep;
         keys.push(...step.erasedKeys);
         afterRow = step.lastRow;
       }
       await call({ name: 'finish-erasing' });
       return keys;
-    },
-    async eraseAll() {
-      await call({ name: 'erase-all' });
     },
     async close() {
       if (isClosed) return;

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
+import { isWrongType, type RedisConnection } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
 import { lookInto } from './cache-schema.ts';
 import { fileBytesOf } from './file-names.ts';
@@ -47,7 +47,7 @@ export type Statistics = Readonly<Partial<Record<StoredKind, KindStatistics>>>;
 /** How a value begins that says "no such channel" (`read-through.ts`). */
 const ABSENT_PREFIX = '{"absent":';
 /** Of a value in Redis: enough for the time and that prefix. */
-const HEAD_BYTES = 40;
+const HEAD_BYTES = 80;
 
 /**
  * Of `cache.db`, also while a service uses it; changes nothing. `undefined` where there is none.
@@ -84,7 +84,8 @@ export async function readRedisStatistics(connection: RedisConnection): Promise<
       const key = storeKeyOf(redisKey);
       const [storedAt = '', value = ''] = head.split(' ', 2);
       const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
-      const oldestMs = isPicture(key) ? undefined : Number(storedAt);
+      // Behind the time stands which changes the writer knew.
+      const oldestMs = isPicture(key) ? undefined : Number.parseFloat(storedAt);
       counter.add(kind, { entries: 1, bytes: redisKey.length - REDIS_KEY_PREFIX.length + length, oldestMs });
     }
   }
@@ -101,22 +102,22 @@ interface ValueHead {
   readonly head: string;
 }
 
+/** Those of texts: a key of another type is not ours. */
 async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
-  const heads = await Promise.all(keys.map((key) => readHead(connection, key)));
+  const heads = await connection.run((redis) =>
+    Promise.all(
+      keys.map(async (redisKey): Promise<ValueHead | undefined> => {
+        try {
+          const [length, head] = await Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)]);
+          return { redisKey, length, head: head ?? '' };
+        } catch (error) {
+          if (isWrongType(error)) return undefined;
+          throw error;
+        }
+      }),
+    ),
+  );
   return heads.filter((head) => head !== undefined);
-}
-
-/** `undefined` for a key of another type, which is not ours. */
-async function readHead(connection: RedisConnection, redisKey: string): Promise<ValueHead | undefined> {
-  try {
-    const [length, head] = await connection.run((redis) =>
-      Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)]),
-    );
-    return { redisKey, length, head: head ?? '' };
-  } catch (error) {
-    if (error instanceof RedisWrongType) return undefined;
-    throw error;
-  }
 }
 
 /** Of the pictures on disk. */

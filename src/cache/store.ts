@@ -1,3 +1,5 @@
+import type { Change } from './change.ts';
+
 /** A stored value with the time it was stored, wall clock. */
 export interface StoredEntry {
   readonly value: string;
@@ -23,11 +25,9 @@ export interface Store {
 /** A store out of which things can be taken for good: the bytes are gone from its file as well. */
 export interface ErasableStore extends Store {
   /**
-   * Removes every entry whose key or value names one of the channels, in steps that let other calls through.
+   * Removes every entry that the change concerns (`concernsEntry`), in steps that let other calls through.
    *
-   * @returns the keys that went
+   * @returns the keys that went; none where it was emptied as a whole
    */
-  eraseChannels(channelIds: ReadonlySet<string>): Promise<readonly string[]>;
-  /** Removes every entry. */
-  eraseAll(): Promise<void>;
+  erase(change: Change): Promise<readonly string[]>;
 }

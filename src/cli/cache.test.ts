@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { EVERYTHING } from '../cache/change.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { systemClock } from '../lib/clock.ts';
 import { runCacheCommand } from './cache.ts';
@@ -30,7 +31,8 @@ async function clearOnTerminal(directory: string, line: string) {
       purge: {
         purgeChannel: () => Promise.reject(new Error('Nobody asked for that.')),
         purgeChannels: () => Promise.reject(new Error('Nobody asked for that.')),
-        purgeAll: async () => void (await files.eraseAll()),
+        purgeAll: async () => void (await files.erase(EVERYTHING)),
+        apply: () => Promise.reject(new Error('Nobody asked for that.')),
       },
       problems: () => [],
       close: () => files.close(),

@@ -1,7 +1,9 @@
 import { cachePaths } from '../cache/cache-paths.ts';
 import { CacheUnreadableError, lookInto } from '../cache/cache-schema.ts';
+import { createChanges } from '../cache/changes.ts';
 import { type KeptName, keptKey } from '../cache/keys.ts';
 import { createRedisStore } from '../cache/redis.ts';
+import { START } from '../cache/shared-changes.ts';
 import type { Config } from '../config.ts';
 import { createRedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 
@@ -11,7 +13,8 @@ export async function readKeptText(config: Config, name: KeptName): Promise<stri
   if (redisUrl === undefined) return readFromFile(cachePaths(dataDir).database, keptKey(name));
   const connection = await createRedisConnection({ address: redisUrl, onStateChange: () => undefined });
   try {
-    return (await createRedisStore({ connection }).get(keptKey(name)))?.value;
+    const store = createRedisStore({ connection, changes: createChanges(), sharedChanges: { position: () => START } });
+    return (await store.get(keptKey(name)))?.value;
   } catch (error) {
     if (error instanceof RedisUnavailable) return undefined;
     throw error;

@@ -5,6 +5,7 @@ import { createLogger } from '../lib/logger.ts';
 import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createPurge } from '../services/purge.ts';
 import { createPartStates } from './part-states.ts';
+import { createStoreRemovals } from './removals.ts';
 import { createStores } from './stores.ts';
 
 /** The service's stores for a command that empties them, whether the service runs or not. */
@@ -14,10 +15,14 @@ export async function openStores(config: Config) {
   const states = createPartStates(logger, clock);
   const troubles = createTroubleLog({ logger, clock });
   const stores = await createStores({ config, clock, logger, troubles, states, holders: createHolders() });
+  const removals = createStoreRemovals(stores, clock, states);
   return {
-    purge: createPurge(stores),
+    purge: createPurge({ ...stores, removals }),
     /** Why a part cannot be used at the moment. */
     problems: () => states.problems().map(([part, problem]) => `${part}: ${problem}`),
-    close: () => stores.close(),
+    async close() {
+      removals.close();
+      await stores.close();
+    },
   };
 }

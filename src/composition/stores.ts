@@ -1,11 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
 import { cachePaths } from '../cache/cache-paths.ts';
+import { type Changes, createChanges } from '../cache/changes.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { createGuardedStore } from '../cache/guarded-store.ts';
 import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
 import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../cache/read-through.ts';
 import { createRedisStore } from '../cache/redis.ts';
-import { createSharedPictures } from '../cache/shared-pictures.ts';
+import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../cache/shared-changes.ts';
+import { createSharedPictures, type SharedPictures } from '../cache/shared-pictures.ts';
 import { createSqliteStore } from '../cache/sqlite.ts';
 import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config.ts';
@@ -18,7 +20,7 @@ import type { TroubleLog } from '../lib/trouble-log.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
-import { STORED_VALUES } from '../services/stored-values.ts';
+import { CHANNEL_IDS_OF, STORED_VALUES } from '../services/stored-values.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import type { PartStates } from './part-states.ts';
 
@@ -31,14 +33,21 @@ export interface StoresOptions {
   readonly holders: Holders;
   /** Called for a stored value that cannot be one of ours: damaged, or written by somebody else. */
   readonly onRefusedValue?: (key: string) => void;
+  /** Up to where this `DATA_DIR` follows the changes of other instances. */
+  readonly startPosition?: string | undefined;
 }
 
 /** Everything that is kept, in memory, on disk and in Redis. */
 export interface Stores {
   /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
+  readonly changes: Changes;
+  /** With `REDIS_URL` only. */
+  readonly sharedChanges: SharedChanges | undefined;
   readonly store: ErasableStore;
   readonly pictures: PictureCache;
+  /** Those in Redis. */
+  readonly sharedPictures: SharedPictures | undefined;
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
     readonly names: ReadThrough<string>;
@@ -71,26 +80,48 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
       address: config.redisUrl,
       onStateChange: (problem) => states.report('redis', problem === null ? null : `not used (${problem})`),
     }));
-  const unguardedStore = redis
-    ? createRedisStore({ connection: redis, onRefused })
-    : createSqliteStore({
-        path: paths.database,
-        maxBytes: STORE_MAX_BYTES,
-        clock,
-        onEvent: (event) => reportTrouble('cache.db', event),
-      });
+  const changes = createChanges();
+  const sharedChanges = redis
+    ? createSharedChanges({
+        connection: redis,
+        changes,
+        ...(options.startPosition !== undefined && { startPosition: options.startPosition }),
+        onRefused: () => onRefused(CHANGES_KEY),
+      })
+    : undefined;
+  const unguardedStore =
+    redis && sharedChanges
+      ? createRedisStore({ connection: redis, changes, sharedChanges, onRefused })
+      : createSqliteStore({
+          path: paths.database,
+          maxBytes: STORE_MAX_BYTES,
+          clock,
+          onEvent: (event) => reportTrouble('cache.db', event),
+        });
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
   const store = createGuardedStore({
     clock,
     store: unguardedStore,
+    changes,
     readTimeoutMs: STORE_READ_TIMEOUT_MS,
     onStateChange({ isWorking, error }) {
       // Redis has its own line, for all that use it.
       if (!redis) states.report('cache', isWorking ? null : 'cannot be used', error);
     },
   });
+  const sharedPictures =
+    redis && sharedChanges
+      ? createSharedPictures({
+          connection: redis,
+          changes,
+          sharedChanges,
+          maxPictureBytes: SHARED_PICTURE_MAX_BYTES,
+          onRefused,
+        })
+      : undefined;
   const pictures = createPictureCache({
+    changes,
     files: createDiskFileStore({
       directory: paths.pictures,
       maxBytes: config.imageCacheBytes,
@@ -100,9 +131,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
         else logger.debug(event, 'pictures');
       },
     }),
-    ...(redis && {
-      shared: createSharedPictures({ connection: redis, maxPictureBytes: SHARED_PICTURE_MAX_BYTES, onRefused }),
-    }),
+    ...(sharedPictures && { shared: sharedPictures }),
     maxMemoryBytes: shareOf('pictures'),
     onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
   });
@@ -118,29 +147,37 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     return Math.min(shareBytes, Math.floor((MAX_HEAP_SHARE * heapLimitBytes() * MEMORY_SHARES[part]) / HEAP_SHARES));
   }
 
-  function readThrough<V>(kind: keyof typeof LIFETIMES, isValue: ReadThroughOptions<V>['isValue']): ReadThrough<V> {
-    const rules = { ...LIFETIMES[kind], isValue, onRefused };
-    return createReadThrough<V>({ name: kind, store, clock, ...rules, maxMemoryBytes: shareOf(kind) });
+  function readThrough<V>(
+    kind: keyof typeof LIFETIMES,
+    isValue: ReadThroughOptions<V>['isValue'],
+    channelIdsOf: (value: V) => readonly string[],
+  ): ReadThrough<V> {
+    const rules = { ...LIFETIMES[kind], isValue, onRefused, channelIdsOf };
+    return createReadThrough<V>({ name: kind, store, changes, clock, ...rules, maxMemoryBytes: shareOf(kind) });
   }
 
   const caches = {
-    records: readThrough<ChannelEntry>('records', STORED_VALUES.records),
-    names: readThrough<string>('names', STORED_VALUES.names),
-    searches: readThrough<FoundChannels>('searches', STORED_VALUES.searches),
-    originals: readThrough<Original>('originals', STORED_VALUES.originals),
+    records: readThrough<ChannelEntry>('records', STORED_VALUES.records, CHANNEL_IDS_OF.records),
+    names: readThrough<string>('names', STORED_VALUES.names, CHANNEL_IDS_OF.names),
+    searches: readThrough<FoundChannels>('searches', STORED_VALUES.searches, CHANNEL_IDS_OF.searches),
+    originals: readThrough<Original>('originals', STORED_VALUES.originals, CHANNEL_IDS_OF.originals),
   };
 
   holders.add('pictures on disk', () => pictures.stats().disk);
   holders.add('pictures in memory', () => pictures.stats().memory);
   holders.add('pictures being written', () => pictures.stats().writes);
   for (const [kind, cache] of Object.entries(caches)) {
-    const maxBytes = shareOf(kind as keyof typeof caches);
-    holders.add(`${kind} in memory`, () => ({ entries: cache.stats().entries, bytes: cache.stats().bytes, maxBytes }));
-    holders.add(`loads of ${kind}`, () => ({ entries: cache.stats().loading }));
+    holders.add(`${kind} in memory`, () => cache.stats().memory);
+    holders.add(`loads of ${kind}`, () => cache.stats().loading);
   }
+  holders.add('writes to the store', () => store.stats());
+  holders.add('recent changes', () => changes.stats());
 
   return {
     redis: redis || undefined,
+    changes,
+    sharedChanges,
+    sharedPictures,
     store,
     pictures,
     caches,

@@ -1,25 +1,24 @@
 import type { Logger } from '../lib/logger.ts';
 import type { Purge } from '../services/purge.ts';
-import type { PartStates } from './part-states.ts';
+import { RemovalDelayed } from '../services/removals.ts';
 
 export interface TakeDownOptions {
   readonly purge: Pick<Purge, 'purgeChannels'>;
   readonly channelIds: readonly string[];
   readonly logger: Logger;
-  readonly states: PartStates;
 }
 
 /**
  * Removes what earlier runs have stored of blocked channels. Nobody need wait for it: they are answered with 451
- * whatever is stored. Never rejects; what could not be removed shows in `/readyz` until the next start.
+ * whatever is stored. Never rejects; what cannot be removed is tried again, and shows in `/readyz` until it is gone.
  */
-export async function takeDown({ purge, channelIds, logger, states }: TakeDownOptions): Promise<void> {
+export async function takeDown({ purge, channelIds, logger }: TakeDownOptions): Promise<void> {
   if (channelIds.length === 0) return;
   try {
     const { entries, pictures, pictureBytes } = await purge.purgeChannels(channelIds);
     if (pictures === 0 && Object.keys(entries).length === 0) return;
     logger.info({ entries, pictures, pictureBytes }, 'removed what was stored of blocked channels');
   } catch (error) {
-    states.report('blocked channels', 'what is stored of them could not be removed; the next start tries again', error);
+    if (!(error instanceof RemovalDelayed)) logger.error({ err: error }, 'a take-down failed: a bug');
   }
 }

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { channelRefsOfName } from '../domain/channel-url.ts';
 import type { Purge } from '../services/purge.ts';
+import { RemovalDelayed } from '../services/removals.ts';
 
 export interface PurgeRouteOptions {
   readonly purge: Purge;
@@ -29,16 +30,25 @@ export function addPurgeRoute(app: FastifyInstance, { purge, dataDir }: PurgeRou
     if (body.dataDir !== undefined && body.dataDir !== realpathSync(dataDir)) {
       return refuse(reply, 409, 'This service has another DATA_DIR.');
     }
-    if (body.everything === true) {
-      await purge.purgeAll();
-      return reply.send({});
+    try {
+      return await carryOut(purge, body, reply);
+    } catch (error) {
+      if (!(error instanceof RemovalDelayed)) throw error;
+      return refuse(reply, 503, `Everything else is removed; ${error.message}, and tried again until it is gone.`);
     }
-    const refs = channelRefsOfName(String(body.channel ?? ''));
-    if (refs.length === 0) return refuse(reply, 400, 'Name a channel ID, an @handle or a channel page’s URL.');
-    const purged = await purge.purgeChannel(refs);
-    if (purged === undefined) return refuse(reply, 404, 'Nothing is kept by that name.');
-    return reply.send(purged);
   });
+}
+
+async function carryOut(purge: Purge, body: Record<string, unknown>, reply: FastifyReply): Promise<FastifyReply> {
+  if (body.everything === true) {
+    await purge.purgeAll();
+    return reply.send({});
+  }
+  const refs = channelRefsOfName(String(body.channel ?? ''));
+  if (refs.length === 0) return refuse(reply, 400, 'Name a channel ID, an @handle or a channel page’s URL.');
+  const purged = await purge.purgeChannel(refs);
+  if (purged === undefined) return refuse(reply, 404, 'Nothing is kept by that name.');
+  return reply.send(purged);
 }
 
 function refuse(reply: FastifyReply, status: number, detail: string): FastifyReply {

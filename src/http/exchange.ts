@@ -16,6 +16,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   /** Set before anything is answered. */
   admission: Admission | undefined;
+  /** The latest change (`lib/change-count.ts`) before anything was looked up for it. */
+  changeBefore: number;
   /** Why it is refused, whatever its path. */
   fault: unknown;
   /** As the router knows it: `/api/channel/:identifier`; unset for what it does not know. */

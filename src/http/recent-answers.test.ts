@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { latestChange, nextChange } from '../lib/change-count.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
@@ -15,6 +16,7 @@ function exchangeFor(path: string, headers: Record<string, string> = {}, query =
     base: 'http://pennant.test',
     request: { method: 'GET', headers } as unknown as IncomingMessage,
     admission: undefined,
+    changeBefore: latestChange(),
     fault: undefined,
     route: '/:identifier',
     isLast: false,
@@ -91,6 +93,32 @@ describe('the micro-cache', () => {
       return [etag, recent.find(exchangeFor('/a', { 'if-none-match': etag }))];
     });
     for (const [etag, answer] of answered) expect(answer).toMatchObject({ status: 304, headers: { etag } });
+  });
+
+  it('forgets everything when something is purged or imported', () => {
+    const recent = create();
+    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    nextChange();
+    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+    expect(recent.stats()).toMatchObject({ entries: 0, bytes: 0 });
+  });
+
+  it('does not keep the response to a request that came before that', () => {
+    const recent = create();
+    const exchange = exchangeFor('/a');
+    nextChange();
+    recent.keep(exchange, answerOf(1, 'body'));
+    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+  });
+
+  it('keeps nothing over the sleep of a suspended machine', () => {
+    const clock = createManualClock();
+    const recent = createRecentAnswers({ clock });
+    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    clock.jumpWallClock(999);
+    expect(recent.find(exchangeFor('/a'))).toBeDefined();
+    clock.jumpWallClock(1);
+    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
   });
 
   const text = (number: number) => `${number}`.padEnd(100, 'ü');

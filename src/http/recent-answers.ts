@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -33,18 +34,30 @@ interface RecentAnswer {
   readonly route: string | undefined;
   readonly isNegotiated: boolean;
   readonly untilMs: number;
+  /** The monotonic clock stands still while a machine is suspended. */
+  readonly untilWallMs: number;
 }
 
 export function createRecentAnswers({ clock, maxBytes = DEFAULT_MAX_BYTES }: RecentAnswersOptions): RecentAnswers {
   const recent = new LRUCache<string, RecentAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  let latest = latestChange();
+
+  /** What was answered before a change may not be answered any more. */
+  function forgetChanged(): void {
+    if (latest === latestChange()) return;
+    latest = latestChange();
+    recent.clear();
+  }
 
   return {
     find(exchange) {
+      forgetChanged();
       const { request } = exchange;
       if (request.method === 'OPTIONS') return undefined;
       const key = keyOf(exchange);
       const found = key === undefined ? undefined : recent.get(key);
-      if (found === undefined || found.untilMs <= clock.monotonic()) return undefined;
+      if (found === undefined || found.untilMs <= clock.monotonic() || found.untilWallMs <= clock.now())
+        return undefined;
       exchange.route = found.route;
       exchange.isNegotiated = found.isNegotiated;
       const unchangedEtag = findUnchangedEtag(request.headers, found.validators);
@@ -52,14 +65,17 @@ export function createRecentAnswers({ clock, maxBytes = DEFAULT_MAX_BYTES }: Rec
     },
 
     keep(exchange, answer) {
-      if (answer.repeatableBy === undefined) return;
+      if (answer.repeatableBy === undefined || exchange.changeBefore !== latestChange()) return;
+      forgetChanged();
       const key = keyOf(exchange);
       if (key === undefined) return;
       // Without `repeatableBy` it is not kept once more when it is given again: it would never grow old.
       const { repeatableBy: validators, ...repeated } = answer;
       const { route, isNegotiated } = exchange;
       const untilMs = clock.monotonic() + REPEATABLE_MS;
-      recent.set(compactCopy(key), { answer: encoded(repeated), validators, route, isNegotiated, untilMs });
+      const untilWallMs = clock.now() + REPEATABLE_MS;
+      const kept = { answer: encoded(repeated), validators, route, isNegotiated, untilMs, untilWallMs };
+      recent.set(compactCopy(key), kept);
     },
 
     stats: () => ({ entries: recent.size, bytes: recent.calculatedSize, maxBytes }),

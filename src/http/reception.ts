@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
 import type { Answer } from './answer.ts';
@@ -58,6 +59,7 @@ export function createReception(options: ReceptionOptions): Reception {
 
   function goOn(exchange: Exchange, response: ServerResponse, admission: Admission, handOn: () => void): void {
     exchange.admission = admission;
+    exchange.changeBefore = latestChange();
     if (!admission.isAllowed) exchange.fault = tooManyRequests(admission, contact);
     const recent = exchange.fault === undefined ? recentAnswers.find(exchange) : undefined;
     if (recent === undefined) handOn();
@@ -89,6 +91,7 @@ export function createReception(options: ReceptionOptions): Reception {
         base: base ?? baseUrls.fallback,
         request,
         admission: undefined,
+        changeBefore: 0,
         fault: findRequestFault({ request, target, authority, base }),
         route: undefined,
         isLast: isLastAfterUpgrade(request),

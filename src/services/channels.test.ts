@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/numbered-source.ts';
+import { createChanges } from '../cache/changes.ts';
 import { createReadThrough } from '../cache/read-through.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import { AppError } from '../domain/errors.ts';
@@ -8,7 +9,7 @@ import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
-import { STORED_VALUES } from './stored-values.ts';
+import { CHANNEL_IDS_OF, STORED_VALUES } from './stored-values.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -58,6 +59,8 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     records: createReadThrough<ChannelEntry>({
       ...LIFETIMES.records,
       isValue: STORED_VALUES.records,
+      channelIdsOf: CHANNEL_IDS_OF.records,
+      changes: createChanges(),
       store,
       clock,
       maxMemoryBytes: 1_000_000,
@@ -65,6 +68,8 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     names: createReadThrough<string>({
       ...LIFETIMES.names,
       isValue: STORED_VALUES.names,
+      channelIdsOf: CHANNEL_IDS_OF.names,
+      changes: createChanges(),
       store,
       clock,
       maxMemoryBytes: 1_000_000,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { createChanges } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import { createReadThrough } from '../cache/read-through.ts';
@@ -70,6 +71,8 @@ function start(): void {
     cache: createReadThrough<Original>({
       store,
       isValue: STORED_VALUES.originals,
+      channelIdsOf: () => [],
+      changes: createChanges(),
       clock,
       freshMs: 24 * HOUR_MS,
       staleMs: 168 * HOUR_MS,

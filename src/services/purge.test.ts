@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { type Change, EVERYTHING } from '../cache/change.ts';
+import { type Announced, type Changes, createChanges } from '../cache/changes.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../cache/keys.ts';
 import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import type { ChannelEntry } from './channels.ts';
 import type { Original } from './originals.ts';
-import { createPurge, type Purge } from './purge.ts';
+import { createPurge, type Purge, type Removed } from './purge.ts';
+import { createRemovals } from './removals.ts';
+import { CHANNEL_IDS_OF } from './stored-values.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
@@ -17,7 +21,7 @@ function handleRef(name: string): ChannelRef {
 }
 
 /** The stores are empty: all that is found is in memory. */
-function inMemory<V>(): ReadThrough<V> {
+function inMemory<V>(channelIdsOf: (value: V) => readonly string[]): ReadThrough<V> {
   return createReadThrough<V>({
     store: {
       get: async () => undefined,
@@ -26,6 +30,8 @@ function inMemory<V>(): ReadThrough<V> {
       close: async () => undefined,
     },
     isValue: (_value): _value is V => true,
+    channelIdsOf,
+    changes,
     clock: createManualClock(),
     freshMs: 1_000,
     staleMs: 1_000,
@@ -39,33 +45,38 @@ let caches: {
   searches: ReadThrough<FoundChannels>;
   originals: ReadThrough<Original>;
 };
+let changes: Changes;
 /** What the stores and the pictures on disk were told. */
-let erased: unknown[];
+let erased: Change[];
 let purge: Purge;
 
 beforeEach(async () => {
-  caches = { records: inMemory(), names: inMemory(), searches: inMemory(), originals: inMemory() };
+  changes = createChanges();
+  caches = {
+    records: inMemory(CHANNEL_IDS_OF.records),
+    names: inMemory(CHANNEL_IDS_OF.names),
+    searches: inMemory(CHANNEL_IDS_OF.searches),
+    originals: inMemory(CHANNEL_IDS_OF.originals),
+  };
   erased = [];
-  purge = createPurge({
-    store: {
-      async eraseChannels(channelIds) {
-        erased.push([...channelIds]);
-        return [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')];
+  function part(name: string, removed: Partial<Removed>) {
+    return {
+      name,
+      async remove(announced: readonly Announced[]) {
+        erased.push(...announced.map(({ change }) => change));
+        return { keys: [], files: 0, fileBytes: 0, ...removed };
       },
-      eraseAll: async () => void erased.push('store'),
-    },
-    pictures: {
-      async eraseChannels(channelIds) {
-        erased.push([...channelIds]);
-        return { files: 7, bytes: 77 };
-      },
-      async eraseAll() {
-        erased.push('pictures');
-        return { files: 0, bytes: 0 };
-      },
-    },
-    caches,
+    };
+  }
+  const removals = createRemovals({
+    clock: createManualClock(),
+    parts: [
+      part('store', { keys: [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')] }),
+      part('pictures', { files: 7, fileBytes: 77 }),
+    ],
+    onStateChange: () => undefined,
   });
+  purge = createPurge({ changes, removals, caches });
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
     await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
@@ -118,14 +129,19 @@ describe('a purge of one channel', () => {
       pictureBytes: 77,
     });
     expect(await left()).toEqual(OTHERS);
-    expect(erased.flat()).toContain(MEANT);
-    expect(erased.flat()).not.toContain(OTHER);
     expect(erased).toHaveLength(2);
+    for (const { channelIds, includesPictures } of erased) {
+      expect([[...channelIds].includes(MEANT), [...channelIds].includes(OTHER), includesPictures]).toEqual([
+        ...[true, false, true],
+      ]);
+    }
   });
 
-  it('by a name that is not known takes nothing', async () => {
-    expect(await purge.purgeChannel([handleRef('nobody')])).toBeUndefined();
-    expect(erased).toEqual([]);
+  it('by a name that is not known takes what is known of the name, and searches without a result', async () => {
+    await purge.purgeChannel([handleRef('nobody')]);
+    for (const change of erased) {
+      expect(change).toMatchObject({ channelIds: new Set(), names: new Set(['handle:nobody']), searches: 'empty' });
+    }
     expect(await left()).toHaveLength(11);
   });
 });
@@ -134,6 +150,6 @@ describe('a purge of everything', () => {
   it('leaves nothing in memory, in the stores and on disk', async () => {
     await purge.purgeAll();
     expect(await left()).toEqual([]);
-    expect(erased).toEqual(['store', 'pictures']);
+    expect(erased).toEqual([EVERYTHING, EVERYTHING]);
   });
 });

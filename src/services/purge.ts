@@ -1,12 +1,18 @@
-import { channelKey, type EntryKind, findEntryKind, nameKey } from '../cache/keys.ts';
-import { mentionsChannel } from '../cache/mentions.ts';
-import type { PictureCache } from '../cache/pictures.ts';
+import { type Change, changeOfChannels, EVERYTHING } from '../cache/change.ts';
+import type { Announced, Changes } from '../cache/changes.ts';
+import { channelKey, type EntryKind, findEntryKind, nameKey, nameOf } from '../cache/keys.ts';
 import type { ReadThrough } from '../cache/read-through.ts';
-import type { ErasableStore } from '../cache/store.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import type { FoundChannels } from '../sources/search-all.ts';
 import type { ChannelEntry } from './channels.ts';
-import type { Original } from './originals.ts';
+import type { Removals } from './removals.ts';
+
+/** What a part has removed. */
+export interface Removed {
+  /** Of entries of stores. */
+  readonly keys: readonly string[];
+  readonly files: number;
+  readonly fileBytes: number;
+}
 
 /** What a purge has taken away. */
 export interface Purged {
@@ -18,54 +24,43 @@ export interface Purged {
 }
 
 export interface PurgedChannel extends Purged {
-  readonly channelId: string;
+  /** `null` where no channel was known by the name, and only that, or searches without a result, was forgotten. */
+  readonly channelId: string | null;
 }
 
 /**
- * Takes things out of memory and of all stores, their bytes included. Other instances keep what they hold in their own
- * memory until it is no longer fresh. Each rejects when a store or the disk does not let go of something.
+ * Takes things out of memory and of all stores, their bytes included, here and with Redis on every instance. What began
+ * before keeps nothing of it afterwards. Each rejects with `RemovalDelayed` when a store or the disk does not let go of
+ * something; that is tried again until it does.
  */
 export interface Purge {
   /**
    * Everything kept of the first of the references that is known here: record, names, originals, pictures, and the
-   * searches that found it. `undefined` where nothing is known by any of the names.
+   * searches that found it; also what is known of the names themselves, and searches that found nothing. `undefined` where
+   * there was nothing of all that.
    */
   purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
   purgeChannels(channelIds: readonly string[]): Promise<Purged>;
   purgeAll(): Promise<void>;
+  /** The same for any change. From its first step on, before it returns, nothing of it is answered from memory. */
+  apply(change: Change): Promise<Purged>;
 }
 
 export interface PurgeOptions {
-  readonly store: Pick<ErasableStore, 'eraseChannels' | 'eraseAll'>;
-  readonly pictures: Pick<PictureCache, 'eraseChannels' | 'eraseAll'>;
-  readonly caches: {
-    readonly records: ReadThrough<ChannelEntry>;
-    readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<FoundChannels>;
-    readonly originals: ReadThrough<Original>;
-  };
+  readonly changes: Changes;
+  readonly removals: Pick<Removals<Removed>, 'remove'>;
+  readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
 }
 
-export function createPurge({ store, pictures, caches }: PurgeOptions): Purge {
-  const { records, names, searches, originals } = caches;
-
-  function forget(channelIds: ReadonlySet<string>): void {
-    const isNamed = (key: string) => mentionsChannel(key, channelIds);
-    records.forget((key, entry) => {
-      const isRedirect = entry !== undefined && 'movedTo' in entry && channelIds.has(entry.movedTo);
-      return isRedirect || isNamed(key);
-    });
-    names.forget((_key, channelId) => channelId !== undefined && channelIds.has(channelId));
-    searches.forget(
-      (key, found) => isNamed(key) || found?.hits.some(({ channelId }) => channelIds.has(channelId)) === true,
-    );
-    originals.forget(isNamed);
-  }
-
-  async function purge(channelIds: ReadonlySet<string>): Promise<Purged> {
-    forget(channelIds);
-    const [keys, erased] = await Promise.all([store.eraseChannels(channelIds), pictures.eraseChannels(channelIds)]);
-    return { entries: countKinds(keys), pictures: erased.files, pictureBytes: erased.bytes };
+export function createPurge({ changes, removals, caches: { records, names } }: PurgeOptions): Purge {
+  async function apply(change: Change): Promise<Purged> {
+    const announced: Announced = changes.announce(change);
+    const removed = await removals.remove([announced]);
+    return {
+      entries: countKinds(removed.flatMap(({ keys }) => keys)),
+      pictures: sum(removed.map(({ files }) => files)),
+      pictureBytes: sum(removed.map(({ fileBytes }) => fileBytes)),
+    };
   }
 
   async function findChannelId(refs: readonly ChannelRef[]): Promise<string | undefined> {
@@ -76,21 +71,31 @@ export function createPurge({ store, pictures, caches }: PurgeOptions): Purge {
     return undefined;
   }
 
+  /** With the one that it redirects to. */
+  async function channelIdsOf(channelId: string): Promise<[string, string]> {
+    const entry = await records.find(channelKey(channelId));
+    return [entry !== undefined && 'movedTo' in entry ? entry.movedTo : channelId, channelId];
+  }
+
   return {
     async purgeChannel(refs) {
-      const channelId = await findChannelId(refs);
-      if (channelId === undefined) return undefined;
-      const entry = await records.find(channelKey(channelId));
-      const movedTo = entry !== undefined && 'movedTo' in entry ? entry.movedTo : channelId;
-      return { channelId: movedTo, ...(await purge(new Set([channelId, movedTo]))) };
+      const found = await findChannelId(refs);
+      const channelIds = found === undefined ? [] : await channelIdsOf(found);
+      const purged = await apply(
+        changeOfChannels(new Set(channelIds), { names: new Set(refs.map(nameOf)), searches: 'empty' }),
+      );
+      const [channelId = null] = channelIds;
+      const isNothing = channelId === null && Object.keys(purged.entries).length === 0;
+      return isNothing ? undefined : { channelId, ...purged };
     },
 
-    purgeChannels: (channelIds) => purge(new Set(channelIds)),
+    purgeChannels: (channelIds) => apply(changeOfChannels(new Set(channelIds))),
 
     async purgeAll() {
-      for (const cache of [records, names, searches, originals]) cache.forget(() => true);
-      await Promise.all([store.eraseAll(), pictures.eraseAll()]);
+      await apply(EVERYTHING);
     },
+
+    apply,
   };
 }
 
@@ -98,4 +103,8 @@ function countKinds(keys: readonly string[]): Purged['entries'] {
   const counts: Partial<Record<EntryKind, number>> = {};
   for (const kind of keys.map(findEntryKind)) if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,5 +1,7 @@
-import { LRUCache } from 'lru-cache';
+import { concernsPicture } from '../cache/change.ts';
+import type { Changes } from '../cache/changes.ts';
 import { refinementKey } from '../cache/keys.ts';
+import { createMemoryTier } from '../cache/memory-tier.ts';
 import type { Store } from '../cache/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
@@ -26,6 +28,7 @@ export type RefineOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
 
 export interface RefinementsOptions {
   readonly store: Store;
+  readonly changes: Changes;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -36,7 +39,7 @@ const RETRY_UNAVAILABLE_MS = 600_000;
 /** Some 25,000 pictures. */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The object of an entry and the cache's own lists (measured; the test compares). */
-const ENTRY_OVERHEAD_BYTES = 250;
+const ENTRY_OVERHEAD_BYTES = 300;
 /** As long as a picture may be served. */
 const KEPT_MS = 7 * 86_400_000;
 
@@ -48,10 +51,12 @@ interface Progress {
 }
 
 /** Remembers which pictures are asked for often enough to be worth a slow encode. */
-export function createRefinements({ store, clock, onError }: RefinementsOptions): Refinements {
-  const progress = new LRUCache<string, Progress>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: (_, pictureKey) => ENTRY_OVERHEAD_BYTES + pictureKey.length,
+export function createRefinements({ store, changes, clock, onError }: RefinementsOptions): Refinements {
+  const progress = createMemoryTier<Progress>({
+    changes,
+    maxBytes: MAX_BYTES,
+    sizeOf: (_, pictureKey) => ENTRY_OVERHEAD_BYTES + pictureKey.length,
+    concerns: concernsPicture,
   });
 
   function begin(pictureKey: string, state: Progress['state']): Progress {
@@ -106,6 +111,6 @@ export function createRefinements({ store, clock, onError }: RefinementsOptions)
       if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'quick');
     },
 
-    stats: () => ({ entries: progress.size, bytes: progress.calculatedSize, maxBytes: MAX_BYTES }),
+    stats: () => progress.stats(),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { createChanges } from '../cache/changes.ts';
 import { pictureKey } from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Store } from '../cache/store.ts';
@@ -39,12 +40,18 @@ function specOf(number: number): PictureSpec {
 
 function createSubjects() {
   const clock = createManualClock();
-  const refinements = createRefinements({ store: EMPTY_STORE, clock, onError: () => undefined });
+  const refinements = createRefinements({
+    store: EMPTY_STORE,
+    changes: createChanges(),
+    clock,
+    onError: () => undefined,
+  });
   const renderer = createRenderer({
     originals: { get: unused, read: unused, readBytes: unused },
     encoder: { encode: unused, refine: unused },
     pictures: { has: async () => false } as unknown as PictureCache,
     refinements,
+    changes: createChanges(),
     clock,
   });
   return { refinements, renderer };

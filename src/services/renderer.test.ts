@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { createChanges } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
@@ -69,6 +70,7 @@ beforeEach(() => {
 
 /** As after a start of the process: what is stored stays. */
 function start(): void {
+  const changes = createChanges();
   const store: Store = {
     get: async (key) => stored.get(key),
     async set(key, entry) {
@@ -96,7 +98,13 @@ function start(): void {
         fileClasses.push(fileClass);
       },
     } as unknown as PictureCache,
-    refinements: createRefinements({ store, clock, onError: (error) => errors.push(error) }),
+    changes,
+    refinements: createRefinements({
+      changes,
+      store,
+      clock,
+      onError: (error) => errors.push(error),
+    }),
     clock,
   });
   ask = async (spec = SPEC) => {

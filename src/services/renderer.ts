@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import { concernsPicture } from '../cache/change.ts';
+import type { Changes } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
 import {
   encodedOriginalKey,
@@ -8,6 +9,7 @@ import {
   pictureKey,
   refinedPictureKey,
 } from '../cache/keys.ts';
+import { createMemoryTier } from '../cache/memory-tier.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isKeyFailure } from '../domain/errors.ts';
@@ -67,22 +69,26 @@ export interface RendererOptions {
   readonly encoder: Pick<Encoder, 'encode' | 'refine'>;
   readonly pictures: PictureCache;
   readonly refinements: Refinements;
+  readonly changes: Changes;
   readonly clock: Clock;
 }
 
 /** Hashing a key anew for each request costs more than looking its picture up. Some 10,000 pictures. */
 const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** The cache's own lists (measured; the test compares). */
-const ETAG_OVERHEAD_BYTES = 250;
+const ETAG_OVERHEAD_BYTES = 300;
 
 /** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
-export function createRenderer({ originals, encoder, pictures, refinements, clock }: RendererOptions): Renderer {
+export function createRenderer(options: RendererOptions): Renderer {
+  const { originals, encoder, pictures, refinements, changes, clock } = options;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
-  const etags = new LRUCache<string, string>({
-    maxSize: MAX_ETAGS_BYTES,
-    sizeCalculation: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
+  const etags = createMemoryTier<string>({
+    changes,
+    maxBytes: MAX_ETAGS_BYTES,
+    sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
+    concerns: concernsPicture,
   });
 
   function etagOf(key: string): string {
@@ -188,7 +194,7 @@ export function createRenderer({ originals, encoder, pictures, refinements, cloc
     },
 
     stats: () => ({
-      etags: { entries: etags.size, bytes: etags.calculatedSize, maxBytes: MAX_ETAGS_BYTES },
+      etags: etags.stats(),
       underWay: encoding.stats(),
       failedEncodes: failedEncodes.stats(),
     }),

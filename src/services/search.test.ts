@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { createChanges } from '../cache/changes.ts';
 import { createReadThrough } from '../cache/read-through.ts';
 import type { StoredEntry } from '../cache/store.ts';
 import type { SearchHit } from '../domain/channel.ts';
@@ -50,6 +51,8 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
     },
     cache: createReadThrough<FoundChannels>({
       isValue: STORED_VALUES.searches,
+      channelIdsOf: () => [],
+      changes: createChanges(),
       clock,
       ...LIFETIMES.searches,
       maxMemoryBytes: 1_000_000,

@@ -113,6 +113,14 @@ export const STORED_VALUES = {
   originals: ORIGINAL,
 } as const;
 
+/** The channels that a value names: it goes with each of them. Of an original, the key says so. */
+export const CHANNEL_IDS_OF = {
+  records: (entry: ChannelEntry) => ['movedTo' in entry ? entry.movedTo : entry.channel.channelId],
+  names: (channelId: string) => [channelId],
+  searches: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),
+  originals: () => [],
+} as const;
+
 function isWebUrl(value: unknown): value is string {
   return typeof value === 'string' && ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
 }

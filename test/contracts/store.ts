@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Change, changeOfChannels, EVERYTHING } from '../../src/cache/change.ts';
 import type { ErasableStore } from '../../src/cache/store.ts';
 
 /** A store under test with the means to let time pass and to open it once more. */
@@ -141,11 +142,62 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       for (const [key, value] of Object.entries(entries)) await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
       const isErased = (text: string) => text.includes(gone);
       const expected = Object.entries(entries).flatMap(([key, value]) => (isErased(key + value) ? [key] : []));
-      expect((await store.eraseChannels(new Set([gone, 'UCnever-stored_________A']))).toSorted()).toEqual(
+      expect((await store.erase(changeOfChannels(new Set([gone, 'UCnever-stored_________A'])))).toSorted()).toEqual(
         expected.toSorted(),
       );
       for (const [key, value] of Object.entries(entries)) {
         expect([key, (await store.get(key))?.value]).toEqual([key, expected.includes(key) ? undefined : value]);
+      }
+    });
+
+    const CHANGED = 'UCchanged______________A';
+    const OTHER = 'UCother________________A';
+    const entriesOfEveryKind = {
+      [`channel1:${CHANGED}`]: '{"absent":"no such channel","freshMs":1}',
+      [`channel1:${OTHER}`]: `{"value":{"channel":{"channelId":"${OTHER}"}}}`,
+      'channel1:UCmoved________________A': `{"value":{"movedTo":"${CHANGED}"}}`,
+      'name1:handle:changed': '{"absent":"no such channel","freshMs":1}',
+      'name1:username:changed': '{"absent":"no such channel","freshMs":1}',
+      'name1:handle:other': `{"value":"${OTHER}"}`,
+      'search2:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
+      'search2:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
+      'search2:found nothing': '{"value":{"hits":[],"next":{}}}',
+      [`original4:${CHANGED}:banner`]: '{}',
+      [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
+      [`refinement1:picture2/${CHANGED}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
+      'kept1:something': 'learned',
+    };
+    const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];
+    const searches = ['search2:found the channel', 'search2:found another', 'search2:found nothing'];
+    const names = new Set(['handle:changed']);
+    it.each<[string, Change, readonly string[]]>([
+      [
+        'channels without their pictures, a name, and searches without a result',
+        { channelIds: new Set([CHANGED]), names, searches: 'empty', includesPictures: false },
+        [...recordsAndNames, 'search2:found the channel', 'search2:found nothing'],
+      ],
+      [
+        'channels, a name and all searches',
+        { channelIds: new Set([CHANGED]), names, searches: 'all', includesPictures: false },
+        [...recordsAndNames, ...searches],
+      ],
+      [
+        'a name alone',
+        { channelIds: new Set(), names, searches: 'naming', includesPictures: true },
+        ['name1:handle:changed'],
+      ],
+      [
+        'all records, names and searches',
+        { channelIds: 'all', names: new Set(), searches: 'all', includesPictures: false },
+        Object.keys(entriesOfEveryKind).filter((key) => /^(?:channel|name|search)/.test(key)),
+      ],
+    ])('erases %s', async (_what, change, expected) => {
+      await Promise.all(
+        Object.entries(entriesOfEveryKind).map(([key, value]) => store.set(key, { value, storedAtMs: 1 }, HOUR_MS)),
+      );
+      expect((await store.erase(change)).toSorted()).toEqual(expected.toSorted());
+      for (const key of Object.keys(entriesOfEveryKind)) {
+        expect([key, (await store.get(key)) === undefined]).toEqual([key, expected.includes(key)]);
       }
     });
 
@@ -155,7 +207,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      const erasing = store.eraseChannels(new Set(numbers.filter((n) => n % 3 === 0).map(idOf)));
+      const erasing = store.erase(changeOfChannels(new Set(numbers.filter((n) => n % 3 === 0).map(idOf))));
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
       expect(await erasing).toHaveLength(500);
       const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
@@ -165,7 +217,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     it('erases everything, and goes on', async () => {
       await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
-      await store.eraseAll();
+      await store.erase(EVERYTHING);
       expect(await store.get('channel1:UC')).toBeUndefined();
       expect(await store.get('search1:20:words')).toBeUndefined();
       await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);

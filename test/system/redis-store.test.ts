@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createRedisStore } from '../../src/cache/redis.ts';
-import { createSharedPictures, type SharedPictures } from '../../src/cache/shared-pictures.ts';
+import { changeOfChannels } from '../../src/cache/change.ts';
+import { createChanges } from '../../src/cache/changes.ts';
+import { createRedisStore, type RedisStoreOptions } from '../../src/cache/redis.ts';
+import { START } from '../../src/cache/shared-changes.ts';
+import {
+  createSharedPictures,
+  type SharedPictures,
+  type SharedPicturesOptions,
+} from '../../src/cache/shared-pictures.ts';
 import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { describeStoreContract } from '../contracts/store.ts';
@@ -25,20 +32,28 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server?.remove();
   });
 
+  const NO_CHANGES = { changes: createChanges(), sharedChanges: { position: () => START } };
+  function createStore(more: Partial<RedisStoreOptions> = {}) {
+    return createRedisStore({ connection, ...NO_CHANGES, ...more });
+  }
+  function createPictures(more: Partial<SharedPicturesOptions> = {}) {
+    return createSharedPictures({ connection, ...NO_CHANGES, maxPictureBytes: 1_000, ...more });
+  }
+
   describeStoreContract('Redis', async () => {
     await server.command('FLUSHALL');
     return {
-      store: createRedisStore({ connection }),
+      store: createStore(),
       advance: (ms) => sleep(ms + 5),
-      reopen: () => createRedisStore({ connection }),
+      reopen: () => createStore(),
     };
   });
 
   test('every key has the prefix and a lifetime', async () => {
     await server.command('FLUSHALL');
-    const store = createRedisStore({ connection });
+    const store = createStore();
     await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 60_000);
-    await createSharedPictures({ connection, maxPictureBytes: 10 }).set('picture1/x', Buffer.from('bytes'));
+    await createPictures({ maxPictureBytes: 10 }).set('picture1/x', Buffer.from('bytes'));
     const keys = (await server.command('KEYS', '*')) as string[];
     expect(keys.sort()).toEqual(['pennant:bytes2:picture1/x', 'pennant:channel1:UC']);
     for (const key of keys) expect(await server.command('PTTL', key)).toBeGreaterThan(0);
@@ -57,7 +72,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       await server.command('DEL', 'pennant:foreign');
       await server.command(command, 'pennant:foreign', item);
       const refused: string[] = [];
-      const store = createRedisStore({ connection, onRefused: (key) => refused.push(key) });
+      const store = createStore({ onRefused: (key) => refused.push(key) });
       expect(await store.get('foreign')).toBeUndefined();
       expect(refused).toEqual(['foreign']);
       await store.set('foreign', { value: 'ours', storedAtMs: 1 }, 60_000);
@@ -70,14 +85,17 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server.command('FLUSHALL');
     await server.command('RPUSH', `pennant:channel1:${gone}`, 'item');
     await server.command('RPUSH', 'pennant:search1:20:other', 'item');
-    const store = createRedisStore({ connection });
+    const store = createStore();
     await store.set('name1:handle:gone', { value: `{"value":"${gone}"}`, storedAtMs: 1 }, 60_000);
-    expect((await store.eraseChannels(new Set([gone]))).toSorted()).toEqual([`channel1:${gone}`, 'name1:handle:gone']);
+    expect((await store.erase(changeOfChannels(new Set([gone])))).toSorted()).toEqual([
+      `channel1:${gone}`,
+      'name1:handle:gone',
+    ]);
     expect(await server.command('KEYS', '*')).toEqual(['pennant:search1:20:other']);
   });
 
   test('a lifetime below a millisecond leaves nothing', async () => {
-    const store = createRedisStore({ connection });
+    const store = createStore();
     await store.set('short', { value: 'old', storedAtMs: 1 }, 60_000);
     await store.set('short', { value: 'new', storedAtMs: 2 }, 0.4);
     expect(await store.get('short')).toBeUndefined();
@@ -95,7 +113,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     let pictures: SharedPictures;
     beforeEach(() => {
       refused = [];
-      pictures = createSharedPictures({ connection, maxPictureBytes: 256, onRefused: (each) => refused.push(each) });
+      pictures = createPictures({ maxPictureBytes: 256, onRefused: (each) => refused.push(each) });
       return server.command('FLUSHALL');
     });
 
@@ -110,7 +128,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     });
 
     async function store(under: string, content: Buffer): Promise<void> {
-      await createSharedPictures({ connection, maxPictureBytes: 1_000 }).set(under, content);
+      await createPictures().set(under, content);
     }
     const script = Buffer.from('<script>alert(document.domain)</script>');
 
@@ -150,7 +168,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       await server.command('SET', `pennant:${key}`, 'RIFFxxxxWEBP of an earlier version');
       expect(await pictures.get(key)).toBeUndefined();
       await pictures.set(key, bytes);
-      await pictures.eraseChannels(new Set(['UCsome_________________A']));
+      await pictures.erase(changeOfChannels(new Set(['UCsome_________________A'])));
       expect(await server.command('KEYS', '*')).toEqual([]);
     });
   });

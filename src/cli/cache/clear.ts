@@ -9,7 +9,7 @@ export const clearCommand: CacheCommand = {
   summary: 'Empties the cache: records, searches, originals and pictures. The catalog stays.',
   help: `Asks first on a terminal; without one --yes is needed. A running service of this DATA_DIR is told, and
 goes on with an empty memory; it asks its sources for everything anew. With REDIS_URL what all
-instances share goes as well, but not the rate limit.
+instances share goes as well, but not the rate limit, and every other instance empties its own.
 Exit code: 0 the cache is empty, 1 it is not, 2 unusable arguments.`,
   options: { yes: { type: 'boolean' } },
   async run({ options }, context) {

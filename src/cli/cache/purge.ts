@@ -10,13 +10,14 @@ export const purgeCommand: CacheCommand = {
   usage: 'cache purge ID|@handle',
   summary: 'Forgets one channel: record, names, searches that found it, originals and pictures.',
   help: `The next request for it asks the sources again. A channel page's URL and a user name do as well; a name
-is looked up among what is stored, an ID always finds all there is.
+is looked up among what is stored, an ID always finds all there is. That a name stands for no channel,
+and searches that found nothing, are forgotten too.
 
 Where the service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT),
 it does this itself, its memory included. Otherwise the stores alone are purged, and a service that runs
 all the same goes on with what it has in memory until that is an hour old. With REDIS_URL the channel
-goes from there too; each other instance has its own memory and its own pictures: purge there as well.
-The catalog is left alone.
+goes from there too, and from the memory and the pictures of every other instance within 2 s; one that
+is not running does it when it starts. The catalog is left alone.
 Exit code: 0 nothing is left, 1 nothing is known by that name or not all could be removed, 2 unusable
 arguments.`,
   argumentName: 'ID|@handle',
@@ -55,15 +56,15 @@ export async function purgeStores<T>(
 
 /** Whose memory may still hold what has gone. */
 export function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
-  if (!isServiceTold) {
-    const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;
-    stderr.write(`No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`);
-  }
-  if (redis !== undefined) stderr.write('Other instances still have it in memory and as pictures on their disks.\n');
+  // A service with Redis learns it from there.
+  if (isServiceTold || redis !== undefined) return;
+  const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;
+  stderr.write(`No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`);
 }
 
 function describe({ channelId, ...purged }: PurgedChannel): string {
   const parts = partsOf(purged);
+  if (channelId === null) return `No channel is known by that name. Forgotten: ${parts.join(', ')}.`;
   return parts.length === 0 ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts.join(', ')}.`;
 }
 

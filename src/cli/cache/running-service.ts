@@ -20,8 +20,8 @@ export async function askRunningService(
   const answer = await post(`${consoleOrigin}/purge`, { ...order, dataDir: await realpath(dataDir) });
   if (answer === undefined) return undefined;
   if (answer.status >= 500) {
-    const { message = `status ${answer.status}` } = (await answer.json().catch(() => ({}))) as { message?: string };
-    throw new CacheCommandError(`The running service at ${consoleOrigin} could not do it: ${message}.`);
+    const { detail = `status ${answer.status}` } = (await answer.json().catch(() => ({}))) as { detail?: string };
+    throw new CacheCommandError(`The running service at ${consoleOrigin} could not do all of it: ${detail}`);
   }
   return answer.ok ? ((await answer.json()) as PurgedChannel) : undefined;
 }

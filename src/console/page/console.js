@@ -79,7 +79,8 @@ find('#purge', HTMLFormElement).addEventListener('submit', async (event) => {
     body: JSON.stringify({ channel: input.value }),
   });
   const answer = await response.json();
-  result.textContent = response.ok ? `Purged ${answer.channelId}.` : answer.detail;
+  const done = answer.channelId === null ? 'Forgot what was known of that name.' : `Purged ${answer.channelId}.`;
+  result.textContent = response.ok ? done : answer.detail;
 });
 
 void look();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RedisClient } from './client.ts';
 
 /** A Lua script, which Redis carries out in one step. */
-export type RedisScript = (client: RedisClient, keys: string[], args: string[]) => Promise<unknown>;
+export type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
 
 /** Sends the script's digest; its text only to a server that does not know it, as after a restart. */
 export function createRedisScript(lua: string): RedisScript {

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { latestChange } from '../lib/change-count.ts';
+import { type Change, changeOfChannels, concernsEntry, EVERYTHING, mergeChanges } from './change.ts';
+import { createChanges } from './changes.ts';
+
+const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
+const CHANGE = changeOfChannels(new Set([GONE]));
+const isOfGone = ({ channelIds }: Change) => channelIds !== 'all' && channelIds.has(GONE);
+
+describe('changes', () => {
+  test('are found by whoever began before them, and by nobody else', () => {
+    const changes = createChanges();
+    const before = latestChange();
+    expect(changes.hasSince(before, () => true)).toBe(false);
+    changes.announce(CHANGE);
+    const between = latestChange();
+    changes.announce(changeOfChannels(new Set([KEPT])));
+    expect([before, between, latestChange()].map((number) => changes.hasSince(number, isOfGone))).toEqual([
+      ...[true, false, false],
+    ]);
+  });
+
+  test('that are not known any more concern everything', () => {
+    const changes = createChanges();
+    const before = latestChange();
+    for (let count = 0; count < 1_001; count += 1) changes.announce(CHANGE);
+    expect(changes.hasSince(before, () => false)).toBe(true);
+    expect(changes.hasSince(before + 1, () => false)).toBe(false);
+    expect(changes.stats()).toMatchObject({ entries: 1_000, maxEntries: 1_000 });
+  });
+
+  test('are bounded by the channels that they name too', () => {
+    const changes = createChanges();
+    const before = latestChange();
+    const many = changeOfChannels(new Set(Array.from({ length: 150_000 }, (_, number) => `UC${number}`)));
+    changes.announce(many);
+    changes.announce(many);
+    const { entries, bytes = 0, maxBytes = 0 } = changes.stats();
+    expect([entries, bytes <= maxBytes]).toEqual([1, true]);
+    expect(changes.hasSince(before, () => false)).toBe(true);
+  });
+
+  test('without a place among the shared ones are beyond every place', () => {
+    const changes = createChanges();
+    const announced = changes.announce(CHANGE);
+    expect(changes.hasBeyond(() => false, isOfGone)).toBe(true);
+    announced.position = '5-0';
+    expect(changes.hasBeyond((position) => position === '4-0', isOfGone)).toBe(false);
+    expect(changes.hasBeyond((position) => position === '5-0', isOfGone)).toBe(true);
+  });
+});
+
+test('two changes become one that takes what both take', () => {
+  const first: Change = {
+    channelIds: new Set([GONE]),
+    names: new Set(['handle:a']),
+    searches: 'naming',
+    includesPictures: false,
+  };
+  const second: Change = {
+    channelIds: new Set([KEPT]),
+    names: new Set(['handle:b']),
+    searches: 'empty',
+    includesPictures: true,
+  };
+  expect(mergeChanges(first, second)).toEqual({
+    channelIds: new Set([GONE, KEPT]),
+    names: new Set(['handle:a', 'handle:b']),
+    searches: 'empty',
+    includesPictures: true,
+  });
+  expect(mergeChanges(first, EVERYTHING)).toMatchObject({ channelIds: 'all', searches: 'all', includesPictures: true });
+});
+
+test('a channel ID is found wherever it stands in a key', () => {
+  for (const key of [
+    `channel1:${GONE}`,
+    `original4:${GONE}:banner`,
+    `search2:${GONE}`,
+    `search2:youtube.com/channel/${GONE}`,
+  ]) {
+    expect([key, concernsEntry(CHANGE, key, [])]).toEqual([key, true]);
+  }
+  expect(concernsEntry(CHANGE, `search2:${GONE.toLowerCase()}`, [])).toBe(false);
+});

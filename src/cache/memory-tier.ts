@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { latestChange } from '../lib/change-count.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { changeBeforeWork } from '../lib/request-context.ts';
+import type { Change } from './change.ts';
+import type { Changes } from './changes.ts';
+
+/** Values in memory, least recently used go first. It neither keeps nor returns what a change has taken away. */
+export interface MemoryTier<V> {
+  get(key: string): V | undefined;
+  /** False where the value comes from work that began before a change that concerns it: it is not kept. */
+  set(key: string, value: V): boolean;
+  stats(): MemoryStats;
+}
+
+export interface MemoryStats extends HolderStats {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+export interface MemoryTierOptions<V> {
+  readonly changes: Changes;
+  readonly maxBytes: number;
+  /** Of key and value, with what an entry costs beside them. */
+  readonly sizeOf: (value: V, key: string) => number;
+  readonly concerns: (change: Change, key: string, value: V) => boolean;
+}
+
+interface Held<V> {
+  readonly value: V;
+  /** No change up to this number concerns it. */
+  checked: number;
+}
+
+/** About a millisecond. */
+const KEYS_PER_STEP = 1_000;
+
+export function createMemoryTier<V>({ changes, maxBytes, sizeOf, concerns }: MemoryTierOptions<V>): MemoryTier<V> {
+  const memory = new LRUCache<string, Held<V>>({
+    // The library takes 0 for "no limit".
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: ({ value }, key) => sizeOf(value, key),
+  });
+
+  function isTakenAway(key: string, value: V, since: number): boolean {
+    return changes.hasSince(since, (change) => concerns(change, key, value));
+  }
+
+  /** The value if no change has taken it away; else it is dropped. */
+  function checkedValue(key: string, held: Held<V>): V | undefined {
+    const latest = latestChange();
+    if (held.checked === latest) return held.value;
+    if (isTakenAway(key, held.value, held.checked)) {
+      memory.delete(key);
+      return undefined;
+    }
+    held.checked = latest;
+    return held.value;
+  }
+
+  changes.addSweep(async () => {
+    const keys = [...memory.keys()];
+    for (const [at, key] of keys.entries()) {
+      if (at % KEYS_PER_STEP === KEYS_PER_STEP - 1) await setImmediate();
+      const held = memory.peek(key);
+      if (held !== undefined) checkedValue(key, held);
+    }
+  });
+
+  return {
+    get(key) {
+      const held = memory.get(key);
+      return held && checkedValue(key, held);
+    },
+    set(key, value) {
+      if (isTakenAway(key, value, changeBeforeWork())) return false;
+      memory.set(key, { value, checked: latestChange() });
+      return true;
+    },
+    stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
+  };
+}

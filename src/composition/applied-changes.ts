@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Check, fields, numberIn, optional, text } from '../lib/shape.ts';
+
+/** Up to where changes have been applied to what a `DATA_DIR` holds. */
+export interface AppliedPositions {
+  /** Among the changes that instances share in Redis. */
+  readonly redis?: string | undefined;
+  /** In the catalog's own list of changes. */
+  readonly catalog?: { readonly id: string; readonly sequence: number } | undefined;
+}
+
+/** Remembers them for the next start. */
+export interface AppliedChanges {
+  positions(): AppliedPositions;
+  /** Changes some of the positions. A failure is reported once and costs only that changes are applied again. */
+  save(positions: AppliedPositions): void;
+}
+
+const FILE_NAME = 'applied-changes.json';
+
+const isPositions: Check<AppliedPositions> = fields<AppliedPositions>({
+  redis: optional(text(/^\d{1,16}-\d{1,16}$/)),
+  catalog: optional(
+    fields<NonNullable<AppliedPositions['catalog']>>({
+      id: text(/^[0-9a-f]{1,32}$/),
+      sequence: numberIn(0, Number.MAX_SAFE_INTEGER),
+    }),
+  ),
+});
+
+export function openAppliedChanges(dataDir: string, onError: (error: unknown) => void): AppliedChanges {
+  const path = join(dataDir, FILE_NAME);
+  let positions = read(path);
+  let isReported = false;
+
+  return {
+    positions: () => positions,
+    save(changed) {
+      positions = { ...positions, ...changed };
+      try {
+        mkdirSync(dataDir, { recursive: true });
+        writeFileSync(`${path}.tmp`, JSON.stringify(positions));
+        renameSync(`${path}.tmp`, path);
+      } catch (error) {
+        if (!isReported) onError(error);
+        isReported = true;
+      }
+    },
+  };
+}
+
+/** Nothing is known where the file is missing, unreadable or not ours. */
+function read(path: string): AppliedPositions {
+  try {
+    const found: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isPositions(found) ? found : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,205 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Encoder } from '../../src/images/encoder.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
+const PICTURE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 7)]);
+const RECORD = `/channel/${HELD_CHANNEL_ID}`;
+const PICTURE_URL = `/${HELD_CHANNEL_ID}/avatar.avif`;
+
+/** Work that waits until the test lets it go on. */
+interface Gate {
+  readonly reached: Promise<void>;
+  open(): void;
+}
+
+/** What the fake parts wait for; absent: nothing. */
+let gates: Partial<Record<'download' | 'encode' | 'refine', { reached: () => void; opened: Promise<void> }>>;
+let source: HeldSource;
+let app: TestApp;
+let dataDir: string;
+
+function closeGate(name: keyof typeof gates): Gate {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  gates[name] = { reached: reached.resolve, opened: opened.promise };
+  return {
+    reached: reached.promise,
+    open() {
+      delete gates[name];
+      opened.resolve();
+    },
+  };
+}
+
+async function pass(name: keyof typeof gates): Promise<void> {
+  gates[name]?.reached();
+  await gates[name]?.opened;
+}
+
+const encoder: Encoder = {
+  inspect: async () => ({ width: 900, height: 900, format: 'webp', hasAlpha: false, isWebReady: false }),
+  async encode() {
+    await pass('encode');
+    return PICTURE;
+  },
+  async refine() {
+    await pass('refine');
+    return PICTURE.subarray(0, 500);
+  },
+  stats: () => ({ processes: 0, running: 0, queued: 0, refused: 0, displaced: 0, restarts: 0 }),
+  warmUp: () => undefined,
+  close: async () => undefined,
+};
+
+beforeEach(async () => {
+  gates = {};
+  source = createHeldSource(AVATAR);
+  dataDir = await createTemporaryDirectory();
+  await start();
+});
+
+async function start(): Promise<void> {
+  const downloader = {
+    async download() {
+      await pass('download');
+      return PICTURE;
+    },
+  };
+  app = await startTestApp({ dataDir, sources: [source], downloader, encoder });
+  const started = app;
+  onTestFinished(() => started.close());
+}
+
+async function purge(body: object = { channel: HELD_CHANNEL_ID }): Promise<void> {
+  const { statusCode } = await app.app.console.inject({
+    method: 'POST',
+    url: '/purge',
+    headers: { 'x-pennant-console': 'test' },
+    payload: body,
+  });
+  expect(statusCode).toBe(200);
+}
+
+/** Everything in the data directory once the service has written what it had to write. */
+async function storedBytes(): Promise<string> {
+  await app.close();
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return (await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')))).join('');
+}
+
+const titleIn = (text: string) => /(?:old|new) title/.exec(text)?.[0];
+const EVERYTHING = { everything: true };
+const HIT = { 'cache-status': expect.stringMatching(/^pennant; hit/) };
+
+describe('what is purged', () => {
+  test.each([
+    ['a record', RECORD],
+    ['a record by its handle', `/api/channel/${HELD_HANDLE}?type=handle`],
+    ['a search', '/api/search?q=title'],
+  ])('is not kept by a load of %s that began before, nor given to anyone who asks afterwards', async (_what, url) => {
+    const held = source.hold();
+    const before = app.get(url);
+    await held.asked;
+    source.title = 'new title';
+    await purge();
+    const after = app.get(url);
+    held.release();
+    expect([titleIn((await before).text), titleIn((await after).text)]).toEqual(['old title', 'new title']);
+    expect(titleIn((await app.get(url)).text)).toBe('new title');
+    expect(await storedBytes()).not.toContain('old title');
+  });
+
+  test.each([
+    ['one channel', { channel: HELD_CHANNEL_ID }],
+    ['everything', EVERYTHING],
+  ])('does not come back with requests between the steps: %s', async (_what, body) => {
+    const urls = [RECORD, `/api/channel/${HELD_HANDLE}?type=handle`, '/api/search?q=title'];
+    // So many that the store is erased in several steps.
+    const searches = Array.from({ length: 600 }, (_, number) => `/api/search?q=word${number}`);
+    for (const url of [...urls, ...searches]) await app.get(url);
+    source.title = 'new title';
+    let isPurged = false;
+    const purging = purge(body).then(() => {
+      isPurged = true;
+    });
+    const between: string[] = [];
+    while (!isPurged) {
+      for (const url of urls) between.push((await app.get(url)).text);
+      await nextTurn();
+    }
+    await purging;
+    expect(between.length).toBeGreaterThan(3);
+    for (const url of urls) expect(titleIn((await app.get(url)).text)).toBe('new title');
+    app.clock.advance(2_000);
+    for (const url of urls) expect(titleIn((await app.get(url)).text)).toBe('new title');
+    expect(await storedBytes()).not.toContain('old title');
+  });
+
+  test.each(['download', 'encode'] as const)('is not kept by a cold picture whose %s began before', async (step) => {
+    await app.get(RECORD);
+    const gate = closeGate(step);
+    const before = app.get(PICTURE_URL);
+    await gate.reached;
+    await purge();
+    gate.open();
+    expect((await before).status).toBe(200);
+    expect(await storedBytes()).not.toContain('RIFF');
+  });
+
+  test('is not kept by a re-encode that began before', async () => {
+    for (let asked = 0; asked < 3; asked += 1) await app.get(PICTURE_URL);
+    app.clock.advance(60_000);
+    const gate = closeGate('refine');
+    await app.get(PICTURE_URL);
+    await gate.reached;
+    await purge();
+    gate.open();
+    expect(await storedBytes()).not.toMatch(/RIFF|refinement/);
+  });
+
+  test('is asked for anew: record, picture and its original', async () => {
+    await app.get(PICTURE_URL);
+    expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
+    await purge();
+    expect((await app.get(PICTURE_URL)).headers['cache-status']).toMatch(/fwd=uri-miss/);
+    expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
+  });
+
+  test('includes what the micro-cache holds', async () => {
+    for (let asked = 0; asked < 3; asked += 1) await app.get(RECORD);
+    source.title = 'new title';
+    await purge();
+    expect(titleIn((await app.get(RECORD)).text)).toBe('new title');
+  });
+});
+
+test('a name that stands for no channel, and a search without a result, are forgotten by purging the name', async () => {
+  const [absentName, emptySearch] = ['/api/channel/nobody?type=handle', '/api/search?q=nothing'];
+  source.search = async () => ({ hits: [] });
+  expect((await app.get(absentName)).status).toBe(404);
+  expect((await app.get(emptySearch)).json()).toMatchObject({ results: [] });
+  const found = createHeldSource();
+  source.resolve = (ref, options) => found.resolve({ ...ref, key: HELD_HANDLE }, options);
+  source.search = found.search;
+  expect((await app.get(absentName)).status).toBe(404);
+  await purge({ channel: '@nobody' });
+  expect((await app.get(absentName)).status).toBe(200);
+  expect((await app.get(emptySearch)).json()).toMatchObject({ results: [{ channelId: HELD_CHANNEL_ID }] });
+});
+
+test('what is purged while nothing of it is stored is told apart from what was', async () => {
+  const response = await app.app.console.inject({
+    method: 'POST',
+    url: '/purge',
+    headers: { 'x-pennant-console': 'test' },
+    payload: { channel: '@nobody' },
+  });
+  expect(response.statusCode).toBe(404);
+});

@@ -1,0 +1,262 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { changeOfChannels, EVERYTHING } from '../../src/cache/change.ts';
+import { createChanges } from '../../src/cache/changes.ts';
+import { createRedisStore } from '../../src/cache/redis.ts';
+import { CHANGES_KEY, createSharedChanges } from '../../src/cache/shared-changes.ts';
+import { createSharedPictures } from '../../src/cache/shared-pictures.ts';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createRunningClock } from '../helpers/clock.ts';
+import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/held-source.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const ID = 'UCgone_________________A';
+const KEY = `channel1:${ID}`;
+const PICTURE_KEY = `picture2/${ID}/0123/0,0,1,1/1x1/default.webp`;
+const PICTURE = Buffer.from('RIFFxxxxWEBP and more');
+const CHANGE = changeOfChannels(new Set([ID]));
+const ENTRY = { value: '{"value":"old"}', storedAtMs: 1 };
+const HOUR_MS = 3_600_000;
+
+describe.skipIf(!findRedisServer())('changes that instances share', () => {
+  let server: RedisServer;
+  let connection: RedisConnection;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    connection = await createRedisConnection({
+      address: parseRedisUrl(server.url),
+      onStateChange: () => undefined,
+      timings: { commandTimeoutMs: 30_000 },
+    });
+  });
+  beforeEach(() => server.command('FLUSHALL'));
+  afterAll(async () => {
+    connection?.close();
+    await server?.remove();
+  });
+
+  /** What an instance has to do with changes. */
+  function createInstance(startPosition?: string) {
+    const changes = createChanges();
+    const refused: string[] = [];
+    const sharedChanges = createSharedChanges({
+      connection,
+      changes,
+      ...(startPosition !== undefined && { startPosition }),
+      onRefused: () => refused.push(CHANGES_KEY),
+    });
+    const shared = { connection, changes, sharedChanges };
+    const store = createRedisStore(shared);
+    return {
+      changes,
+      sharedChanges,
+      store,
+      pictures: createSharedPictures({ ...shared, maxPictureBytes: 100 }),
+      refused,
+    };
+  }
+
+  const changesOf = (announced: readonly { readonly change: unknown }[]) => announced.map(({ change }) => change);
+
+  test('reach the others once, and not the one that they come from', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    const named = { ...CHANGE, names: new Set(['handle:gone']), searches: 'all', includesPictures: false } as const;
+    await first.sharedChanges.publish(first.changes.announce(named));
+    await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
+    expect(changesOf(await second.sharedChanges.receive())).toEqual([CHANGE, named, EVERYTHING]);
+    expect(await second.sharedChanges.receive()).toEqual([]);
+    expect(await first.sharedChanges.receive()).toEqual([]);
+    expect(first.sharedChanges.position()).toBe(second.sharedChanges.position());
+  });
+
+  test('of many channels arrive whole', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    const ids = Array.from({ length: 2_500 }, (_, number) => `UC${String(number).padStart(22, '0')}`);
+    await first.sharedChanges.publish(first.changes.announce(changeOfChannels(new Set(ids))));
+    const received = (await second.sharedChanges.receive()).flatMap(({ change }) => [...change.channelIds]);
+    expect(received).toEqual(ids);
+  });
+
+  test('that came while an instance was away are read from where it stopped', async () => {
+    const first = createInstance();
+    await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
+    const before = createInstance();
+    await before.sharedChanges.receive();
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    const after = createInstance(before.sharedChanges.position());
+    expect(changesOf(await after.sharedChanges.receive())).toEqual([CHANGE]);
+  });
+
+  test('that are not there any more when an instance comes back may have been of anything', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    await second.sharedChanges.receive();
+    for (let count = 0; count < 1_300; count += 1) await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    expect(changesOf(await second.sharedChanges.receive())).toEqual([EVERYTHING]);
+    expect(await second.sharedChanges.receive()).toEqual([]);
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    expect(changesOf(await second.sharedChanges.receive())).toEqual([CHANGE]);
+  });
+
+  test('that Redis has lost are published again', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
+    for (const { sharedChanges } of [first, second]) await sharedChanges.receive();
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    await first.sharedChanges.receive();
+    await server.command('FLUSHALL');
+    await first.sharedChanges.receive();
+    expect(changesOf(await second.sharedChanges.receive())).toContainEqual(CHANGE);
+  });
+
+  test.each([
+    ['another type', ['SET', CHANGES_KEY, 'text'], 0],
+    ['something that is no JSON', ['XADD', CHANGES_KEY, '*', 'change', 'text'], 1],
+    ['something that is no change', ['XADD', CHANGES_KEY, '*', 'change', '{"by":"x","channelIds":["../x"]}'], 1],
+  ])('go on past %s under their key', async (_what, command, refused) => {
+    await server.command(...command);
+    const [first, second] = [createInstance(), createInstance()];
+    await second.store.set(KEY, ENTRY, HOUR_MS);
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    expect(changesOf(await second.sharedChanges.receive())).toEqual([CHANGE]);
+    expect(second.refused).toHaveLength(refused);
+  });
+
+  test('keep whoever does not know them yet from storing anything', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    await first.sharedChanges.publish(first.changes.announce(CHANGE));
+    await second.store.set(KEY, ENTRY, HOUR_MS);
+    await second.pictures.set(PICTURE_KEY, PICTURE);
+    expect(await server.command('KEYS', '*')).toEqual([CHANGES_KEY]);
+    await second.sharedChanges.receive();
+    await second.store.set(KEY, ENTRY, HOUR_MS);
+    await second.pictures.set(PICTURE_KEY, PICTURE);
+    expect(await second.store.get(KEY)).toEqual(ENTRY);
+    expect(await second.pictures.get(PICTURE_KEY)).toEqual(PICTURE);
+  });
+
+  test('hide what was stored before them and is not erased yet, on every instance', async () => {
+    const [first, second] = [createInstance(), createInstance()];
+    await second.store.set(KEY, ENTRY, HOUR_MS);
+    await second.store.set('channel1:UCkept_________________A', ENTRY, HOUR_MS);
+    await second.pictures.set(PICTURE_KEY, PICTURE);
+    const announced = first.changes.announce(CHANGE);
+    expect(await first.store.get(KEY)).toBeUndefined();
+    await first.sharedChanges.publish(announced);
+    await second.sharedChanges.receive();
+    for (const { store, pictures } of [first, second]) {
+      expect([await store.get(KEY), await pictures.get(PICTURE_KEY)]).toEqual([undefined, undefined]);
+      expect(await store.get('channel1:UCkept_________________A')).toEqual(ENTRY);
+    }
+    await second.store.set(KEY, { ...ENTRY, value: 'new' }, HOUR_MS);
+    for (const { store } of [first, second]) expect((await store.get(KEY))?.value).toBe('new');
+  });
+
+  test('hide an entry of an earlier version that they concern', async () => {
+    const { changes, sharedChanges, store } = createInstance();
+    await server.command('SET', `pennant:${KEY}`, `1700000000000 ${ENTRY.value}`);
+    expect((await store.get(KEY))?.value).toBe(ENTRY.value);
+    await sharedChanges.publish(changes.announce(CHANGE));
+    expect(await store.get(KEY)).toBeUndefined();
+  });
+
+  describe('of running instances', () => {
+    async function startInstance(
+      source: HeldSource,
+      dataDir?: string,
+    ): Promise<TestApp & { readonly dataDir: string }> {
+      const directory = dataDir ?? (await createTemporaryDirectory());
+      const instance = await startTestApp({
+        dataDir: directory,
+        sources: [source],
+        clock: createRunningClock(),
+        env: { REDIS_URL: server.url },
+        downloader: { download: async () => PICTURE },
+        encoder: {
+          inspect: async () => ({ width: 900, height: 900, format: 'webp', hasAlpha: false, isWebReady: false }),
+          encode: async () => PICTURE,
+          refine: async () => undefined,
+          stats: () => ({ processes: 0, running: 0, queued: 0, refused: 0, displaced: 0, restarts: 0 }),
+          warmUp: () => undefined,
+          close: async () => undefined,
+        },
+      });
+      onTestFinished(() => instance.close());
+      // On a busy machine the first attempt to connect may have been too slow.
+      const usable = async () => (await instance.app.console.inject('/metrics')).body;
+      await expect.poll(usable).toMatch(/^pennant_redis_usable 1$/m);
+      return instance;
+    }
+
+    const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
+    const RECORD = `/channel/${HELD_CHANNEL_ID}`;
+    const titleOf = async (instance: TestApp) => (await instance.get(RECORD)).json<{ title: string }>().title;
+
+    async function countPictures(dataDir: string): Promise<number> {
+      const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).length;
+    }
+
+    /** Where Redis was too slow for one of its commands, once more. */
+    async function purge(instance: TestApp): Promise<void> {
+      const attempt = async () => {
+        const { statusCode } = await instance.app.console.inject({
+          method: 'POST',
+          url: '/purge',
+          headers: { 'x-pennant-console': 'test' },
+          payload: { channel: HELD_CHANNEL_ID },
+        });
+        return statusCode;
+      };
+      await expect.poll(attempt).toBe(200);
+    }
+
+    test('a purge reaches memory and disk of the others', async () => {
+      const source = createHeldSource(AVATAR);
+      const [first, second] = [await startInstance(source), await startInstance(source)];
+      for (const instance of [first, second]) {
+        await instance.get(`/${HELD_CHANNEL_ID}/avatar.avif`);
+        expect(await titleOf(instance)).toBe('old title');
+        await expect.poll(() => countPictures(instance.dataDir)).toBeGreaterThan(0);
+      }
+      source.title = 'new title';
+      await purge(first);
+      expect(await titleOf(first)).toBe('new title');
+      await expect.poll(() => countPictures(second.dataDir)).toBe(0);
+      expect(await titleOf(second)).toBe('new title');
+    });
+
+    test('a purge reaches an instance that was stopped, when it starts again', async () => {
+      const source = createHeldSource(AVATAR);
+      const [first, stopped] = [await startInstance(source), await startInstance(source)];
+      const { dataDir } = stopped;
+      await stopped.get(`/${HELD_CHANNEL_ID}/avatar.avif`);
+      await stopped.close();
+      expect(await countPictures(dataDir)).toBeGreaterThan(0);
+      await purge(first);
+      await startInstance(source, dataDir);
+      await expect.poll(() => countPictures(dataDir)).toBe(0);
+    });
+
+    test('a load that another instance began before a purge leaves nothing in Redis', async () => {
+      const source = createHeldSource();
+      const [first, second] = [await startInstance(source), await startInstance(source)];
+      const held = source.hold();
+      const before = second.get(RECORD);
+      await held.asked;
+      source.title = 'new title';
+      await purge(first);
+      held.release();
+      expect((await before).json()).toMatchObject({ title: 'old title' });
+      await second.close();
+      const keys = (await server.command('KEYS', 'pennant:channel*')) as string[];
+      expect(keys).toEqual([]);
+      expect(await titleOf(first)).toBe('new title');
+    });
+  });
+});

@@ -117,6 +117,21 @@ describe('the channel record', () => {
     expect(record).not.toContain('evil');
   });
 
+  test('takes https from the X-Forwarded-Proto of a trusted proxy alone', async () => {
+    const urlBy = async (app: TestApp, proto: string) =>
+      (await app.get(`/api/channel/${SAMPLE}`, { 'x-forwarded-proto': proto })).json().bannerUrl;
+    expect(await urlBy(service, 'https')).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
+    const behind = await startTestApp({ env: { TRUST_PROXY: '127.0.0.0/8' } });
+    try {
+      expect(await urlBy(behind, 'https')).toBe(`https://pennant.test/api/banner/${SAMPLE}`);
+      for (const proto of ['http', 'ftp', 'https, http']) {
+        expect(await urlBy(behind, proto)).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
+      }
+    } finally {
+      await behind.close();
+    }
+  });
+
   test('is refused when Host is no host name and the URLs would be made of it', async () => {
     for (const host of ['a b', 'evil.example/path', '<script>', 'a:99999999']) {
       const answer = await service.get(`/api/channel/${SAMPLE}`, { host });

@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { cachePaths } from '../../src/cache/cache-paths.ts';
 import { channelKey, originalKey, searchKey } from '../../src/cache/keys.ts';
 import { createSqliteStore } from '../../src/cache/sqlite.ts';
+import type { ConsoleState } from '../../src/console/state.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { HolderReading } from '../../src/lib/holders.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
@@ -34,6 +34,11 @@ async function onConsole({ app }: TestApp, url: string): Promise<string> {
 
 async function conditions(service: TestApp): Promise<object[]> {
   return JSON.parse(await onConsole(service, '/readyz')).conditions;
+}
+
+async function stateOf(service: TestApp): Promise<ConsoleState> {
+  await service.app.console.ready();
+  return JSON.parse(await onConsole(service, '/state.json'));
 }
 
 /** The value of one series; `undefined` where there is none. */
@@ -97,8 +102,7 @@ describe('a setting reaches the part that it is for', () => {
         ENCODER_QUEUE: '7',
       },
     });
-    await service.app.console.ready();
-    const { stores } = JSON.parse(await onConsole(service, '/state.json')) as { stores: HolderReading[] };
+    const { stores } = await stateOf(service);
     const bounds = Object.fromEntries(stores.map(({ name, maxBytes, maxEntries }) => [name, maxBytes ?? maxEntries]));
     expect(bounds).toMatchObject({
       'records in memory': 2 * MIB,
@@ -128,6 +132,13 @@ describe('a setting reaches the part that it is for', () => {
   });
 });
 
+test('the console knows since when the service runs', async () => {
+  const beforeMs = Date.now();
+  const { startedAtMs, nowMs } = await stateOf(await start());
+  expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs);
+  expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
+});
+
 test('metrics count what was asked of sources, found and kept', async () => {
   const service = await start({ env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' } });
   await service.get(`/channel/${SAMPLE}`);
@@ -148,6 +159,37 @@ test('metrics count what was asked of sources, found and kept', async () => {
   await expect.poll(() => bytes('custom'), { timeout: 60_000 }).toBeGreaterThan(0);
   expect(await bytes('plain')).toBeGreaterThan(Number(await bytes('custom')));
   expect(await bytes('memory')).toBeGreaterThan(0);
+});
+
+test('metrics tell times in seconds', async () => {
+  const clock = createManualClock();
+  const source = numberedSource();
+  const slow: ChannelSource = {
+    ...source,
+    getChannel(channelId, options) {
+      clock.advance(2_000);
+      return source.getChannel(channelId, options);
+    },
+  };
+  const service = await start({ clock, sources: [slow] });
+  await service.get(`/channel/${numberedChannelId(1)}`);
+  const call = 'pennant_source_call_duration_seconds_sum{source="numbered",operation="getChannel"}';
+  expect(await metric(service, call)).toBe(2);
+  expect(await metric(service, 'pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
+});
+
+test('metrics tell what encoders take, which is less than what the request took', async () => {
+  const service = await startTestApp();
+  onTestFinished(() => service.close());
+  const startedAtMs = performance.now();
+  await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
+  const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
+  for (const name of ['pennant_encoder_wait_duration_seconds', 'pennant_encoder_task_duration_seconds']) {
+    const seconds = await metric(service, `${name}_sum{task="encode"}`);
+    expect([name, await metric(service, `${name}_count{task="encode"}`)]).toEqual([name, 1]);
+    expect(seconds, name).toBeGreaterThan(0);
+    expect(seconds, name).toBeLessThan(elapsedSeconds);
+  }
 });
 
 /** Answers nothing for long enough that it is left alone. */

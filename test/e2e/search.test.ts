@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { SearchHit } from '../../src/domain/channel.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -90,3 +92,28 @@ describe('search', () => {
     expect(answer.json().detail).toContain(hint);
   });
 });
+
+test('a search has twenty results unless more or fewer are asked for, and asks its source for all of them at once', async () => {
+  const asked: number[] = [];
+  const many = await startTestApp({
+    sources: [
+      {
+        ...numberedSource(),
+        async search(_query, limit) {
+          asked.push(limit);
+          return { hits: Array.from({ length: limit }, (_, number) => hitOf(numberedChannelId(number))) };
+        },
+      },
+    ],
+  });
+  onTestFinished(() => many.close());
+  const count = async (query: string) =>
+    (await many.get(`/api/search?q=a${query}`)).json<{ results: [] }>().results.length;
+  expect([await count(''), await count('&limit=1'), await count('&limit=50')]).toEqual([20, 1, 50]);
+  expect(asked).toEqual([50]);
+});
+
+function hitOf(channelId: string): SearchHit {
+  const unknown = { description: null, customUrl: null, subscriberCount: null, videoCount: null };
+  return { channelId, title: channelId, ...unknown, banner: 'unknown', avatar: 'unknown' };
+}

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { parseConfig } from '../config.ts';
+import { type ChannelRef, findHandle } from '../domain/identifier.ts';
+import { createHolders } from '../lib/holders.ts';
+import { SOLO_LEASE } from '../lib/lease.ts';
+import { OwnLimitError } from '../lib/resilience/own-limit.ts';
+import { createSources } from './registry.ts';
+import type { ChannelSource } from './source.ts';
+
+/** Nobody listens there: a call that is let through fails at once. */
+const NOBODY = 'http://127.0.0.1:1';
+
+async function create(env: Record<string, string>) {
+  const config = parseConfig({
+    SOURCES: 'youtube,youtube-data-api',
+    YOUTUBE_API_KEY: 'key',
+    YOUTUBE_ORIGIN: NOBODY,
+    YOUTUBE_API_ORIGIN: NOBODY,
+    DATA_DIR: await createTemporaryDirectory(),
+    ...env,
+  });
+  const sources = createSources(config, {
+    clock: createManualClock(),
+    userAgent: 'Pennant/test',
+    holders: createHolders(),
+    onStateChange: () => undefined,
+    keptText: () => ({ read: async () => undefined, write: async () => undefined }),
+    lease: SOLO_LEASE,
+    onClientVersion: () => undefined,
+    onField: () => undefined,
+  });
+  onTestFinished(async () => {
+    await Promise.all(sources.map((source) => source.close()));
+  });
+  return Object.fromEntries(sources.map((source) => [source.name, source]));
+}
+
+function handleRef(name: string): ChannelRef {
+  return findHandle(name) ?? expect.fail(`${name} is no handle`);
+}
+
+describe('the settings', () => {
+  it('UPSTREAM_CALLS_PER_SECOND and UPSTREAM_CALL_BURST are the budget of each source', async () => {
+    const sources = await create({ UPSTREAM_CALLS_PER_SECOND: '2', UPSTREAM_CALL_BURST: '4' });
+    for (const name of ['youtube', 'youtube-data-api']) {
+      const source = sources[name] as ChannelSource;
+      const patience = new AbortController();
+      // Three quarters of the burst at once, then one each half second; no call waits for more than 2 s.
+      const calls = Array.from({ length: 3 + 4 + 1 }, (_, number) =>
+        source.resolve(handleRef(`name${number}`), { signal: patience.signal }).catch((error: unknown) => error),
+      );
+      const refused = await calls.at(-1);
+      expect(refused, name).toBeInstanceOf(OwnLimitError);
+      expect(refused, name).toMatchObject({ retryAfterMs: 2_500 });
+      patience.abort();
+      await Promise.all(calls);
+    }
+  });
+
+  it('YOUTUBE_API_DAILY_QUOTA and YOUTUBE_API_DAILY_SEARCHES are what the official API may be asked in a day', async () => {
+    const sources = await create({ YOUTUBE_API_DAILY_QUOTA: '7000', YOUTUBE_API_DAILY_SEARCHES: '80' });
+    expect(sources['youtube-data-api']?.status?.().quotas).toEqual([
+      { name: 'searches', spent: 0, perDay: 80 },
+      { name: 'units', spent: 0, perDay: 7_000 },
+    ]);
+  });
+
+  it('SOURCES has the order in which they are asked', async () => {
+    expect(Object.keys(await create({ SOURCES: 'youtube-data-api,catalog,youtube' }))).toEqual([
+      'youtube-data-api',
+      'catalog',
+      'youtube',
+    ]);
+  });
+
+  it('YOUTUBE_CANARY is loaded where it is set only', async () => {
+    expect((await create({})).youtube?.status?.().canary).toBeUndefined();
+    expect((await create({ YOUTUBE_CANARY: '@name' })).youtube?.status?.().canary).toMatchObject({ name: '@name' });
+  });
+
+  it('YOUTUBE_CLIENT_VERSION is what calls to YouTube name', async () => {
+    const { youtube } = await create({ YOUTUBE_CLIENT_VERSION: '2.20260101.00.00' });
+    expect(youtube?.status?.().clientVersion).toMatchObject({ version: '2.20260101.00.00', origin: 'setting' });
+  });
+
+  it('SAMPLE_CATALOG decides whether a new catalog has channels', async () => {
+    const SAMPLE = 'UCPennantSample00000001A';
+    const { signal } = new AbortController();
+    const { catalog } = await create({ SOURCES: 'catalog' });
+    expect((await catalog?.getChannel(SAMPLE, { signal }))?.channel.channelId).toBe(SAMPLE);
+    const { catalog: empty } = await create({ SOURCES: 'catalog', SAMPLE_CATALOG: 'off' });
+    await expect(empty?.getChannel(SAMPLE, { signal })).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
+  it('YOUTUBE_FIELD_MASK and YOUTUBE_USER_AGENT are in every call for a channel', async () => {
+    const calls: IncomingMessage[] = [];
+    const server = createServer((request, response) => {
+      calls.push(request);
+      response.writeHead(503, { connection: 'close' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const YOUTUBE_ORIGIN = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    async function callsWith(env: Record<string, string>) {
+      calls.length = 0;
+      const { youtube } = await create({ YOUTUBE_ORIGIN, ...env });
+      const { signal } = new AbortController();
+      await youtube?.getChannel('UCPennantSample00000001A', { signal }).catch(() => undefined);
+      return calls.map(
+        ({ url = '', headers }) => `${url.includes('$fields=') ? 'masked' : 'whole'}, ${headers['user-agent']}`,
+      );
+    }
+
+    // One that fails is repeated; without the page no panel is asked for.
+    const page = { YOUTUBE_ABOUT_TOKEN: 'page' };
+    expect([...new Set(await callsWith(page))]).toEqual(['masked, Pennant/test']);
+    const changed = { ...page, YOUTUBE_FIELD_MASK: 'off', YOUTUBE_USER_AGENT: 'me' };
+    expect([...new Set(await callsWith(changed))]).toEqual(['whole, me']);
+  });
+});

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { channelKey } from '../../src/cache/keys.ts';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isCouldNotTell } from '../../src/domain/errors.ts';
@@ -7,7 +7,7 @@ import { STORED_VALUES } from '../../src/services/stored-values.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { answeringLate } from '../helpers/late-source.ts';
 
-/** A source that is ready to be asked, and what the suite may assume of its content. Made anew for every test. */
+/** A source that is ready to be asked, and what the suite may assume of its content. */
 export interface SourceUnderTest {
   readonly source: ChannelSource;
   /** A channel that the source has. The handle is without `@` and has at least one letter of the Latin script. */
@@ -46,14 +46,18 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
   let source: ChannelSource;
   const signal = () => new AbortController().signal;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     underTest = await setUp();
     source = underTest.source;
   });
-  afterEach(async () => {
-    await source.close();
-    await underTest.tearDown?.();
-  });
+  afterAll(() => takeDown(underTest));
+
+  /** Another one, for a test that harms it. */
+  async function setUpAnother(): Promise<SourceUnderTest> {
+    const another = await setUp();
+    onTestFinished(() => takeDown(another));
+    return another;
+  }
 
   it('answers a known ID with the whole record', async () => {
     const { known } = underTest;
@@ -121,8 +125,9 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
 
   it('never calls a failure "no such channel" or "nothing found"', async (context) => {
     if (underTest.breakUpstream === undefined) return context.skip('the source cannot fail');
-    await underTest.breakUpstream();
-    for (const error of await failuresOf(allCalls(underTest, signal()))) {
+    const another = await setUpAnother();
+    await another.breakUpstream?.();
+    for (const error of await failuresOf(allCalls(another, signal()))) {
       expect(isCouldNotTell(error), String(error)).toBe(true);
     }
   });
@@ -135,12 +140,18 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
 
   it('gives up a waiting call as soon as its signal is aborted', async (context) => {
     if (underTest.stallUpstream === undefined) return context.skip('the source never waits');
-    await underTest.stallUpstream();
+    const another = await setUpAnother();
+    await another.stallUpstream?.();
     const controller = new AbortController();
-    const failures = failuresOf(allCalls(underTest, controller.signal));
+    const failures = failuresOf(allCalls(another, controller.signal));
     controller.abort();
     expect(await failures).toHaveLength(3);
   });
+}
+
+async function takeDown({ source, tearDown }: SourceUnderTest): Promise<void> {
+  await source.close();
+  await tearDown?.();
 }
 
 function allCalls({ source, known, queryWithHits }: SourceUnderTest, signal: AbortSignal): Promise<unknown>[] {

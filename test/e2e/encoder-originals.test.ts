@@ -214,8 +214,9 @@ function cut(bytes: Buffer, part: number): Buffer {
 }
 
 function blank(width: number, height: number): Promise<Buffer> {
-  return sharp({ create: { width, height, channels: 3, background: 'white' } })
-    .png()
+  return sharp(Buffer.alloc(width * height), { raw: { width, height, channels: 1 } })
+    .toColourspace('b-w')
+    .png({ compressionLevel: 1 })
     .toBuffer();
 }
 

@@ -1,23 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig, SETTINGS } from '../../src/config.ts';
-import type { Encoder } from '../../src/images/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
+import { playedEncoder } from '../helpers/played-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
 /** Nothing listens there: the catalog has what is asked for. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 const SLOW_SOURCE_WAIT_MS = 3_000;
-
-/** In place of processes, which no setting but `ENCODERS` and `ENCODER_QUEUE` concerns. */
-const playedEncoder: Encoder = {
-  inspect: async () => ({ width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false }),
-  encode: async () => Buffer.from('picture'),
-  refine: async () => undefined,
-  stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
-  warmUp: () => undefined,
-  async close() {},
-};
 
 async function expectToServe(settings: Record<string, string>): Promise<void> {
   const usesEncoder = Object.keys(settings).some((name) => name.startsWith('ENCODER'));
@@ -30,6 +20,7 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
       RATE_LIMIT_OVERRIDES: '',
       ...settings,
     },
+    // Processes are what these settings concern.
     ...(!usesEncoder && { encoder: playedEncoder }),
   });
   onTestFinished(() => service.close());

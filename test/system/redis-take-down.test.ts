@@ -1,0 +1,82 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createRunningClock } from '../helpers/clock.ts';
+import { playedEncoder } from '../helpers/played-encoder.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
+/** Words of the blocked channel's description. */
+const WORDS = 'a banner that names its own crops';
+const WAYS = [
+  `/api/channel/${BLOCKED}`,
+  '/api/channel/pennantsample?type=handle',
+  '/api/channel/pennantsample?type=username',
+  '/api/search?q=crops',
+  `/${BLOCKED}/tv.avif`,
+  '/@pennantsample/avatar.webp',
+  `/${OTHER}/tv.webp`,
+];
+
+describe.skipIf(!findRedisServer())('with Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedisServer();
+  });
+  afterAll(() => redis.remove());
+  let dataDir: string;
+  beforeEach(async () => {
+    dataDir = await createTemporaryDirectory();
+    await redis.command('FLUSHALL');
+  });
+
+  async function start(env: Record<string, string> = {}): Promise<TestApp> {
+    const options = { dataDir, clock: createRunningClock(), encoder: playedEncoder };
+    const app = await startTestApp({ ...options, env: { REDIS_URL: redis.url, ...env } });
+    onTestFinished(() => app.close());
+    return app;
+  }
+
+  async function fillStores(): Promise<void> {
+    const app = await start();
+    for (const way of WAYS) expect([way, (await app.get(way)).status]).toEqual([way, 200]);
+    await app.close();
+  }
+
+  async function keysAndValues(): Promise<string> {
+    const keys = (await redis.command('KEYS', 'pennant:*')) as string[];
+    const entries = keys.filter((key) => !/:(?:limit|changes)/.test(key));
+    return (await Promise.all(entries.map(async (key) => `${key} ${await redis.command('GET', key)}`))).join('\n');
+  }
+
+  async function countPictures(): Promise<number> {
+    const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).length;
+  }
+
+  const conditionsOf = async ({ app }: TestApp) =>
+    (await app.console.inject('/readyz')).json().conditions.map(({ name }: { name: string }) => name);
+
+  test('a channel that is blocked after it was stored is gone from there too', async () => {
+    await fillStores();
+    expect(await keysAndValues()).toContain(WORDS);
+    await start({ BLOCKED_CHANNELS: BLOCKED });
+    await expect.poll(keysAndValues).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
+    expect(await keysAndValues()).toContain(OTHER);
+  });
+
+  test('a channel that is blocked while Redis is down is gone from the disk at once, and from Redis once it is back', async () => {
+    await fillStores();
+    const stored = await keysAndValues();
+    expect([stored.includes(WORDS), (await countPictures()) > 2]).toEqual([true, true]);
+    redis.freeze();
+    const app = await start({ BLOCKED_CHANNELS: BLOCKED });
+    await expect.poll(countPictures).toBe(2);
+    await expect.poll(() => conditionsOf(app)).toEqual(expect.arrayContaining(['redis', 'removal']));
+    redis.thaw();
+    await expect.poll(keysAndValues).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
+    await expect.poll(() => conditionsOf(app)).toEqual([]);
+  });
+});

@@ -133,4 +133,16 @@ describe('a search', () => {
     const { service } = setUp([new AppError('upstream_timeout', 'late')]);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
+
+  it.each<[string, (SearchResult | AppError)[]]>([
+    ['is a blocked channel', [{ ...page([BLOCKED]), failure: new AppError('upstream_timeout', 'late') }]],
+    ['is on a page that fails', [page([], 'page 2'), new AppError('upstream_timeout', 'late')]],
+    [
+      'is on a page that a source lacks',
+      [page([], 'page 2'), { ...page([]), failure: new AppError('upstream_timeout', 'late') }],
+    ],
+  ])('is no empty list where all that it found %s', async (_what, answers) => {
+    const { service } = setUp(answers);
+    await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
 });

@@ -49,7 +49,7 @@ const PARTIAL_FRESH_MS = 10_000;
 class PartialSearch extends AppError {
   readonly found: FoundChannels;
 
-  constructor(found: FoundChannels, cause?: AppError) {
+  constructor(found: FoundChannels, cause: AppError) {
     super('upstream_unavailable', 'A source of channels cannot be asked at the moment.', { cause });
     this.name = 'PartialSearch';
     this.found = found;
@@ -69,7 +69,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       waitMs: SLOW_SOURCE_WAIT_MS,
     });
     const shown = withoutBlocked(found);
-    if (failure !== undefined) throw new PartialSearch(shown, failure);
+    if (failure !== undefined) throw partial(shown, failure);
     return { value: shown };
   }
 
@@ -90,7 +90,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, new AbortController().signal, async () => {
       const { failure, ...page } = await search(query, MAX_HITS, known.next);
       const found = { ...mergeFound([known, withoutBlocked(page)]), next: page.next };
-      if (failure !== undefined) throw new PartialSearch(found, failure);
+      if (failure !== undefined) throw partial(found, failure);
       await cache.patch(key, (stored) => (isSamePlace(stored, known) ? found : stored));
       return found;
     });
@@ -104,7 +104,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
         found = await loadNext(query, found);
       } catch (error) {
         if (error instanceof PartialSearch || !isCouldNotTell(error)) throw error;
-        throw new PartialSearch(found, error);
+        throw partial(found, error);
       }
     }
     return found;
@@ -120,7 +120,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     if (outcome.kind === 'stale' || first.hits.length >= limit || !goesOn(first)) return { found: first, outcome };
     const leftMs = ANSWER_MS - (clock.monotonic() - startedAt);
     const found = await withinMs(clock, loadUpTo(query, limit, first), leftMs);
-    if (found === undefined) throw new PartialSearch(first);
+    if (found === undefined) throw partial(first, new AppError('upstream_timeout', TOO_LATE));
     return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };
   }
 
@@ -140,6 +140,13 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     },
   };
 }
+
+/** What a search comes to that lacks what a source could not tell: an empty list would say that there is nothing. */
+function partial(found: FoundChannels, failure: AppError): AppError {
+  return found.hits.length === 0 ? failure : new PartialSearch(found, failure);
+}
+
+const TOO_LATE = 'A source of channels did not answer in time.';
 
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollapsed: false, isStored: false };
 

@@ -79,4 +79,4 @@ export interface ChannelSource {
 }
 
 /** A source that can say when a channel was created. */
-export type DatingSource = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
+export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;

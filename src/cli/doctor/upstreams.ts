@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http-client.ts';
 import { SOLO_LEASE } from '../../lib/lease.ts';
 import type { FieldFinding } from '../../sources/field-finding.ts';
-import type { DatingSource, LoadedChannel } from '../../sources/source.ts';
+import type { LoadedChannel, SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
@@ -45,7 +45,7 @@ export interface Findings {
 
 /** A source whose every call is noted down, past caches, budgets, breakers and second tries. */
 export interface Upstream {
-  readonly source: DatingSource;
+  readonly source: SourceWithDates;
   readonly origin: string;
   /** True where the exact creation time needs a call of its own. */
   readonly hasFeed: boolean;

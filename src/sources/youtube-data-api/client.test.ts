@@ -19,7 +19,7 @@ import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
-import type { DatingSource } from '../source.ts';
+import type { SourceWithDates } from '../source.ts';
 import { createYoutubeDataApiSource } from './client.ts';
 import { DataApiRefusal } from './errors.ts';
 
@@ -84,7 +84,7 @@ describeSourceContract('youtube-data-api', async () => {
 });
 
 let upstream: FaultyUpstream;
-let source: DatingSource;
+let source: SourceWithDates;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { createBodyReader } from '../../lib/body-reader.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import type { DatingSource, LoadedChannel, LoadOptions } from '../source.ts';
+import type { LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
 import { createDailyQuota } from './quota.ts';
@@ -40,7 +40,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
  * The official YouTube Data API v3. Its records have no links; its subscriber counts are rounded as everywhere, all else
  * is exact. A look-up brings the whole record along.
  */
-export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): DatingSource {
+export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): SourceWithDates {
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
 

@@ -288,6 +288,16 @@ describe('a fleet', () => {
 });
 
 describe('what is stored of the versions', () => {
+  it('is written again where the store has lost it, or had no room for it', async () => {
+    const youtube = await startYoutube();
+    Object.assign(youtube, { named: V2, accepted: new Set([V2]) });
+    const { load, kept, versions } = startInstance(youtube.replay);
+    await load();
+    kept.text = undefined;
+    await versions.runIfDue();
+    expect(kept.text).toContain(`"current":"${V2}"`);
+  });
+
   const sound = {
     current: V2,
     earlier: null,

@@ -124,7 +124,7 @@ const MIN_REFUSALS = 3;
 function createLearnedClientVersion(options: LearnedClientVersionOptions): ClientVersions {
   const { clock, kept: shared, lease, lookUp, onChange } = options;
   let kept = NOTHING_KEPT;
-  let loading: Promise<void> | undefined;
+  let loading: Promise<unknown> | undefined;
   let renewing: Promise<void> | undefined;
   let lastAskedAtMs = Number.NEGATIVE_INFINITY;
   let refusals = 0;
@@ -149,12 +149,15 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
     return shared.write(JSON.stringify(kept));
   }
 
-  async function readShared(): Promise<void> {
+  /** @returns whether what is stored is older than what is known here: it could not be written, or was cleared */
+  async function readShared(): Promise<boolean> {
     const found = parseKept(await shared.read(), clock.now());
-    if (found !== undefined && found.writtenAtMs > kept.writtenAtMs) take(found);
+    const storedAtMs = found?.writtenAtMs ?? 0;
+    if (found !== undefined && storedAtMs > kept.writtenAtMs) take(found);
+    return storedAtMs < kept.writtenAtMs;
   }
 
-  function load(): Promise<void> {
+  function load(): Promise<unknown> {
     loading ??= readShared();
     return loading;
   }
@@ -229,7 +232,7 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
 
     async runIfDue() {
       await load();
-      await readShared();
+      if (await readShared()) await shared.write(JSON.stringify(kept));
       const now = clock.now();
       if (now - kept.learnedAtMs < RENEW_AFTER_MS || now - kept.askedAtMs < RETRY_AFTER_MS) return;
       await renewOnce();

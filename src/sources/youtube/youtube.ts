@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { createBodyReader } from '../../lib/body-reader.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import type { ChannelSource, DatingSource, LoadOptions } from '../source.ts';
+import type { ChannelSource, LoadOptions, SourceWithDates } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { throwIfUnavailable } from './answers.ts';
 import { createChannelLoader } from './channel.ts';
@@ -29,7 +29,7 @@ export interface YoutubeSourceOptions {
   readonly onField?: FieldObserver;
 }
 
-export type YoutubeSource = DatingSource & Required<Pick<ChannelSource, 'getRest'>>;
+export type YoutubeSource = SourceWithDates & Required<Pick<ChannelSource, 'getRest'>>;
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);

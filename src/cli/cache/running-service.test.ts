@@ -42,8 +42,8 @@ describe('the service that runs on this DATA_DIR', () => {
   });
 
   it.each([500, 503])('that answers %d has not done it', async (status) => {
-    const { purged } = await ask({ status, body: JSON.stringify({ message: 'the disk is full' }) });
-    await expect(purged).rejects.toThrow(/could not do it: the disk is full/);
+    const { purged } = await ask({ status, body: JSON.stringify({ detail: 'the disk is full' }) });
+    await expect(purged).rejects.toThrow(/could not do all of it: the disk is full/);
     const { purged: without } = await ask({ status, body: 'no JSON' });
     await expect(without).rejects.toThrow(`status ${status}`);
     await expect(without).rejects.toBeInstanceOf(CacheCommandError);

@@ -131,7 +131,8 @@ function channelPage(index: number): ReplayAnswer {
 }
 
 const HUNG = '/UCPennantSample00000001A/tv.webp?width=777';
-const NEXT = '/UCPennantSample00000001A/tv.webp?width=778';
+/** Of another original: the failure of the first is remembered for some seconds. */
+const NEXT = '/UCPennantSample00000003A/tv.webp?width=778';
 
 /** @param isOriginalKnown so that it is the encode that hangs, not the look at the original before it */
 async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {

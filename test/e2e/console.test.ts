@@ -57,6 +57,12 @@ describe('the private listener', () => {
     expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
   });
 
+  test('answers to the address that it binds', async () => {
+    const service = await start({ CONSOLE_HOST: '192.0.2.7' });
+    expect(await statusOf(service, '/', '192.0.2.7:8081')).toBe(200);
+    expect(await statusOf(service, '/', '192.0.2.8:8081')).toBe(403);
+  });
+
   test('stays reachable for probes and scrapers that ask by address', async () => {
     const service = await start();
     expect(await statusOf(service, '/healthz', 'anything.example')).toBe(200);

@@ -9,10 +9,22 @@ const LIMITS = {
   maxWorkers: 2,
 };
 
+/** What else is in a process would be measured too: each of these has one of its own. */
+const MEASURE_MEMORY = [
+  'src/cache/file-index.test.ts',
+  'src/cache/pictures.test.ts',
+  'src/http/recent-answers.test.ts',
+  'src/http/record-bodies.test.ts',
+  'src/services/remembered-pictures.test.ts',
+  'test/e2e/held-in-memory.test.ts',
+];
+const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, ...LIMITS };
+
 /** The service in this process, every unit and every contract: needs npm's packages and nothing else. */
 export const CORE_TESTS = {
   name: 'core',
   include: ['src/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
+  exclude: MEASURE_MEMORY,
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,
   ...LIMITS,
@@ -26,5 +38,5 @@ const SYSTEM_TESTS = {
 };
 
 export default defineConfig({
-  test: { projects: [{ test: CORE_TESTS }, { test: SYSTEM_TESTS }] },
+  test: { projects: [{ test: CORE_TESTS }, { test: MEMORY_TESTS }, { test: SYSTEM_TESTS }] },
 });

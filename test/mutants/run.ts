@@ -120,7 +120,10 @@ async function runStryker(mutate: readonly string[]): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'pennant-mutants-'));
   const config = join(directory, 'stryker.json');
   const tests = join(directory, 'vitest.config.mjs');
-  writeFileSync(tests, `export default ${JSON.stringify({ test: { ...CORE_TESTS, env: { TRIES_MUTANTS: 'yes' } } })};`);
+  writeFileSync(
+    tests,
+    `export default ${JSON.stringify({ test: { ...CORE_TESTS, exclude: [], env: { TRIES_MUTANTS: 'yes' } } })};`,
+  );
   writeFileSync(
     config,
     JSON.stringify({

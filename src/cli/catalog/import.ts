@@ -1,4 +1,7 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, open, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
@@ -34,8 +37,9 @@ SIGTERM.`,
     onStopSignal((signal) => stop.abort(signal));
     const writer = openCatalogWriter(paths);
     const progress = createProgressBar(stderr, fileBytes);
+    const input = await openInput(argument);
     try {
-      const summary = await importChannels(writer, createReadStream(argument), {
+      const summary = await importChannels(writer, input, {
         imagesFrom: images ?? paths.images,
         onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
         onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
@@ -50,6 +54,7 @@ SIGTERM.`,
       stdout.write(`${describe(summary)}\n`);
       return summary.refused === 0;
     } finally {
+      input.destroy();
       progress.clear();
       writer.close();
     }
@@ -61,6 +66,12 @@ function sizeOfFile(path: string): number {
   if (stats === undefined) throw new UsageError(`There is no file ${path}.`);
   if (stats.isDirectory()) throw new UsageError(`${path} is a folder.`);
   return stats.size;
+}
+
+/** A read of a named pipe as a file would block a thread until its writer goes on, and keep a stopped process alive. */
+async function openInput(path: string): Promise<Readable> {
+  if (!statSync(path).isFIFO()) return createReadStream(path);
+  return new Socket({ fd: await promisify(open)(path, 'r'), readable: true, writable: false });
 }
 
 function requireFolder(path: string): void {

@@ -1,4 +1,4 @@
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type NdjsonLine, readNdjsonLines } from './ndjson.ts';
 import { parseRecord, RecordRefusedError } from './parse-record.ts';
@@ -76,7 +76,6 @@ export async function importChannels(
     onProgress(bytesDone, { ...counts });
   }
 
-  if (signal !== undefined) addAbortSignal(signal, input);
   let bytesRead = 0;
   let bytesDone = 0;
   for await (const line of untilAborted(readNdjsonLines(input), signal)) {
@@ -98,14 +97,22 @@ export async function importChannels(
   return counts;
 }
 
-/** Ends with the signal, which may also end an input that has to be waited for. */
+/** Ends with the signal, and does not wait for an input that has no more at the moment. */
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  const aborted = Promise.withResolvers<{ readonly done: true }>();
+  const stop = () => aborted.resolve({ done: true });
+  signal?.addEventListener('abort', stop, { once: true });
   try {
-    for await (const item of items) {
-      if (signal?.aborted === true) return;
-      yield item;
+    while (signal?.aborted !== true) {
+      const next = iterator.next();
+      // What is read after the signal is given up, whatever comes of it.
+      next.catch(() => undefined);
+      const result = await Promise.race([next, aborted.promise]);
+      if (result.done) return;
+      yield result.value;
     }
-  } catch (error) {
-    if (signal?.aborted !== true) throw error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
 }

@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { findEntryKind, STORED_KEY_KINDS } from './cache/keys.ts';
 import { CHANGES_KEY } from './cache/shared-changes.ts';
 import { openAppliedChanges } from './composition/applied-changes.ts';
-import { createChangeFollower } from './composition/change-follower.ts';
+import { createFollowing } from './composition/following.ts';
 import { createPartStates } from './composition/part-states.ts';
-import { createStoreRemovals } from './composition/removals.ts';
 import { createStores } from './composition/stores.ts';
 import { takeDown } from './composition/take-down.ts';
 import { createTracing } from './composition/tracing.ts';
@@ -41,7 +40,6 @@ import { createBannerService } from './services/banners.ts';
 import { createChannelService } from './services/channels.ts';
 import { createOriginals } from './services/originals.ts';
 import { createPublishedTimes } from './services/published-times.ts';
-import { createPurge } from './services/purge.ts';
 import { createRefinements } from './services/refinements.ts';
 import { createRenderer } from './services/renderer.ts';
 import { createSearchService } from './services/search.ts';
@@ -118,6 +116,7 @@ export async function buildApp(
     startPosition: applied.positions().redis,
   });
   const { redis, store, pictures, caches } = stores;
+  const following = createFollowing({ config, clock, logger, states, stores, applied });
   const upstreams = createUpstreams({
     config,
     clock,
@@ -252,6 +251,7 @@ export async function buildApp(
     contact: config.contact,
     defaultLimit: config.rateLimit,
     version,
+    beforeLookUp: following.beforeLookUp,
     onRoute: (route) => metrics.answers.begin(route),
     onAnswer(answered) {
       metrics.answers.count(answered);
@@ -324,17 +324,6 @@ export async function buildApp(
     ...(redis && sharedLimiter && { redis: () => ({ ...redis.stats(), ...sharedLimiter.stats() }) }),
   });
 
-  const removals = createStoreRemovals(stores, clock, states);
-  const purge = createPurge({ ...stores, removals });
-  const follower =
-    stores.sharedChanges &&
-    createChangeFollower({
-      clock,
-      sharedChanges: stores.sharedChanges,
-      removals,
-      applied,
-      onBug: (error) => logger.error({ err: error }, 'changes of other instances cannot be followed: a bug'),
-    });
   const consoleServer = createConsoleServer({
     readers: {
       version,
@@ -348,7 +337,7 @@ export async function buildApp(
     },
     registry: metrics.registry,
     holders,
-    purge,
+    purge: following.purge,
     dataDir: config.dataDir,
     logger,
     allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
@@ -357,9 +346,8 @@ export async function buildApp(
 
   // Last: the store's thread takes its time to start, and everything above was made meanwhile.
   await stores.opened();
-  await follower?.follow();
-  follower?.start();
-  void takeDown({ purge, channelIds: config.blockedChannels, logger });
+  await following.start();
+  void takeDown({ purge: following.purge, channelIds: config.blockedChannels, logger });
   return {
     http,
     console: consoleServer,
@@ -372,8 +360,6 @@ export async function buildApp(
     },
     async close() {
       isStopping = true;
-      follower?.stop();
-      removals.close();
       backgroundWork.stop();
       // A connection whose last answer went out after the stop began would otherwise stay open for its keep-alive time.
       const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -387,6 +373,7 @@ export async function buildApp(
       await encoder.close();
       await upstreams.close();
       await limiter.close();
+      await following.stop();
       await Promise.all([stores.close(), tracing?.close()]);
     },
   };

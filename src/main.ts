@@ -52,7 +52,16 @@ const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promis
       import('./cli/catalog.ts'),
       import('./cli/stop-signals.ts'),
     ]);
-    return runCatalogCommand(args, { ...OUTPUT, dataDir: given.config().dataDir, onStopSignal });
+    const config = given.config();
+    return runCatalogCommand(args, {
+      ...OUTPUT,
+      dataDir: config.dataDir,
+      onStopSignal,
+      async forget(dataDir, channelId) {
+        const { forgetChannel } = await import('./cli/cache/purge.ts');
+        return forgetChannel({ ...OUTPUT, ...cacheSettings(config), dataDir, stdin: process.stdin }, channelId);
+      },
+    });
   },
   async cache(args, given) {
     const { runCacheCommand } = await import('./cli/cache.ts');

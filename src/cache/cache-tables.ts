@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { type Change, concernsEntry } from './change.ts';
 import { channelIdsIn } from './mentions.ts';
 import { DamagedFileError } from './sqlite-errors.ts';
-import type { ErasingStep } from './sqlite-messages.ts';
+import type { ErasingPlace, ErasingStep } from './sqlite-messages.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */
@@ -13,8 +13,8 @@ export interface CacheTables {
   delete(key: string): void;
   /** Removes some expired entries, and while the file is too large, those that would expire next. */
   shrink(nowMs: number): void;
-  /** Looks at some rows after the given one and removes those that the change concerns. */
-  erase(change: Change, afterRow: number): ErasingStep;
+  /** Looks at some rows from the given place on, or from the first, and removes those that the change concerns. */
+  erase(change: Change, from: ErasingPlace | undefined): ErasingStep;
   /** What was removed is then in the write-ahead log no more either. */
   finishErasing(): void;
 }
@@ -40,11 +40,16 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
   const removeNextToExpire = db.prepare(
     'DELETE FROM entries WHERE row IN (SELECT row FROM entries ORDER BY expires_at_ms LIMIT ?)',
   );
-  const selectAfter = db.prepare('SELECT row, key, value FROM entries WHERE row > ? ORDER BY row LIMIT ?');
+  const selectAfter = db.prepare('SELECT row, key, value FROM entries WHERE row > ? AND row <= ? ORDER BY row LIMIT ?');
+  const selectLast = db.prepare('SELECT max(row) AS row FROM entries');
   const removeRow = db.prepare('DELETE FROM entries WHERE row = ?');
   const pages = db.prepare(`
     SELECT page_count - freelist_count AS used, page_size AS bytes
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
+
+  function lastRow(): number {
+    return Number(selectLast.get()?.row ?? 0);
+  }
 
   function usedBytes(): number {
     const row = pages.get() as { used: number; bytes: number };
@@ -71,11 +76,13 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
         removeNextToExpire.run(ROWS_PER_STEP);
       }
     },
-    erase(change, afterRow) {
-      const rows = selectAfter.all(afterRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
+    erase(change, from = { afterRow: 0, upToRow: lastRow() }) {
+      const { afterRow, upToRow } = from;
+      const rows = selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
       const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
       for (const { row } of erased) removeRow.run(row);
-      return { erasedKeys: erased.map(({ key }) => key), lastRow: rows.at(-1)?.row };
+      const last = rows.at(-1);
+      return { erasedKeys: erased.map(({ key }) => key), next: last && { afterRow: last.row, upToRow } };
     },
     finishErasing() {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -106,10 +106,10 @@ export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
       await write(WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length), () => store.set(key, entry, ttlMs));
     },
     delete: (key) => write(WRITE_OVERHEAD_BYTES + 2 * key.length, () => store.delete(key)),
-    async erase(change) {
+    async erase(change, position) {
       erasing.add(change);
       try {
-        return await store.erase(change);
+        return await store.erase(change, position);
       } finally {
         erasing.delete(change);
       }

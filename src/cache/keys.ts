@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Format, findFormat } from '../domain/formats.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
 /**
@@ -38,12 +38,7 @@ export function nameKey(ref: ChannelRef): string {
   return `name${LAYOUT.name}:${nameOf(ref)}`;
 }
 
-/** A handle or user name, as in its key. */
-export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string {
-  return `${kind}:${key}`;
-}
-
-/** The same, out of a `nameKey` in whatever layout. */
+/** The name (`nameOf`) out of a `nameKey` in whatever layout. */
 export function nameInKey(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }

@@ -14,13 +14,13 @@ export const REDIS_KEY_PREFIX = 'pennant:';
 const KEYS_PER_ERASING_STEP = 50;
 
 /**
- * Removes those of the keys that name one of the channels, themselves or in their value (as `concernsEntry`); with '1'
- * also searches whose value names none at all.
+ * Removes those of the keys that name one of the channels, themselves or in their value (as `concernsEntry`); with
+ * 'empty' also searches whose value names none at all, with 'all' every key. Values stay whose writer knew the change.
  */
 const ERASE = createRedisScript(`
-local takes_empty = ARGV[1] == '1'
+local which, ms, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local is_meant = {}
-for at = 2, #ARGV do is_meant[ARGV[at]] = true end
+for at = 4, #ARGV do is_meant[ARGV[at]] = true end
 local id_form = 'UC' .. string.rep('[%w_-]', 22)
 
 local function names_one(text)
@@ -34,11 +34,19 @@ local function is_search(key)
   return string.find(key, '^[^:]*:search%d+:')
 end
 
+local function is_newer(value)
+  local value_ms, value_count = string.match(value, '^[%d.]+@(%d+)-(%d+) ')
+  if not value_ms then return false end
+  value_ms, value_count = tonumber(value_ms), tonumber(value_count)
+  return value_ms > ms or value_ms == ms and value_count >= count
+end
+
 local erased = {}
 for _, key in ipairs(KEYS) do
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' then value = '' end
-  if names_one(key) or names_one(value) or takes_empty and is_search(key) and not string.find(value, id_form) then
+  local goes = which == 'all' or names_one(key) or names_one(value) or which == 'empty' and is_search(key) and not string.find(value, id_form)
+  if goes and not is_newer(value) then
     redis.call('UNLINK', key)
     erased[#erased + 1] = key
   end
@@ -103,17 +111,23 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     }
   }
 
-  /** What goes by its key alone is removed at once; values are looked at where they are. */
-  async function eraseAmong(keys: readonly string[], change: Change): Promise<string[]> {
+  async function eraseAmong(keys: readonly string[], change: Change, position: string): Promise<string[]> {
     const { going = [], rest = [] } = Object.groupBy(keys, (key) =>
       concernsEntry(change, key.slice(REDIS_KEY_PREFIX.length), ANY_VALUE) ? 'going' : 'rest',
     );
-    if (going.length > 0) await connection.run((redis) => redis.unlink(going));
-    const { channelIds, searches } = change;
-    const values = rest.filter((key) => mayConcernValue(change, key.slice(REDIS_KEY_PREFIX.length)));
-    if (values.length === 0 || channelIds === 'all') return going;
-    const args = [searches === 'empty' ? '1' : '0', ...channelIds];
-    return [...going, ...((await connection.run((redis) => ERASE(redis, values, args))) as string[])];
+    const asked = rest.filter((key) => mayConcernValue(change, key.slice(REDIS_KEY_PREFIX.length)));
+    const ids = change.channelIds === 'all' ? [] : [...change.channelIds];
+    const place = position.split('-');
+    const erased = await Promise.all([
+      eraseWith(going, ['all', ...place]),
+      eraseWith(asked, [change.searches === 'empty' ? 'empty' : 'naming', ...place, ...ids]),
+    ]);
+    return erased.flat();
+  }
+
+  async function eraseWith(keys: readonly string[], args: string[]): Promise<string[]> {
+    if (keys.length === 0) return [];
+    return (await connection.run((redis) => ERASE(redis, [...keys], args))) as string[];
   }
 
   return {
@@ -138,15 +152,17 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
       await connection.run((redis) => storeInRedis(redis, key, { value, ttlMs: wholeMs, position }));
     },
     delete: remove,
-    async erase(change) {
+    async erase(change, position = LATEST) {
       const erased: string[] = [];
-      for await (const keys of entryKeys()) erased.push(...(await eraseAmong(keys, change)));
+      for await (const keys of entryKeys()) erased.push(...(await eraseAmong(keys, change, position)));
       return erased.map((key) => key.slice(REDIS_KEY_PREFIX.length));
     },
     async close() {},
   };
 }
 
+/** Behind every position: everything that the change concerns goes. */
+const LATEST = '9999999999999999-0';
 /** Of a value that names some channel, whichever. */
 const ANY_VALUE: readonly string[] = [''];
 

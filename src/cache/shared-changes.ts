@@ -51,10 +51,12 @@ local stream = KEYS[1]
 if redis.call('TYPE', stream).ok ~= 'stream' then redis.call('DEL', stream) end
 `;
 
+/** The ID of the change, and that of the one before it. */
 const PUBLISH = createRedisScript(`${OPEN}
+local before = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local id = redis.call('XADD', stream, 'MAXLEN', '~', ARGV[1], '*', 'change', ARGV[3])
 redis.call('PEXPIRE', stream, ARGV[2])
-return id
+return { id, before and before[1] or '' }
 `);
 
 /** The latest ID, the first one, how many there are, and those after the given one. */
@@ -81,7 +83,11 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
     for (const part of parts) {
       const message: Message = { by: ownName, ...change, names: [...change.names], channelIds: part };
       const args = [String(MAX_ENTRIES), String(KEPT_MS), JSON.stringify(message)];
-      id = (await connection.run((redis) => PUBLISH(redis, [CHANGES_KEY], args))) as string;
+      const reply = await connection.run((redis) => PUBLISH(redis, [CHANGES_KEY], args));
+      const [published, before] = reply as [id: string, before: string];
+      id = published;
+      // All changes before it are known here, so this instance may go on storing at once.
+      if (before === position || (before === '' && position === START)) position = published;
     }
     return id;
   }

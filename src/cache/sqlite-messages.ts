@@ -11,7 +11,7 @@ export type Operation =
   | { readonly name: 'get'; readonly key: string }
   | { readonly name: 'set'; readonly key: string; readonly entry: StoredEntry; readonly ttlMs: number }
   | { readonly name: 'delete'; readonly key: string }
-  | { readonly name: 'erase'; readonly change: Change; readonly afterRow: number }
+  | { readonly name: 'erase'; readonly change: Change; readonly from: ErasingPlace | undefined }
   | { readonly name: 'finish-erasing' }
   | { readonly name: 'erase-all' }
   | { readonly name: 'close' };
@@ -28,7 +28,13 @@ export interface Request {
 export interface ErasingStep {
   readonly erasedKeys: readonly string[];
   /** Where the next step begins; `undefined` at the end. */
-  readonly lastRow: number | undefined;
+  readonly next: ErasingPlace | undefined;
+}
+
+export interface ErasingPlace {
+  readonly afterRow: number;
+  /** The last row when it began: what was stored since is newer than the change. */
+  readonly upToRow: number;
 }
 
 export type Result = StoredEntry | ErasingStep | undefined;

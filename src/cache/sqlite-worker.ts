@@ -22,7 +22,7 @@ function reply(message: Reply): void {
 
 function run(tables: CacheTables, operation: Operation, nowMs: number): Result {
   if (operation.name === 'get') return tables.get(operation.key, nowMs);
-  if (operation.name === 'erase') return tables.erase(operation.change, operation.afterRow);
+  if (operation.name === 'erase') return tables.erase(operation.change, operation.from);
   if (operation.name === 'finish-erasing') tables.finishErasing();
   if (operation.name === 'delete') tables.delete(operation.key);
   if (operation.name === 'set') {

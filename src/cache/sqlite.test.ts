@@ -142,6 +142,16 @@ describe('what was erased from cache.db', () => {
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
 
+  it('does not include what is stored while it is erased', async () => {
+    const { open } = await setUp();
+    const store = open();
+    const numbers = Array.from({ length: 500 }, (_, number) => number);
+    await Promise.all(numbers.map((number) => store.set(`channel1:other ${number}`, entryOf('{}'), HOUR_MS)));
+    const erasing = store.erase(changeOfChannels(new Set([CHANNEL])));
+    await store.set(`channel1:${CHANNEL}`, entryOf('new'), HOUR_MS);
+    expect([await erasing, await store.get(`channel1:${CHANNEL}`)]).toEqual([[], entryOf('new')]);
+  });
+
   it('is in no file any more when it had expired or been pushed out before', async () => {
     const { directory, clock, open } = await setUp({ maxBytes: 200_000 });
     const store = open();

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { isEverything } from './change.ts';
-import type { ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
+import type { ErasingPlace, ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
 export type SqliteStoreEvent =
@@ -109,11 +109,12 @@ export function createSqliteStore(options: SqliteStoreOptions): ErasableStore {
         return [];
       }
       const keys: string[] = [];
-      for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
-        const step = (await call({ name: 'erase', change, afterRow })) as ErasingStep;
+      let from: ErasingPlace | undefined;
+      do {
+        const step = (await call({ name: 'erase', change, from })) as ErasingStep;
         keys.push(...step.erasedKeys);
-        afterRow = step.lastRow;
-      }
+        from = step.next;
+      } while (from !== undefined);
       await call({ name: 'finish-erasing' });
       return keys;
     },

@@ -27,7 +27,8 @@ export interface ErasableStore extends Store {
   /**
    * Removes every entry that the change concerns (`concernsEntry`), in steps that let other calls through.
    *
+   * @param position of the change among those that instances share: entries whose writer knew it stay
    * @returns the keys that went; none where it was emptied as a whole
    */
-  erase(change: Change): Promise<readonly string[]>;
+  erase(change: Change, position?: string): Promise<readonly string[]>;
 }

@@ -21,7 +21,7 @@ export async function openStores(config: Config) {
     /** Why a part cannot be used at the moment. */
     problems: () => states.problems().map(([part, problem]) => `${part}: ${problem}`),
     async close() {
-      removals.close();
+      await removals.close();
       await stores.close();
     },
   };

@@ -1,5 +1,6 @@
 import { type Change, mergeChanges } from '../cache/change.ts';
 import type { Announced } from '../cache/changes.ts';
+import { isLater, START } from '../cache/shared-changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Removed } from '../services/purge.ts';
 import { createRemovals, type RemovalPart, type Removals } from '../services/removals.ts';
@@ -38,7 +39,7 @@ export function createStoreRemovals(stores: Stores, clock: Clock, states: PartSt
       // First the others: what they have begun would be stored behind what is erased.
       for (const each of own) if (each.position === undefined) await sharedChanges?.publish(each);
       const change = merged(own);
-      const [keys] = await Promise.all([store.erase(change), sharedPictures?.erase(change)]);
+      const [keys] = await Promise.all([store.erase(change, latestPosition(own)), sharedPictures?.erase(change)]);
       return { ...NOTHING, keys };
     },
   };
@@ -65,4 +66,9 @@ export function createStoreRemovals(stores: Stores, clock: Clock, states: PartSt
 
 function merged(announced: readonly Announced[]): Change {
   return announced.map(({ change }) => change).reduce(mergeChanges);
+}
+
+function latestPosition(announced: readonly Announced[]): string {
+  const positions = announced.map(({ position = START }) => position);
+  return positions.reduce((latest, position) => (isLater(position, latest) ? position : latest));
 }

@@ -24,6 +24,11 @@ export function channelIdRef(channelId: string): ChannelRef {
   return { kind: 'id', value: channelId, key: channelId };
 }
 
+/** A handle or user name as one text: `handle:pennant`. */
+export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string {
+  return `${kind}:${key}`;
+}
+
 /** Reads a handle, with or without its leading `@`; `undefined` when the text cannot be one. */
 export function findHandle(text: string): ChannelRef | undefined {
   // Normalizing takes time with the square of the length where many marks combine.

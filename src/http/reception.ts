@@ -32,6 +32,8 @@ export interface ReceptionOptions {
   readonly contact: string | undefined;
   readonly send: (exchange: Exchange, response: ServerResponse, answer: Answer) => void;
   readonly onUntrustedForward: (address: string) => void;
+  /** Called for each admitted request, before anything is looked up for it. */
+  readonly beforeLookUp?: (() => void) | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface ReceptionOptions {
  */
 export function createReception(options: ReceptionOptions): Reception {
   const { gate, clients, baseUrls, clock, nextRequestId, recentAnswers, tracing, contact, send } = options;
-  const { onUntrustedForward } = options;
+  const { onUntrustedForward, beforeLookUp } = options;
 
   function admit(exchange: Exchange, response: ServerResponse, handOn: () => void): void {
     const { socket, headers } = exchange.request;
@@ -59,6 +61,7 @@ export function createReception(options: ReceptionOptions): Reception {
 
   function goOn(exchange: Exchange, response: ServerResponse, admission: Admission, handOn: () => void): void {
     exchange.admission = admission;
+    if (admission.isAllowed) beforeLookUp?.();
     exchange.changeBefore = latestChange();
     if (!admission.isAllowed) exchange.fault = tooManyRequests(admission, contact);
     const recent = exchange.fault === undefined ? recentAnswers.find(exchange) : undefined;

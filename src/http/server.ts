@@ -43,6 +43,8 @@ export interface HttpServerOptions
   readonly onAnswer: (answered: Answered) => void;
   /** Told of a forwarded address from a private one that is not trusted: most likely a proxy that nobody configured. */
   readonly onUntrustedForward: (address: string) => void;
+  /** Called for each admitted request, before anything is looked up for it. */
+  readonly beforeLookUp?: (() => void) | undefined;
 }
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -81,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     contact,
     send,
     onUntrustedForward: options.onUntrustedForward,
+    beforeLookUp: options.beforeLookUp,
   });
 
   const app = Fastify({

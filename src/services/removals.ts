@@ -1,6 +1,7 @@
 import { mergeChanges } from '../cache/change.ts';
 import type { Announced } from '../cache/changes.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadline.ts';
 
 /** Something that a change has to be removed from. */
 export interface RemovalPart<T> {
@@ -24,9 +25,8 @@ export interface Removals<T> {
    * @throws RemovalDelayed when a part failed; all others are done, and that one is tried again
    */
   remove(announced: readonly Announced[]): Promise<T[]>;
-  /** Tries again what failed. */
-  retry(): Promise<void>;
-  close(): void;
+  /** Tries nothing again, and waits some seconds for what is being removed. */
+  close(): Promise<void>;
 }
 
 /** The message names the parts and is for the operator. */
@@ -38,15 +38,23 @@ export class RemovalDelayed extends Error {
 }
 
 const RETRY_MS = 1_000;
+/** A service that is stopped has ten seconds; what is left then is removed by the next start. */
+const CLOSE_MS = 5_000;
 /** More are taken as one. */
 const MAX_WAITING = 100;
 
 export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptions<T>): Removals<T> {
   /** What each part has not removed yet. */
   const waiting = new Map<RemovalPart<T>, readonly Announced[]>();
-  let retrying: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;
+  const underWay = new Set<Promise<unknown>>();
+
+  function removeFrom(part: RemovalPart<T>, announced: readonly Announced[]): Promise<T> {
+    const removing = part.remove(announced).finally(() => underWay.delete(removing));
+    underWay.add(removing);
+    return removing;
+  }
 
   function wait(part: RemovalPart<T>, announced: readonly Announced[], error: unknown): void {
     const all = [...announced, ...(waiting.get(part) ?? [])];
@@ -55,32 +63,23 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
     if (cancelRetry !== undefined || isClosed) return;
     cancelRetry = clock.after(RETRY_MS, () => {
       cancelRetry = undefined;
-      void retry();
+      for (const [part, announced] of [...waiting]) void retryPart(part, announced);
     });
   }
 
   async function retryPart(part: RemovalPart<T>, announced: readonly Announced[]): Promise<void> {
     waiting.delete(part);
     try {
-      await part.remove(announced);
+      await removeFrom(part, announced);
       onStateChange(names(waiting));
     } catch (error) {
       wait(part, announced, error);
     }
   }
 
-  function retry(): Promise<void> {
-    retrying ??= Promise.all([...waiting].map(([part, announced]) => retryPart(part, announced)))
-      .then(() => undefined)
-      .finally(() => {
-        retrying = undefined;
-      });
-    return retrying;
-  }
-
   return {
     async remove(announced) {
-      const outcomes = await Promise.allSettled(parts.map((part) => part.remove(announced)));
+      const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
       const failed = parts.flatMap((part, at) => {
         const outcome = outcomes[at];
         return outcome?.status === 'rejected' ? [{ part, reason: outcome.reason as unknown }] : [];
@@ -91,11 +90,10 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
       return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     },
 
-    retry,
-
-    close() {
+    async close() {
       isClosed = true;
       cancelRetry?.();
+      await withinMs(clock, Promise.allSettled(underWay), CLOSE_MS);
     },
   };
 }

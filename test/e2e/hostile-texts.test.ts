@@ -16,7 +16,8 @@ interface Streams {
 }
 
 const COMMANDS: Record<string, (args: string[], streams: Streams, dataDir: string) => unknown> = {
-  catalog: (args, streams, dataDir) => runCatalogCommand(args, { ...streams, dataDir, onStopSignal: () => () => {} }),
+  catalog: (args, streams, dataDir) =>
+    runCatalogCommand(args, { ...streams, dataDir, onStopSignal: () => () => {}, forget: async () => '' }),
   doctor: (args, streams) =>
     runDoctorCommand(args, {
       ...streams,

@@ -7,11 +7,12 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
 import { launchCommand } from '../helpers/command.ts';
 import { createFifo } from '../helpers/fifo.ts';
 import { PROGRAM } from '../helpers/program.ts';
+import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -41,6 +42,35 @@ async function writeLines(directory: string, lines: string[]): Promise<string> {
   await writeFile(file, lines.join('\n'));
   return file;
 }
+
+/** What it has written of the channel, in the cache and its pictures. */
+async function filesOfCache(dataDir: string): Promise<string[]> {
+  const names = await readdir(dataDir, { recursive: true });
+  return names.filter((name) => /^pictures.*\.(?:original|plain)$/.test(name));
+}
+
+describe('a running service', () => {
+  it('answers with what the command has imported and removed from the next request on', async () => {
+    const directory = await createTemporaryDirectory();
+    const dataDir = join(directory, 'data');
+    const service = await startService({ directory });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const statusOf = async (path: string) => (await fetch(`${service.base}${path}`)).status;
+    const [record, picture] = [`/channel/${channelIdOf(1)}`, '/UCPennantSample00000005A/avatar'];
+    expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(picture)]).toEqual([
+      404, 404, 200,
+    ]);
+    const file = await writeLines(directory, [catalogLine(1, { username: 'Newcomer' })]);
+    expect(await catalog(dataDir, 'import', file)).toMatchObject({ exitCode: 0 });
+    expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([200, 200]);
+    expect(await catalog(dataDir, 'remove', channelIdOf(1))).toMatchObject({ exitCode: 0 });
+    expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([404, 404]);
+    await expect.poll(() => filesOfCache(dataDir)).not.toEqual([]);
+    expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
+    expect(await statusOf(picture)).toBe(404);
+    await expect.poll(() => filesOfCache(dataDir)).toEqual([]);
+  });
+});
 
 describe('the catalog command', () => {
   it('imports, and exports what another catalog imports to the same', async () => {
@@ -97,8 +127,14 @@ describe('the catalog command', () => {
     expect(stdout).toContain('UCPennantSample00000005A  @höhenkamm                Höhenkamm\n');
     const shown = await catalog(dataDir, 'show', '@HÖHENKAMM');
     expect(JSON.parse(shown.stdout)).toMatchObject({ channelId: 'UCPennantSample00000005A', country: 'AT' });
-    expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
+    expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toEqual({
+      exitCode: 0,
+      stdout: 'Removed UCPennantSample00000005A (Höhenkamm).\nNothing was stored of UCPennantSample00000005A.\n',
+      stderr: '',
+    });
     expect(await readdir(join(dataDir, 'catalog-images'))).toHaveLength(13);
+    // Nothing but the catalog is made by looking.
+    expect((await readdir(dataDir)).filter((name) => !name.startsWith('catalog'))).toEqual([]);
     for (const command of ['show', 'remove']) {
       expect(await catalog(dataDir, command, 'UCPennantSample00000005A')).toEqual({
         exitCode: 1,

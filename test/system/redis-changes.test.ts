@@ -165,6 +165,25 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await store.get(KEY)).toBeUndefined();
   });
 
+  test('do not keep the instance that they come from from storing at once', async () => {
+    const { changes, sharedChanges, store } = createInstance();
+    await sharedChanges.publish(changes.announce(CHANGE));
+    await store.set(KEY, ENTRY, HOUR_MS);
+    expect(await store.get(KEY)).toEqual(ENTRY);
+  });
+
+  test('leave what was stored after them when they are erased', async () => {
+    const { changes, sharedChanges, store } = createInstance();
+    const [other, search] = ['name1:handle:gone', 'search2:nothing'];
+    for (const key of [KEY, other, search]) await store.set(key, { ...ENTRY, value: `{"value":"${ID}"}` }, HOUR_MS);
+    const announced = changes.announce(CHANGE);
+    await sharedChanges.publish(announced);
+    await store.set(KEY, { ...ENTRY, value: 'new' }, HOUR_MS);
+    expect((await store.erase(CHANGE, announced.position)).toSorted()).toEqual([other, search]);
+    expect((await store.get(KEY))?.value).toBe('new');
+    expect(await store.erase(CHANGE)).toEqual([KEY]);
+  });
+
   describe('of running instances', () => {
     async function startInstance(
       source: HeldSource,

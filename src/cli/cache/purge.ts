@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { cachePaths } from '../../cache/cache-paths.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
@@ -37,6 +39,24 @@ arguments.`,
     return true;
   },
 };
+
+/**
+ * Removes everything stored of a channel, by the running service where one answers, and says what that was.
+ *
+ * @throws CacheCommandError when something could not be removed
+ */
+export async function forgetChannel(context: CacheContext, channelId: string): Promise<string> {
+  const told = await askRunningService(context, { channel: channelId });
+  if (told !== undefined) return describe(told);
+  if (!hasStores(context)) return `Nothing was stored of ${channelId}.`;
+  return describe({ channelId, ...(await purgeStores(context, (purge) => purge.purgeChannels([channelId]))) });
+}
+
+/** Opening the stores would make them. */
+function hasStores({ dataDir, redis }: CacheContext): boolean {
+  const { database, pictures } = cachePaths(dataDir);
+  return redis !== undefined || existsSync(database) || existsSync(pictures);
+}
 
 /** @throws CacheCommandError when something could not be removed */
 export async function purgeStores<T>(

@@ -6,6 +6,12 @@ export interface CatalogContext extends Output {
   /** Where `catalog.db` is. */
   readonly dataDir: string;
   readonly onStopSignal: typeof onStopSignal;
+  /**
+   * Removes what the service has stored of a channel in `dataDir`, and answers what that was, as a sentence.
+   *
+   * @throws CacheCommandError when not all of it could be removed
+   */
+  forget(dataDir: string, channelId: string): Promise<string>;
 }
 
 export type CatalogCommand = SubCommand<CatalogContext>;

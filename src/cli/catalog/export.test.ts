@@ -20,7 +20,13 @@ beforeEach(async () => {
 
 async function run(...args: string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const ended = runCatalogCommand(args, { dataDir, stdout, stderr, onStopSignal: () => () => undefined });
+  const ended = runCatalogCommand(args, {
+    dataDir,
+    stdout,
+    stderr,
+    onStopSignal: () => () => undefined,
+    forget: async () => '',
+  });
   const written = Promise.all([text(stdout), text(stderr)]);
   const exitCode = await ended;
   stdout.end();

@@ -22,8 +22,8 @@ export const importCommand: CatalogCommand = {
 
 A line that cannot be used is reported with its number, field and reason, and changes nothing; all
 others are imported. SIGINT and SIGTERM stop after the record at hand: what was imported stays, and the
-same command imports the rest. A running server answers with the new channels at once, and with changes to
-channels it has answered before when its cached records run out (an hour).
+same command imports the rest. A running server answers with what was imported from the next request on;
+what it has kept of a channel that is the same as before stays.
 Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments, 130 stopped by SIGINT, 143 by
 SIGTERM.`,
   argumentName: 'FILE.ndjson',

@@ -4,6 +4,7 @@ import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
+import { CacheCommandError } from '../cache/command.ts';
 import { requireRefs } from '../channel-argument.ts';
 import type { CatalogCommand } from './command.ts';
 import { withReader, writeLines } from './output.ts';
@@ -39,9 +40,13 @@ export const showCommand: CatalogCommand = {
 export const removeCommand: CatalogCommand = {
   usage: 'catalog remove ID|@handle',
   summary: 'Removes one channel and its pictures.',
-  help: 'Pictures that another channel uses too stay.',
+  help: `Pictures that another channel uses too stay. What a service of this DATA_DIR has stored of the channel is
+removed as "cache purge" does it; with REDIS_URL from every instance. Another instance has its own
+catalog: remove it there as well.
+Exit code: 0 nothing is left, 1 the catalog has no such channel or not all could be removed, 2 unusable
+arguments.`,
   argumentName: 'ID|@handle',
-  async run({ argument }, { dataDir, stdout, stderr }) {
+  async run({ argument }, { dataDir, stdout, stderr, forget }) {
     const refs = requireRefs(argument);
     const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
     if (record === undefined) {
@@ -56,7 +61,14 @@ export const removeCommand: CatalogCommand = {
       writer.close();
     }
     stdout.write(`Removed ${record.channelId} (${printable(record.title)}).\n`);
-    return true;
+    try {
+      stdout.write(`${await forget(dataDir, record.channelId)}\n`);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CacheCommandError)) throw error;
+      stderr.write(`${error.message}\nTo try again: pennant cache purge ${record.channelId}\n`);
+      return false;
+    }
   },
 };
 

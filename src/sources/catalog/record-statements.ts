@@ -1,8 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import { nameOf } from '../../domain/identifier.ts';
+import { createChangeLogWriter, type LoggedChange } from './change-log.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './popularity.ts';
 import type { CatalogRecord } from './record.ts';
-import { keysOf } from './rows.ts';
+import { keysOf, RECORD_COLUMNS, recordOf } from './rows.ts';
 import { indexedText } from './search-text.ts';
 
 /** Puts single records into the tables and takes them out. All within the caller's write transaction. */
@@ -13,14 +16,14 @@ export interface RecordStatements {
   put(record: CatalogRecord): 'added' | 'replaced';
   remove(channelId: string): boolean;
   /**
-   * Brings the full-text index up to date with the calls before it, in the order of its rows: FTS5 writes a new
-   * segment to disk whenever a row number is smaller than the one before.
+   * Writes the log of what the calls before it have changed, and brings the full-text index up to date, in the order of
+   * its rows: FTS5 writes a new segment to disk whenever a row number is smaller than the one before.
    */
-  flushTexts(): void;
+  flush(): void;
 }
 
 export function createRecordStatements(db: DatabaseSync): RecordStatements {
-  const selectRow = db.prepare('SELECT row FROM channels WHERE channel_id = ?');
+  const selectFormer = db.prepare(`SELECT row, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`);
   const selectHandleOwner = db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?');
   const selectUsernameOwner = db.prepare('SELECT channel_id FROM channels WHERE username_key = ? AND channel_id <> ?');
   const selectLastRow = db.prepare('SELECT max(row) AS row FROM channels WHERE row >= ? AND row < ?');
@@ -35,12 +38,23 @@ export function createRecordStatements(db: DatabaseSync): RecordStatements {
   const deleteText = db.prepare('DELETE FROM channel_text WHERE rowid = ?');
   const insertText = db.prepare('INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, ?, ?, ?)');
 
+  const log = createChangeLogWriter(db);
+
+  let changes: LoggedChange[] = [];
   let textsToDelete = new Set<number>();
   let textsToInsert = new Map<number, CatalogRecord>();
 
-  function findRow(channelId: string): number | undefined {
-    const found = selectRow.get(channelId);
-    return found === undefined ? undefined : Number(found.row);
+  function findFormer(channelId: string): { readonly row: number; readonly record: CatalogRecord } | undefined {
+    const found = selectFormer.get(channelId);
+    return found === undefined ? undefined : { row: Number(found.row), record: recordOf(found) };
+  }
+
+  function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
+    // A nightly import of the same file changes nothing that anybody would have to forget.
+    if (isDeepStrictEqual(former, record)) return;
+    const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
+    const channelId = (record ?? former)?.channelId ?? '';
+    changes.push({ channelId, names: [...names], isRemoved: record === undefined });
   }
 
   function allocateRow(subscriberCount: string | null, formerRow: number | undefined): number {
@@ -67,21 +81,26 @@ export function createRecordStatements(db: DatabaseSync): RecordStatements {
       if (usernameOwner !== undefined) throw belongsTo('username', record.username, usernameOwner.channel_id);
     },
     put(record) {
-      const formerRow = findRow(record.channelId);
+      const former = findFormer(record.channelId);
+      const formerRow = former?.row;
       const row = allocateRow(record.subscriberCount, formerRow);
       if (formerRow !== undefined) takeOut(formerRow);
       const links = record.links === null ? null : JSON.stringify(record.links);
       insertRow.run({ ...record, ...keysOf(record), row, links });
       textsToInsert.set(row, record);
+      noteChange(former?.record, record);
       return formerRow === undefined ? 'added' : 'replaced';
     },
     remove(channelId) {
-      const row = findRow(channelId);
-      if (row === undefined) return false;
-      takeOut(row);
+      const former = findFormer(channelId);
+      if (former === undefined) return false;
+      takeOut(former.row);
+      noteChange(former.record, undefined);
       return true;
     },
-    flushTexts() {
+    flush() {
+      if (changes.length > 0) log.add(changes);
+      changes = [];
       const deletions = [...textsToDelete].sort(ascending);
       const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
       textsToDelete = new Set();
@@ -100,4 +119,13 @@ function ascending(a: number, b: number): number {
 
 function belongsTo(field: string, name: string | null, owner: unknown): RecordRefusedError {
   return new RecordRefusedError(field, `${name} belongs to the channel ${owner}`);
+}
+
+/** What a record is found by, beside its ID. */
+function namesOf(record: CatalogRecord): string[] {
+  const { handleKey, usernameKey } = keysOf(record);
+  return [
+    ...(handleKey === null ? [] : [nameOf({ kind: 'handle', key: handleKey })]),
+    ...(usernameKey === null ? [] : [nameOf({ kind: 'username', key: usernameKey })]),
+  ];
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../lib/make-directory.ts';
+import { ensureChangeLog } from './change-log.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import type { CatalogRecord } from './record.ts';
@@ -64,13 +65,13 @@ export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWr
     putBatch: (records, imagesFrom) =>
       inTransaction(() => {
         const outcomes = records.map((record) => put(record, imagesFrom));
-        statements.flushTexts();
+        statements.flush();
         return outcomes;
       }),
     remove: (channelId) =>
       inTransaction(() => {
         const isRemoved = statements.remove(channelId);
-        statements.flushTexts();
+        statements.flush();
         return isRemoved;
       }),
     removeLeftovers: () =>
@@ -85,11 +86,13 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // First of all whose file it is: the journal mode is written into it.
-    if (readSchemaState(db, path) !== 'ready') {
-      db.exec('PRAGMA journal_mode = WAL');
-      // Under the lock, where it looks again: another command may have done it meanwhile.
-      runInTransaction(db, () => upgradeSchema(db));
-    }
+    const isReady = readSchemaState(db, path) === 'ready';
+    if (!isReady) db.exec('PRAGMA journal_mode = WAL');
+    // Under the lock, where it looks again: another command may have done it meanwhile.
+    runInTransaction(db, () => {
+      if (!isReady) upgradeSchema(db);
+      ensureChangeLog(db);
+    });
     db.exec('PRAGMA synchronous = NORMAL');
     return db;
   } catch (error) {

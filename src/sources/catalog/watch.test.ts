@@ -1,0 +1,80 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import type { CatalogPosition } from './change-log.ts';
+import { catalogPaths } from './schema.ts';
+import { type CatalogWatch, createCatalogWatch } from './watch.ts';
+
+const clock = createManualClock();
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+});
+
+function open(start?: CatalogPosition): CatalogWatch {
+  const watch = createCatalogWatch({ path: catalogPaths(dataDir).database, clock, start });
+  onTestFinished(() => watch.close());
+  return watch;
+}
+
+async function put(number: number, title = 'a title'): Promise<void> {
+  expect((await importLines(dataDir, [catalogLine(number, { title })])).refusals).toEqual([]);
+}
+
+/** The numbers of the channels that it finds changed. */
+function found(watch: CatalogWatch): unknown {
+  const changes = watch.findChanges()?.changes;
+  return changes === undefined || changes === 'unknown' ? changes : changes.map(({ channelId }) => channelId);
+}
+
+describe('a catalog that is watched', () => {
+  it('says once what others have changed, at once', async () => {
+    await put(1);
+    const watch = open();
+    expect([found(watch), found(watch)]).toEqual([[channelIdOf(1)], undefined]);
+    await put(2);
+    expect([found(watch), found(watch)]).toEqual([[channelIdOf(2)], undefined]);
+    await put(3);
+    await put(1, 'another title');
+    expect(found(watch)).toEqual([channelIdOf(3), channelIdOf(1)]);
+  });
+
+  it('says what was changed since an earlier run', async () => {
+    await put(1);
+    const position = open().findChanges()?.position;
+    await put(2);
+    expect(found(open(position))).toEqual([channelIdOf(2)]);
+  });
+
+  it('may be made later', async () => {
+    const watch = open();
+    expect(found(watch)).toBeUndefined();
+    await put(1);
+    expect(found(watch)).toEqual([channelIdOf(1)]);
+  });
+
+  it('may be of anything after another file has taken its name', async () => {
+    await put(1);
+    const watch = open();
+    watch.findChanges();
+    const otherDir = await createTemporaryDirectory();
+    await importLines(otherDir, [catalogLine(1, { title: 'restored' })]);
+    await rename(catalogPaths(otherDir).database, catalogPaths(dataDir).database);
+    clock.advance(1_000);
+    expect([found(watch), found(watch)]).toEqual(['unknown', undefined]);
+  });
+
+  it('is looked at again a second after it could not be used', async () => {
+    const { database } = catalogPaths(dataDir);
+    await writeFile(database, 'this is no database, and long enough to be looked at');
+    const watch = open();
+    expect(found(watch)).toBeUndefined();
+    await rm(database);
+    await put(1);
+    expect(found(watch)).toBeUndefined();
+    clock.advance(1_000);
+    expect(found(watch)).toEqual([channelIdOf(1)]);
+  });
+});

@@ -1,0 +1,156 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createCatalogSource } from '../../src/sources/catalog/catalog.ts';
+import { catalogPaths } from '../../src/sources/catalog/schema.ts';
+import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { catalogLine, channelIdOf, importLines } from '../helpers/catalog.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+const NEW = channelIdOf(1);
+const HIT = /^pennant; hit/;
+
+let dataDir: string;
+let app: TestApp;
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+  app = await start();
+});
+
+async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {
+  const started = await startTestApp({ dataDir, ...options });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+/** As another process does it. */
+async function put(fields: Record<string, unknown>, number = 1): Promise<void> {
+  expect((await importLines(dataDir, [catalogLine(number, fields)])).refusals).toEqual([]);
+}
+
+function remove(channelId: string): void {
+  const writer = openCatalogWriter(catalogPaths(dataDir));
+  writer.remove(channelId);
+  writer.removeLeftovers();
+  writer.close();
+}
+
+const statusOf = async (url: string) => (await app.get(url)).status;
+const titleOf = async (url: string) => (await app.get(url)).json<{ title: string }>().title;
+const cacheStatusOf = async (url: string) => (await app.get(url)).headers['cache-status'];
+const idsIn = async (url: string) =>
+  (await app.get(url)).json<{ results: { channelId: string }[] }>().results.map(({ channelId }) => channelId);
+
+async function countPictures(): Promise<number> {
+  const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
+}
+
+describe('a catalog that another process changes is seen at the next request', () => {
+  const [byId, byHandle, byName] = [`/channel/${NEW}`, '/api/channel/newcomer?type=handle', '/user/oldname'];
+  const search = '/api/search?q=newcomer';
+
+  test('a new channel, though it was answered a moment ago that there is none', async () => {
+    for (const url of [byId, byHandle, byName]) expect([url, await statusOf(url)]).toEqual([url, 404]);
+    expect(await idsIn(search)).toEqual([]);
+    await put({ title: 'The newcomer', customUrl: '@Newcomer', username: 'OldName' });
+    for (const url of [byId, byHandle, byName]) expect([url, await statusOf(url)]).toEqual([url, 200]);
+    expect(await idsIn(search)).toEqual([NEW]);
+  });
+
+  test('a changed channel, by ID, by its former handle and in searches', async () => {
+    await put({ title: 'The newcomer', customUrl: '@Newcomer' });
+    for (const url of [byId, byHandle]) expect(await titleOf(url)).toBe('The newcomer');
+    expect(await idsIn(search)).toEqual([NEW]);
+    await put({ title: 'Renamed', customUrl: '@Renamed' });
+    expect(await titleOf(byId)).toBe('Renamed');
+    expect(await statusOf(byHandle)).toBe(404);
+    expect(await idsIn(search)).toEqual([]);
+    expect(await titleOf('/api/channel/renamed?type=handle')).toBe('Renamed');
+  });
+
+  test('a handle that goes to another channel', async () => {
+    await put({ title: 'First', customUrl: '@Newcomer' });
+    expect(await titleOf(byHandle)).toBe('First');
+    await put({ title: 'First', customUrl: null });
+    await put({ title: 'Second', customUrl: '@Newcomer' }, 2);
+    expect(await titleOf(byHandle)).toBe('Second');
+  });
+
+  test('a removed channel, whose pictures and whose bytes in cache.db go too', async () => {
+    const { title } = (await app.get(`/channel/${SAMPLE}`)).json<{ title: string }>();
+    expect(await statusOf(`/${SAMPLE}/avatar`)).toBe(200);
+    await expect.poll(countPictures).toBeGreaterThan(0);
+    remove(SAMPLE);
+    for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/avatar`, '/@pennantsample/tv']) {
+      expect([url, await statusOf(url)]).toEqual([url, 404]);
+    }
+    await app.close();
+    expect(await countPictures()).toBe(0);
+    expect(await readFile(join(dataDir, 'cache.db'), 'latin1')).not.toContain(title);
+  });
+
+  test('and what is kept of a channel that is the same as before stays', async () => {
+    await put({ title: 'The newcomer' });
+    for (const url of [byId, `/channel/${SAMPLE}`, `/${SAMPLE}/avatar`]) await app.get(url);
+    await put({ title: 'The newcomer' });
+    await put({ title: 'Another' }, 2);
+    for (const url of [byId, `/channel/${SAMPLE}`, `/${SAMPLE}/avatar`]) {
+      expect(await cacheStatusOf(url)).toMatch(HIT);
+    }
+  });
+
+  test('also by a service that did not run meanwhile', async () => {
+    for (const url of [byId, `/channel/${SAMPLE}`]) await app.get(url);
+    await app.close();
+    await put({ title: 'The newcomer' });
+    remove(SAMPLE);
+    app = await start();
+    expect([await titleOf(byId), await statusOf(`/channel/${SAMPLE}`)]).toEqual(['The newcomer', 404]);
+  });
+
+  test('is forgotten once: a start without changes keeps everything', async () => {
+    await put({ title: 'The newcomer' });
+    await app.get(byId);
+    await app.close();
+    app = await start();
+    expect(await cacheStatusOf(byId)).toMatch(HIT);
+  });
+});
+
+describe('beside another source', () => {
+  let live: HeldSource;
+  beforeEach(async () => {
+    await app.close();
+    live = createHeldSource();
+    app = await start({ sources: [createCatalogSource({ dataDir, samplesDir: null }), live] });
+  });
+
+  test('what comes from there stays, but for the channels that are imported', async () => {
+    const [record, byHandle] = [`/channel/${HELD_CHANNEL_ID}`, `/api/channel/${HELD_HANDLE}?type=handle`];
+    for (const url of [record, byHandle]) expect(await titleOf(url)).toBe('old title');
+    await put({ title: 'The newcomer' });
+    for (const url of [record, byHandle]) expect(await cacheStatusOf(url)).toMatch(HIT);
+    await put({ channelId: HELD_CHANNEL_ID, title: 'From the catalog', customUrl: `@${HELD_HANDLE}` });
+    for (const url of [record, byHandle]) expect(await titleOf(url)).toBe('From the catalog');
+    remove(HELD_CHANNEL_ID);
+    for (const url of [record, byHandle]) expect(await titleOf(url)).toBe('old title');
+  });
+
+  test('a load that began before an import keeps nothing', async () => {
+    const held = live.hold();
+    const before = app.get(`/channel/${HELD_CHANNEL_ID}`);
+    await held.asked;
+    await put({ channelId: HELD_CHANNEL_ID, title: 'From the catalog' });
+    const after = app.get(`/channel/${HELD_CHANNEL_ID}`);
+    held.release();
+    expect([(await before).json(), (await after).json()]).toMatchObject([
+      { title: 'old title' },
+      { title: 'From the catalog' },
+    ]);
+    expect(await titleOf(`/channel/${HELD_CHANNEL_ID}`)).toBe('From the catalog');
+  });
+});

@@ -173,7 +173,7 @@ export const SETTINGS = {
   ),
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',
-    '128MiB',
+    '64MiB',
     form.bytes('1TiB'),
     'Memory for records, searches and pictures in use. Records and searches have 40 % of it, and never more than 40 % of the heap that Node allows itself.',
   ),

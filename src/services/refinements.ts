@@ -36,8 +36,8 @@ export interface RefinementsOptions {
 const MIN_ANSWERS = 3;
 const MIN_AGE_MS = 60_000;
 const RETRY_UNAVAILABLE_MS = 600_000;
-/** Some 25,000 pictures. */
-const MAX_BYTES = 8 * 1024 * 1024;
+/** Some 10,000 pictures. */
+const MAX_BYTES = 4 * 1024 * 1024;
 /** The object of an entry and the cache's own lists (measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 300;
 /** As long as a picture may be served. */

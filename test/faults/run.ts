@@ -11,6 +11,7 @@ import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
+import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
 import { pictures } from './pictures.ts';
 import { createReport, loadAverage } from './report.ts';
@@ -18,7 +19,7 @@ import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
 
-const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, oneKey, stops, pictures, upstream, time];
+const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, memory, oneKey, stops, pictures, upstream, time];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,24 +1,32 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { HolderReading } from '../../src/lib/holders.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { findFreePort } from '../helpers/service-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Claim {
-  readonly threat: string;
+  /** The first cell: a threat, or the names of holders. */
+  readonly subject: string;
   readonly evidence: string;
 }
 
-/** The rows of the table of what is defended. */
-async function readClaims(): Promise<Claim[]> {
+/** The rows of the table under a heading. */
+async function readClaims(heading: string): Promise<Claim[]> {
   const document = await readFile(join(ROOT, 'SECURITY.md'), 'utf8');
-  const section = document.split('\n## ').find((part) => part.startsWith('Defended')) ?? '';
+  const section = document.split('\n## ').find((part) => part.startsWith(heading)) ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| '));
   return rows.slice(1).map((row) => {
-    const [, threat = '', , evidence = ''] = row.split('|').map((cell) => cell.trim());
-    return { threat, evidence };
+    const cells = row.split('|').map((cell) => cell.trim());
+    return { subject: cells[1] ?? '', evidence: cells.at(-2) ?? '' };
   });
+}
+
+async function readAllClaims(): Promise<Claim[]> {
+  return [...(await readClaims('Defended')), ...(await readClaims('What is kept'))];
 }
 
 /** What stands in quotation marks; "…" stands for what is left out. */
@@ -36,15 +44,15 @@ function isNamedIn(source: string, name: string): boolean {
 
 describe('SECURITY.md', () => {
   test('has a test for every claim', async () => {
-    const claims = await readClaims();
-    expect(claims.length).toBeGreaterThan(20);
+    const claims = await readAllClaims();
+    expect(claims.length).toBeGreaterThan(45);
     const unproven = claims.filter(({ evidence }) => quoted(evidence).length === 0);
-    expect(unproven.map(({ threat }) => threat)).toEqual([]);
+    expect(unproven.map(({ subject }) => subject)).toEqual([]);
   });
 
   test('names tests that there are', async () => {
     const missing: string[] = [];
-    for (const { evidence } of await readClaims()) {
+    for (const { evidence } of await readAllClaims()) {
       const [unit = ''] = evidence.split('faults: ');
       for (const [, path = '', names = ''] of unit.matchAll(/`([^`]+\.ts)`(?: \(((?:"[^"]+"(?:, )?)+)\))?/g)) {
         const source = await readFile(join(ROOT, path), 'utf8').catch(() => '');
@@ -65,10 +73,26 @@ describe('SECURITY.md', () => {
     const files = [...(await readdir(directory)).map((name) => join(directory, name)), ...helpers];
     const texts = files.filter((file) => !file.endsWith('.test.ts')).map((file) => readFile(file, 'utf8'));
     const sources = (await Promise.all(texts)).join('\n');
-    const named = (await readClaims()).flatMap(({ evidence }) => quoted(evidence.split('faults: ')[1] ?? ''));
+    const named = (await readAllClaims()).flatMap(({ evidence }) => quoted(evidence.split('faults: ')[1] ?? ''));
     expect(named.length).toBeGreaterThan(25);
     expect(named.filter((name) => !isNamedIn(sources, name))).toEqual([]);
   });
+});
+
+test('what is kept is named in SECURITY.md, all of it', async () => {
+  const service = await startTestApp({
+    env: {
+      SOURCES: 'catalog,youtube,youtube-data-api',
+      YOUTUBE_API_KEY: 'key',
+      // A Redis that nobody can reach: what is kept for it is there all the same.
+      REDIS_URL: `redis://127.0.0.1:${await findFreePort()}`,
+    },
+  });
+  onTestFinished(() => service.close());
+  const { payload } = await service.app.console.inject({ url: '/state.json', headers: { host: 'localhost' } });
+  const { stores } = JSON.parse(payload) as { stores: readonly HolderReading[] };
+  const named = (await readClaims('What is kept')).flatMap(({ subject }) => [...subject.matchAll(/`([^`]+)`/g)]);
+  expect(named.map(([, name]) => name).toSorted()).toEqual(stores.map(({ name }) => name).toSorted());
 });
 
 interface LockedPackage {

@@ -82,7 +82,7 @@ test('the unit runs commands that there are, as an ordinary user, and leaves tim
 
   // What stands there would win over .env, which commands beside the service read as well.
   expect(valuesOf('EnvironmentFile')).toEqual([]);
-  expect(valuesOf('Environment').map((line) => line.split('=')[0])).toEqual(['PATH', 'NODE_ENV']);
+  expect(valuesOf('Environment').map((line) => line.split('=')[0])).toEqual(['PATH', 'NODE_ENV', 'NODE_OPTIONS']);
   expect(valuesOf('WorkingDirectory')).toEqual(valuesOf('ConfigurationDirectory').map((name) => `/etc/${name}`));
   expect(unit).toContain(`DATA_DIR=/var/lib/${valuesOf('StateDirectory')[0]} `);
 });

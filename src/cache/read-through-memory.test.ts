@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { measureHeldBytes } from '../../test/helpers/heap.ts';
+import { AppError } from '../domain/errors.ts';
+import { createChanges } from './changes.ts';
+import { createReadThrough } from './read-through.ts';
+import type { Store } from './store.ts';
+
+const EMPTY_STORE: Store = {
+  get: async () => undefined,
+  set: async () => undefined,
+  delete: async () => undefined,
+  close: async () => undefined,
+};
+const AT_ONCE = { staleWaitMs: 0 };
+
+function create(maxMemoryBytes: number) {
+  const clock = createManualClock();
+  return createReadThrough<unknown>({
+    store: EMPTY_STORE,
+    changes: createChanges(),
+    channelIdsOf: () => [],
+    clock,
+    freshMs: 3_600_000,
+    staleMs: 86_400_000,
+    maxMemoryBytes,
+    isValue: (value): value is unknown => value !== undefined,
+  });
+}
+
+/** As a source makes it: every text is a string of its own, in Latin script or any other. */
+function recordOf(number: number, text: string): unknown {
+  const title = `${text} ${number}`;
+  const links = Array.from({ length: 5 }, (_, at) => ({
+    title: `${text} ${at}`,
+    url: `https://site.example/${number}/${at}`,
+  }));
+  return {
+    channel: {
+      channelId: `UC${number}`,
+      title,
+      description: `${text.repeat(5)} ${number}`,
+      customUrl: `@${title}`,
+      subscriberCount: String(number),
+      viewCount: String(number * 1_000),
+      videoCount: null,
+      links,
+      banner: {
+        kind: 'remote',
+        key: `https://pictures.example/${number}`,
+        urls: [`https://pictures.example/${number}=w1060`],
+      },
+    },
+    isComplete: true,
+  };
+}
+
+describe('the memory of the read-through cache', () => {
+  test.each([
+    ['records in Latin script', (number: number) => recordOf(number, 'A channel about lighthouses')],
+    ['records in other scripts', (number: number) => recordOf(number, 'Канал о маяках и море')],
+    ['short values', (number: number) => `UC${number}`],
+  ])('is counted at least: %s', async (_what, createValue) => {
+    const cache = create(100 * 2 ** 20);
+    const taken = await measureHeldBytes(async () => {
+      for (let number = 0; number < 4_000; number += 1) {
+        await cache.get(
+          `kind1:${'k'.repeat(number % 60)}${number}`,
+          async () => ({ value: createValue(number) }),
+          AT_ONCE,
+        );
+      }
+    });
+    const { entries, bytes } = cache.stats().memory;
+    expect(entries).toBe(4_000);
+    expect(bytes).toBeGreaterThan(taken);
+    expect(bytes).toBeLessThan(taken * 3);
+  });
+
+  test('is bounded, for what is not there too', async () => {
+    const cache = create(1_000_000);
+    for (let number = 0; number < 5_000; number += 1) {
+      const load = async () => {
+        if (number % 2 === 0) throw new AppError('channel_not_found', 'There is no such channel.');
+        return { value: recordOf(number, 'A channel') };
+      };
+      await cache.get(`kind1:${number}`, load, AT_ONCE).catch(() => undefined);
+    }
+    const { memory, loading } = cache.stats();
+    const { entries, bytes } = memory;
+    expect(bytes).toBeLessThanOrEqual(1_000_000);
+    expect(bytes).toBeGreaterThan(900_000);
+    expect(entries).toBeGreaterThan(100);
+    expect(loading.entries).toBe(0);
+  });
+});

@@ -1,0 +1,34 @@
+/** What `/metrics` says of everything that grows with requests. */
+export interface HeldMetrics {
+  readonly holders: readonly HeldReading[];
+  /** Of all metrics: more of them mean a label that takes values from requests. */
+  readonly seriesCount: number;
+}
+
+export interface HeldReading {
+  readonly name: string;
+  /** Of its bound on entries or on bytes, whichever is closer; `undefined` for one that has none of its own. */
+  readonly fullness: number | undefined;
+}
+
+const HELD = /^pennant_held_(entries|max_entries|bytes|max_bytes)\{holder="([^"]+)"\} (\S+)$/gm;
+
+export function readHeldMetrics(metrics: string): HeldMetrics {
+  const figures = new Map<string, Record<string, number>>();
+  for (const [, figure = '', name = '', value] of metrics.matchAll(HELD)) {
+    figures.set(name, { ...figures.get(name), [figure]: Number(value) });
+  }
+  return {
+    holders: [...figures].map(([name, held]) => ({ name, fullness: fullnessOf(held) })),
+    seriesCount: metrics.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length,
+  };
+}
+
+function fullnessOf({ entries, max_entries: maxEntries, bytes, max_bytes: maxBytes }: Record<string, number>) {
+  const shares = [share(entries, maxEntries), share(bytes, maxBytes)].filter((value) => value !== undefined);
+  return shares.length === 0 ? undefined : Math.max(...shares);
+}
+
+function share(value: number | undefined, limit: number | undefined): number | undefined {
+  return value === undefined || limit === undefined || limit === 0 ? undefined : value / limit;
+}

@@ -1,0 +1,149 @@
+import { numberedChannelId } from './numbered-upstream.ts';
+import type { StreamedRequest } from './request-stream.ts';
+
+/** Requests of one kind, each different from all others. */
+export interface RequestKind {
+  readonly name: string;
+  /** In the short form and in the long one. */
+  readonly counts: readonly [short: number, long: number];
+  readonly request: (number: number) => StreamedRequest;
+  /** The only answers that there may be. */
+  readonly statuses: readonly number[];
+  /** What it fills, and to which share of its bound. */
+  readonly fills: Readonly<Record<string, number>>;
+}
+
+/** What comes next may be too large for what is left. */
+const FULL = 0.9;
+
+const SAMPLE = 'UCPennantSample00000001A';
+const SAMPLES = 8;
+const LONG = 200_000;
+const LONG_ENCODED = 5_000;
+const LONGEST_HOST = 250;
+
+function sampleId(number: number): string {
+  return `UCPennantSample0000000${(number % SAMPLES) + 1}A`;
+}
+
+/** What the sample catalog alone can answer. */
+export const CATALOG_KINDS: readonly RequestKind[] = [
+  {
+    name: 'long hosts',
+    counts: [8_000, LONG],
+    request: (number) => ({
+      url: `/channel/${sampleId(number)}`,
+      headers: { host: `${number}.${'label.'.repeat(40)}`.slice(0, LONGEST_HOST) },
+    }),
+    statuses: [200],
+    fills: { 'micro-cache': FULL, 'JSON of records': FULL },
+  },
+  {
+    name: 'long queries',
+    counts: [8_000, LONG],
+    // Of those that are kept and of those that are too long for it.
+    request: (number) => ({ url: `/channel/${SAMPLE}?junk=${number}-${'x'.repeat(number % 2 === 0 ? 1_800 : 7_800)}` }),
+    statuses: [200],
+    fills: { 'micro-cache': FULL },
+  },
+  {
+    name: 'Accept fields',
+    counts: [5_000, LONG],
+    request: (number) => ({
+      url: `/${SAMPLE}/avatar`,
+      headers: { accept: `image/webp, text/x-${number}-${'x'.repeat(200)}` },
+    }),
+    statuses: [200],
+    fills: { 'Accept fields': FULL },
+  },
+  {
+    name: 'searches',
+    counts: [2_000, LONG],
+    request: (number) => ({ url: `/api/search?q=word${number}` }),
+    statuses: [200],
+    fills: { 'searches in memory': FULL },
+  },
+  {
+    name: 'absent channels',
+    counts: [4_000, LONG],
+    request: (number) => ({ url: `/api/channel/UCabsent${String(number).padStart(16, '0')}` }),
+    statuses: [404],
+    fills: { 'records in memory': FULL },
+  },
+  {
+    name: 'absent handles',
+    counts: [4_000, LONG],
+    request: (number) => ({ url: `/@absent${number}` }),
+    statuses: [404],
+    fills: { 'names in memory': FULL },
+  },
+  {
+    name: 'IPv6 clients',
+    counts: [12_000, LONG],
+    request: (number) => ({
+      url: '/problems',
+      headers: { 'x-forwarded-for': `2001:db8:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::1` },
+    }),
+    statuses: [200],
+    fills: { 'IPv6 addresses': FULL, 'rate limit': FULL },
+  },
+  {
+    name: 'clients that are refused',
+    counts: [9_000, LONG],
+    // The second request of each is one too many; each has a network of its own.
+    request: (number) => ({
+      url: '/problems',
+      headers: { 'x-forwarded-for': `11.${(number >> 9) & 255}.${(number >> 1) & 255}.1` },
+    }),
+    statuses: [200, 429],
+    // The other half is for those of the five minutes before.
+    fills: { 'refused networks': 0.5 },
+  },
+  {
+    name: 'sizes that the client has already',
+    counts: [15_000, LONG],
+    // Distinct up to 4,096 × 90: a quality belongs to no size that was asked for before.
+    request: (number) => ({
+      url: `/${SAMPLE}/tv.jpg?width=${(number % 2_560) + 1}&quality=${Math.floor(number / 2_560) + 1}`,
+      headers: { 'if-none-match': '*' },
+    }),
+    statuses: [304],
+    fills: { 'ETags of pictures': FULL, 'pictures to encode again': FULL },
+  },
+];
+
+/** What needs an upstream. Fewer than half of the calls fail, or the upstream would be paused for everybody. */
+export const UPSTREAM_KINDS: readonly RequestKind[] = [
+  {
+    name: 'records',
+    counts: [800, LONG],
+    request: (number) => ({ url: `/channel/${numberedChannelId('r', number)}` }),
+    statuses: [200],
+    fills: { 'records in memory': FULL },
+  },
+  {
+    name: 'channels that are not shown, and others that there are none of',
+    counts: [6_000, LONG],
+    request: (number) => ({ url: `/channel/${numberedChannelId(number % 9 < 4 ? 'x' : 'a', number)}` }),
+    statuses: [404, 503],
+    fills: { 'failed requests to youtube': FULL },
+  },
+  {
+    name: 'pictures, of which every fourth is refused',
+    counts: [500, LONG_ENCODED],
+    request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
+    statuses: [200, 502, 503],
+    // A quarter of the pictures in memory and on disk is for those of a client's own size.
+    fills: { 'originals in memory': FULL, 'pictures in memory': 0.75 * FULL, 'pictures on disk': 0.75 * FULL },
+  },
+  {
+    name: 'tiny pictures',
+    counts: [500, LONG_ENCODED],
+    request: (number) => {
+      const size = `width=${40 + (number % 50)}&quality=${Math.floor(number / 50) + 1}`;
+      return { url: `/${numberedChannelId('r', 4 * (number % 16))}/avatar.jpg?${size}` };
+    },
+    statuses: [200],
+    fills: { 'pictures in memory': FULL, 'pictures on disk': FULL },
+  },
+];

@@ -1,0 +1,115 @@
+import { PROGRAM, startOptions } from '../helpers/program.ts';
+import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
+import { youtubeSettings } from '../helpers/youtube-service.ts';
+import { type FaultContext, metricsOf, type Subject } from './context.ts';
+import { type HeldMetrics, readHeldMetrics } from './held-metrics.ts';
+import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.ts';
+import { startNumberedUpstream } from './numbered-upstream.ts';
+import type { Outcome } from './report.ts';
+import { type StreamedRequest, streamRequests } from './request-stream.ts';
+
+const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
+/** A kind adds the few statuses that it is answered with to the series; a label from requests would add thousands. */
+const MAX_NEW_SERIES = 200;
+/** Fewer than the encoder queue has places, so that no picture is refused. */
+const CONNECTIONS = 8;
+
+/** Bounds that so many requests reach. In the long form the memory of the caches is what a service starts with. */
+const SETTINGS = {
+  TRUST_PROXY: '127.0.0.0/8',
+  RATE_LIMIT_OVERRIDES: '',
+  // Every request comes from a client of its own, but for those that are to be refused.
+  RATE_LIMIT: '1/30',
+  RATE_LIMIT_CLIENTS: '5000',
+  UPSTREAM_CALLS_PER_SECOND: '100000',
+  UPSTREAM_CALL_BURST: '100000',
+};
+const SHORT_FORM = { MEMORY_CACHE_BYTES: '4MiB', IMAGE_CACHE_BYTES: '6MiB' };
+const LONG_FORM = { IMAGE_CACHE_BYTES: '64MiB' };
+
+/** Clients within the limit fill everything that grows with requests: to its bound, and no further. */
+export const memory: Subject = {
+  name: 'memory',
+  async run(context) {
+    const upstream = await startNumberedUpstream();
+    try {
+      await fill(context, CATALOG_KINDS, {});
+      await fill(context, UPSTREAM_KINDS, youtubeSettings(upstream.origin));
+    } finally {
+      await upstream.close();
+    }
+  },
+};
+
+async function fill(context: FaultContext, kinds: readonly RequestKind[], env: Record<string, string>): Promise<void> {
+  const service = await context.start({
+    program: [process.execPath, ...startOptions(), PROGRAM],
+    env: { ...SETTINGS, ...(context.isLong ? LONG_FORM : SHORT_FORM), ...env },
+  });
+  for (const kind of kinds) await context.measure('memory', kind.name, () => sendKind(context, service, kind));
+  await context.cleanUpServices();
+}
+
+/** Of all kinds together: each comes from a client of its own. */
+let sent = 0;
+
+async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind: RequestKind): Promise<Outcome> {
+  const count = kind.counts[isLong ? 1 : 0];
+  const before = readHeldMetrics(await metricsOf(service));
+  const memory = watchMemory(service);
+  const statuses = await streamRequests(service.port, requestsOf(kind, count), CONNECTIONS);
+  const mostBytes = await memory.stop();
+  const after = readHeldMetrics(await metricsOf(service));
+
+  const faults = [
+    ...Object.entries(statuses)
+      .filter(([status]) => !kind.statuses.includes(Number(status)))
+      .map(([status, times]) => `${times} answers were ${status}`),
+    ...after.holders
+      .filter(({ fullness }) => fullness !== undefined && fullness > 1)
+      .map(({ name, fullness }) => `${name} holds ${fullness?.toFixed(2)} of what it may`),
+    ...Object.entries(kind.fills)
+      .filter(([name, share]) => fullnessOf(after, name) < share)
+      .map(([name]) => `${name} was not filled to its bound`),
+  ];
+  const newSeries = after.seriesCount - before.seriesCount;
+  if (newSeries > MAX_NEW_SERIES) faults.push(`${newSeries} new series of metrics`);
+  const filled = Object.keys(kind.fills).map((name) => `${name} ${Math.round(fullnessOf(after, name) * 100)} % full`);
+  const mebibytes = `at most ${Math.round(mostBytes / 2 ** 20)} MiB`;
+  return {
+    measured: [`${count} requests`, ...filled, mebibytes].join(', '),
+    faults,
+    exceeded: mostBytes > MAX_RESIDENT_BYTES ? [mebibytes] : [],
+  };
+}
+
+function* requestsOf(kind: RequestKind, count: number): Generator<StreamedRequest> {
+  for (let number = 0; number < count; number += 1) {
+    sent += 1;
+    const client = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`;
+    const { url, headers } = kind.request(number);
+    yield { url, headers: { 'x-forwarded-for': client, ...headers } };
+  }
+}
+
+function fullnessOf({ holders }: HeldMetrics, name: string): number {
+  return holders.find((holder) => holder.name === name)?.fullness ?? 0;
+}
+
+const LOOK_EVERY_MS = 100;
+
+/** The most memory that the service has in use meanwhile. */
+function watchMemory({ pid }: ServiceProcess): { stop(): Promise<number> } {
+  let most = 0;
+  async function look(): Promise<void> {
+    most = Math.max(most, await residentBytes(pid).catch(() => 0));
+  }
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await look();
+      return most;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { channelIdOfToken, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
+
+/** Channels by number, each with pictures of its own. */
+export interface NumberedUpstream {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+const TEMPLATE_ID = 'UCreplayLighthouse000001';
+const ID = /UC[arpx]\d{21}/;
+
+/** `r`: loads, with its pictures; `p`: its pictures are refused; `x`: is not shown; `a`: there is none. */
+export type NumberedKind = 'r' | 'p' | 'x' | 'a';
+
+export function numberedChannelId(kind: NumberedKind, number: number): string {
+  return `UC${kind}${String(number).padStart(21, '0')}`;
+}
+
+/** YouTube with as many channels as are asked for. */
+export async function startNumberedUpstream(): Promise<NumberedUpstream> {
+  const { contents: _, ...page } = ownAnswer('browseId', TEMPLATE_ID) as Record<string, unknown>;
+  const texts = {
+    page: JSON.stringify(page),
+    about: aboutPanel(),
+    hidden: alertOf('This channel is not available in your country.'),
+    absent: alertOf('This channel does not exist.'),
+  };
+  const picture = await drawTestCard({ width: 320, height: 180 }).jpeg({ quality: 90 }).toBuffer();
+
+  function sendJson(response: ServerResponse, text: string, channelId: string): void {
+    const body = text.replaceAll(TEMPLATE_ID, channelId).replaceAll('/lighthouse-', `/${channelId}-`);
+    response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
+  }
+
+  const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
+      if (channelId.startsWith('UCr')) {
+        // Behind the picture's end, where no decoder looks: every original has bytes of its own.
+        const bytes = Buffer.concat([picture, Buffer.from(request.url ?? '')]);
+        response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
+      } else response.writeHead(channelId.startsWith('UCp') ? 403 : 404).end();
+      return;
+    }
+    const { browseId, continuation } = (await json(request)) as { browseId?: string; continuation?: string };
+    const channelId = browseId ?? channelIdOfToken(continuation ?? '') ?? '';
+    if (channelId.startsWith('UCx')) sendJson(response, texts.hidden, channelId);
+    else if (channelId.startsWith('UCa')) sendJson(response, texts.absent, channelId);
+    else sendJson(response, continuation === undefined ? texts.page : texts.about, channelId);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function alertOf(text: string): string {
+  return JSON.stringify({ alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: text } } }] });
+}
+
+function aboutPanel(): string {
+  const found = readAnswers(OWN_ANSWERS).find(({ file }) => file === 'about-lighthouse.json');
+  if (found === undefined) throw new Error('about-lighthouse.json is missing');
+  return JSON.stringify(JSON.parse(found.text));
+}

@@ -292,6 +292,7 @@ export async function buildApp(
   if (sharedLimiter) {
     holders.add('rate limit decisions by Redis', () => ({ entries: sharedLimiter.stats().undecidedClients }));
   }
+  if (redis) holders.add('commands to Redis', () => redis.stats().commands);
   holders.add('failed originals', () => originals.stats().failed);
   holders.add('originals waited for', () => originals.stats().waitedFor);
   holders.add('failed encodes', () => renderer.stats().failedEncodes);

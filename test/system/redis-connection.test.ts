@@ -64,13 +64,25 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const script = connection.run((redis) => redis.eval("return redis.call('GET', 'list')"));
     await expect(script).rejects.toBeInstanceOf(RedisWrongType);
     await write();
-    expect([connection.stats(), changes]).toEqual([{ isUsable: true, timeouts: 0, outages: 0 }, []]);
+    expect([connection.stats(), changes]).toMatchObject([{ isUsable: true, timeouts: 0, outages: 0 }, []]);
+  });
+
+  test('so many commands may wait for an answer; further ones fail at once, and the server stays in use', async () => {
+    const { connection, changes, write } = await connect(server.url, { commandTimeoutMs: 60_000 });
+    await server.freeze();
+    const waiting = Array.from({ length: 10_000 }, write);
+    expect(connection.stats().commands).toEqual({ entries: 10_000, maxEntries: 10_000 });
+    await expect(write()).rejects.toBeInstanceOf(RedisUnavailable);
+    await server.thaw();
+    await Promise.all(waiting);
+    expect(connection.stats()).toMatchObject({ isUsable: true, outages: 0, commands: { entries: 0 } });
+    expect(changes).toEqual([]);
   });
 
   test('a server that works is used from the start, without a word about it', async () => {
     const { connection, changes, write } = await connect(server.url);
     await write();
-    expect(connection.stats()).toEqual({ isUsable: true, timeouts: 0, outages: 0 });
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
     expect(changes).toEqual([]);
   });
 
@@ -105,7 +117,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const { connection, changes, write } = await connect(`redis://127.0.0.1:${proxy.port}`);
     proxy.setDelayMs(15);
     await Promise.all(Array.from({ length: 50 }, write));
-    expect(connection.stats()).toEqual({ isUsable: true, timeouts: 0, outages: 0 });
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
     proxy.setDelayMs(150);
     await Promise.all(Array.from({ length: 50 }, () => failureOf(write())));
     await expect.poll(() => changes).toEqual(['no answer within 40 ms']);
@@ -118,7 +130,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await failureOf(write());
     server.thaw();
     await write();
-    expect(connection.stats()).toEqual({ isUsable: true, timeouts: 1, outages: 0 });
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 1, outages: 0 });
     expect(changes).toEqual([]);
   });
 

@@ -2,8 +2,8 @@ import type { RedisAddress } from '../../domain/redis-url.ts';
 
 export type RedisClient = Awaited<ReturnType<typeof createRedisClient>>;
 
-/** What waits for an answer of a stalled server must not fill the memory. */
-const MAX_PENDING_COMMANDS = 10_000;
+/** Above what the connection sends at the same time, with scripts that are sent again and commands that timed out. */
+const MAX_PENDING_COMMANDS = 50_000;
 
 /**
  * One connection that neither queues commands while it is down nor connects again by itself.

@@ -1,4 +1,5 @@
 import type { RedisAddress } from '../../domain/redis-url.ts';
+import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing/span.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
@@ -25,6 +26,8 @@ export interface RedisStats {
   readonly timeouts: number;
   /** How often Redis was left alone after it had been usable, since the start. */
   readonly outages: number;
+  /** Those under way. */
+  readonly commands: HolderStats;
 }
 
 export interface RedisConnection {
@@ -57,6 +60,8 @@ export interface RedisConnectionOptions {
   readonly timings?: Partial<RedisTimings>;
 }
 
+/** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
+const MAX_COMMANDS = 10_000;
 const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
 const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
@@ -80,6 +85,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   let timeoutsInARow = 0;
   let timeouts = 0;
   let outages = 0;
+  let commands = 0;
 
   function report(problem: string | null): void {
     if (problem === reportedProblem) return;
@@ -136,6 +142,8 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
     const client = usable;
     if (client === undefined) throw new RedisUnavailable('Redis is left alone at the moment.');
+    if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
+    commands += 1;
     try {
       const answer = await answerWithin(command(client), timings.commandTimeoutMs);
       timeoutsInARow = 0;
@@ -144,6 +152,8 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       if (isWrongType(error)) throw new RedisWrongType(error);
       handleFailure(client, error);
       throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
+    } finally {
+      commands -= 1;
     }
   }
 
@@ -152,7 +162,12 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   return {
     run: (command) => traced(REDIS_CALL, () => run(command)),
 
-    stats: () => ({ isUsable: usable !== undefined, timeouts, outages }),
+    stats: () => ({
+      isUsable: usable !== undefined,
+      timeouts,
+      outages,
+      commands: { entries: commands, maxEntries: MAX_COMMANDS },
+    }),
 
     close() {
       isClosed = true;

@@ -13,6 +13,7 @@ const LIMITS = {
 const MEASURE_MEMORY = [
   'src/cache/file-index.test.ts',
   'src/cache/pictures.test.ts',
+  'src/cache/read-through-memory.test.ts',
   'src/http/recent-answers.test.ts',
   'src/http/record-bodies.test.ts',
   'src/services/remembered-pictures.test.ts',

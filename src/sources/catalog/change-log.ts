@@ -62,6 +62,11 @@ export function ensureChangeLog(db: DatabaseSync): void {
   db.prepare('INSERT INTO change_log (id) VALUES (?)').run(randomBytes(16).toString('hex'));
 }
 
+/** Begins the log at its first sequence number again. The caller holds a write transaction. */
+export function emptyChangeLog(db: DatabaseSync): void {
+  db.exec("DELETE FROM changes; DELETE FROM sqlite_sequence WHERE name = 'changes'");
+}
+
 /** `undefined` in a catalog that no version with a log has changed yet. */
 export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince | undefined {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_log'").get() === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXTENSIONS, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
@@ -71,6 +71,6 @@ function digestOf(bytes: Buffer): string {
 export function removeUnreferencedPictures(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
   if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;
   for (const name of readdirSync(imagesDir)) {
-    if (OUR_FILE_NAME.test(name) && !isReferenced(name)) unlinkSync(join(imagesDir, name));
+    if (OUR_FILE_NAME.test(name) && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
   }
 }

@@ -33,6 +33,7 @@ async function writeDraft(draft: CatalogPaths, samplesDir: string | null): Promi
   const writer = openCatalogWriter(draft);
   try {
     if (samplesDir !== null) await importSamples(writer, samplesDir);
+    writer.beginChangeLog();
   } finally {
     writer.close();
   }

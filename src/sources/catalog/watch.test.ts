@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import type { CatalogPosition } from './change-log.ts';
+import { createCatalog } from './samples.ts';
 import { catalogPaths } from './schema.ts';
 import { type CatalogWatch, createCatalogWatch } from './watch.ts';
 
@@ -51,6 +53,15 @@ describe('a catalog that is watched', () => {
   it('may be made later', async () => {
     const watch = open();
     expect(found(watch)).toBeUndefined();
+    await put(1);
+    expect(found(watch)).toEqual([channelIdOf(1)]);
+  });
+
+  it('that a start has made with the samples has no changes, and later ones are told', async () => {
+    const watch = open();
+    expect(found(watch)).toBeUndefined();
+    await createCatalog({ dataDir, paths: catalogPaths(dataDir), samplesDir: SHIPPED_SAMPLES_DIR });
+    expect(found(watch) ?? []).toEqual([]);
     await put(1);
     expect(found(watch)).toEqual([channelIdOf(1)]);
   });

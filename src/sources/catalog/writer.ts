@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { ensureChangeLog } from './change-log.ts';
+import { emptyChangeLog, ensureChangeLog } from './change-log.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import type { CatalogRecord } from './record.ts';
@@ -20,6 +20,8 @@ export interface CatalogWriter {
   putBatch(records: readonly CatalogRecord[], imagesFrom: string): Outcome[];
   /** Takes a channel out; false when there is none with this ID. */
   remove(channelId: string): boolean;
+  /** For a catalog that nobody has read yet: its records are no changes. */
+  beginChangeLog(): void;
   /** Removes the pictures that no record names any more. */
   removeLeftovers(): void;
   close(): void;
@@ -74,6 +76,7 @@ export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWr
         statements.flush();
         return isRemoved;
       }),
+    beginChangeLog: () => inTransaction(() => emptyChangeLog(db)),
     removeLeftovers: () =>
       inTransaction(() =>
         removeUnreferencedPictures(images, (name) => isPictureReferenced.get({ name }) !== undefined),

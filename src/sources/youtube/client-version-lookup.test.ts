@@ -8,6 +8,7 @@ import {
   redirectTo,
   startFaultyUpstream,
 } from '../../../test/helpers/faulty-upstream.ts';
+import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createHttpClient, type HttpClient } from '../../lib/http-client.ts';
@@ -61,6 +62,18 @@ describe('the current client version', () => {
     const { version, problem } = await lookUp(serviceWorker, sent(homePage(VERSION)));
     expect(version).toBe(VERSION);
     expect(problem).toContain('sw.js_data: ');
+  });
+
+  it('does not keep the page alive that it stands in', async () => {
+    const page = sent(`${homePage(VERSION)}${' '.repeat(3_000_000)}`);
+    // The first look-up loads code.
+    await lookUp(answerStatus(404), page);
+    const heldBytes = await measureHeldBytes(async () => {
+      const found = [];
+      for (let asked = 0; asked < 5; asked += 1) found.push(await lookUp(answerStatus(404), page));
+      return found;
+    });
+    expect(heldBytes).toBeLessThan(3_000_000);
   });
 
   it('leaves the home page half of the time where the service worker’s data never comes', async () => {

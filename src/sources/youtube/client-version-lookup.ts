@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { compactCopy } from '../../lib/compact-copy.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { PAGE_HEADERS } from './innertube.ts';
@@ -80,7 +81,7 @@ async function ask(
 function readAnswer({ status, body }: HttpResponse, read: Place['read']): Lookup {
   if (status !== 200) return { problem: `status ${status}` };
   const version = read(body.toString('utf8'));
-  return version === undefined ? { problem: 'no version in the answer' } : { version };
+  return version === undefined ? { problem: 'no version in the answer' } : { version: compactCopy(version) };
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

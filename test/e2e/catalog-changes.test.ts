@@ -112,6 +112,11 @@ describe('a catalog that another process changes is seen at the next request', (
     expect([await titleOf(byId), await statusOf(`/channel/${SAMPLE}`)]).toEqual(['The newcomer', 404]);
   });
 
+  test('and making the first catalog is no change', async () => {
+    expect(await statusOf(`/channel/${SAMPLE}`)).toBe(200);
+    expect(await cacheStatusOf(`/channel/${SAMPLE}`)).toMatch(HIT);
+  });
+
   test('is forgotten once: a start without changes keeps everything', async () => {
     await put({ title: 'The newcomer' });
     await app.get(byId);

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { changes } from './changes.ts';
 import { clients } from './clients.ts';
 import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
@@ -19,7 +20,19 @@ import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
 
-const SUBJECTS: readonly Subject[] = [clients, crash, disk, floods, memory, oneKey, stops, pictures, upstream, time];
+const SUBJECTS: readonly Subject[] = [
+  changes,
+  clients,
+  crash,
+  disk,
+  floods,
+  memory,
+  oneKey,
+  stops,
+  pictures,
+  upstream,
+  time,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lookInto } from '../../src/cache/cache-schema.ts';
+import { channelDigestIn, channelDigestOf, parseFileName } from '../../src/cache/file-names.ts';
+import { catalogPaths } from '../../src/sources/catalog/schema.ts';
+import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
+import { importLines } from '../helpers/catalog.ts';
+import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
+import { startMixedLoad } from './mixed-load.ts';
+import type { Outcome } from './report.ts';
+
+const SAMPLES = join(import.meta.dirname, '../../samples');
+/** CONTRACT section 8: within that time a change reaches every instance. */
+const MAX_SPREAD_MS = 2_000;
+/** What has not come to be by then will not. */
+const GIVE_UP_MS = 30_000;
+
+/** Imports, removals, purges and take-downs while clients ask for the very channels: nothing of before comes back. */
+export const changes: Subject = {
+  name: 'changes',
+  async run(context) {
+    const rounds = context.isLong ? 1_000 : 40;
+    await context.measure('changes', `imports, removals and purges under load, ${rounds} times`, () =>
+      changeUnderLoad(context, rounds),
+    );
+    const times = context.isLong ? 20 : 1;
+    await context.measure('changes', `a take-down under load, ${times} times`, () => takeDownUnderLoad(context, times));
+    const spreads = `purges that another instance has to follow, ${context.isLong ? 50 : 4} times`;
+    if (findRedisServer()) {
+      await context.measure('changes', spreads, () => purgeAcrossInstances(context, context.isLong ? 50 : 4));
+    } else context.report.skip('changes', spreads, 'redis-server is not installed');
+  },
+};
+
+interface Channel {
+  readonly channelId: string;
+  readonly handle: string;
+  readonly line: Readonly<Record<string, unknown>>;
+  /** A word that its title has now and never had before; `undefined` where it is not in the catalog. */
+  word: string | undefined;
+  /** Words of before: nothing may be found by them. */
+  formerWord: string | undefined;
+}
+
+/** The sample channels that have pictures. */
+function readChannels(): Channel[] {
+  const lines = readFileSync(join(SAMPLES, 'channels.ndjson'), 'utf8').trim().split('\n');
+  return lines
+    .map((text) => JSON.parse(text) as Record<string, unknown>)
+    .filter(({ bannerFile, avatarFile }) => bannerFile !== null && avatarFile !== null)
+    .map((line) => ({
+      channelId: String(line.channelId),
+      handle: String(line.customUrl).slice(1),
+      line,
+      word: undefined,
+      formerWord: undefined,
+    }));
+}
+
+let words = 0;
+
+/** As `catalog import` does it, in this process: another one than the service's. */
+async function importAnew(dataDir: string, channel: Channel): Promise<void> {
+  words += 1;
+  channel.formerWord = channel.word;
+  channel.word = `word${words}x`;
+  const line = JSON.stringify({ ...channel.line, title: `Title ${channel.word}` });
+  const { refusals } = await importLines(dataDir, [line], join(SAMPLES, 'images'));
+  if (refusals.length > 0) throw new Error(refusals.join());
+}
+
+function remove(dataDir: string, channel: Channel): void {
+  const writer = openCatalogWriter(catalogPaths(dataDir));
+  writer.remove(channel.channelId);
+  writer.close();
+  channel.formerWord = channel.word;
+  channel.word = undefined;
+}
+
+async function purge({ inside }: ServiceProcess, { channelId }: Channel): Promise<void> {
+  const answer = await fetch(`${inside}/purge`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-pennant-console': 'faults' },
+    body: JSON.stringify({ channel: channelId }),
+  });
+  if (!answer.ok) throw new Error(`a purge was answered with ${answer.status}: ${await answer.text()}`);
+}
+
+async function changeUnderLoad(context: FaultContext, rounds: number): Promise<Outcome> {
+  const directory = await context.newDirectory();
+  const dataDir = join(directory, 'data');
+  const service = await context.start({ directory });
+  const client = createHttpSender(service.port);
+  const channels = readChannels();
+  for (const channel of channels) await importAnew(dataDir, channel);
+  const load = startMixedLoad(service.port, 3);
+  const faults: string[] = [];
+  const counts = { imports: 0, removals: 0, purges: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const channel = channels[round % channels.length] as Channel;
+    const draw = Math.random();
+    const purgedAtMs = Date.now();
+    if (channel.word === undefined || draw < 0.4) {
+      await importAnew(dataDir, channel);
+      counts.imports += 1;
+    } else if (draw < 0.7) {
+      remove(dataDir, channel);
+      counts.removals += 1;
+    } else {
+      await purge(service, channel);
+      counts.purges += 1;
+      faults.push(...(await findOlder(client, channel, purgedAtMs)));
+    }
+    const found = await findWrongAnswers(client, channel);
+    faults.push(...found.map((fault) => `round ${round}: ${fault}`));
+  }
+  await load.stop();
+  for (const channel of channels) faults.push(...(await findWrongAnswers(client, channel)));
+  client.close();
+  await stopService(service);
+  for (const channel of channels) {
+    if (channel.word === undefined) faults.push(...(await findLeftovers(dataDir, channel)));
+  }
+  const { imports, removals, purges } = counts;
+  return {
+    measured: `${imports} imports, ${removals} removals, ${purges} purges among ${load.answers} answers; nothing came back`,
+    faults: [...faults, ...load.faults],
+  };
+}
+
+/** What is answered of a channel that is not as the catalog has it. */
+async function findWrongAnswers(client: HttpSender, channel: Channel): Promise<string[]> {
+  const { channelId, handle, word, formerWord } = channel;
+  const faults: string[] = [];
+  for (const url of [`/api/channel/${channelId}`, `/api/channel/${encodeURIComponent(handle)}?type=handle`]) {
+    const { status, bytes } = await client.send({ url });
+    const title = status === 200 ? (JSON.parse(bytes.toString('utf8')) as { title: string }).title : undefined;
+    if (title !== (word && `Title ${word}`)) faults.push(`${url} answered ${status} ${title}, the catalog has ${word}`);
+  }
+  if (word !== undefined && !(await isFound(client, channelId, word))) faults.push(`${word} is not found`);
+  if (formerWord !== undefined && (await isFound(client, channelId, formerWord))) faults.push(`${formerWord} is found`);
+  if (word === undefined) {
+    const { status } = await client.send({ url: `/${channelId}/avatar` });
+    if (status !== 404) faults.push(`a picture of a channel that was removed answered ${status}`);
+  }
+  return faults;
+}
+
+async function isFound(client: HttpSender, channelId: string, word: string): Promise<boolean> {
+  const { bytes } = await client.send({ url: `/api/search?q=${word}` });
+  const { results = [] } = JSON.parse(bytes.toString('utf8')) as { results?: { channelId: string }[] };
+  return results.some((result) => result.channelId === channelId);
+}
+
+/** A picture that says it was stored before the purge has come back. */
+async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs: number): Promise<string[]> {
+  const { status, headers } = await client.send({ url: `/${channelId}/avatar.webp` });
+  if (status !== 200) return [`a purged picture answered ${status}`];
+  const storedAtMs = Date.parse(String(headers['last-modified']));
+  return storedAtMs < Math.floor(purgedAtMs / 1_000) * 1_000 ? ['a picture of before a purge came back'] : [];
+}
+
+/** Bytes of a channel that is not there any more. */
+async function findLeftovers(dataDir: string, { channelId }: Channel): Promise<string[]> {
+  const pictures = await countPictures(dataDir, channelId);
+  const entries = lookInto(join(dataDir, 'cache.db'), (db) =>
+    db
+      .prepare("SELECT key FROM entries WHERE instr(key || value, ?) > 0 AND instr(value, 'absent') = 0")
+      .all(channelId),
+  ) as { key: string }[];
+  return [
+    ...(pictures > 0 ? [`${pictures} pictures of ${channelId} are left`] : []),
+    ...entries.map(({ key }) => `${key} is left`),
+  ];
+}
+
+async function countPictures(dataDir: string, channelId: string): Promise<number> {
+  const paths = await readdir(join(dataDir, 'pictures'), { recursive: true });
+  const names = paths.map((path) => parseFileName(path.split('/').at(-1) ?? ''));
+  return names.filter((name) => name !== undefined && channelDigestIn(name) === channelDigestOf(channelId)).length;
+}
+
+/** A restart with the channel blocked, while clients ask for it: neither an answer nor a byte may be left. */
+async function takeDownUnderLoad(context: FaultContext, times: number): Promise<Outcome> {
+  const directory = await context.newDirectory();
+  const faults: string[] = [];
+  const [channel] = readChannels() as [Channel];
+  const urls = [`/api/channel/${channel.channelId}`, `/${channel.channelId}/avatar.webp`, `/@${channel.handle}/tv`];
+  for (let time = 0; time < times; time += 1) {
+    const before = await context.start({ directory });
+    const load = startMixedLoad(before.port, 3);
+    for (const url of urls) await fetch(`${before.base}${url}`).then((answer) => answer.arrayBuffer());
+    await sleep(200);
+    await stopService(before);
+    await load.stop();
+    const service = await context.start({ directory, env: { BLOCKED_CHANNELS: channel.channelId } });
+    for (const url of urls) {
+      const { status } = await fetch(`${service.base}${url}`);
+      if (status !== 451) faults.push(`${url} answered ${status}`);
+    }
+    const isGone = async () => (await countPictures(join(directory, 'data'), channel.channelId)) === 0;
+    if (!(await comesTrue(isGone, GIVE_UP_MS))) faults.push('pictures are left');
+    await stopService(service);
+    faults.push(...(await findLeftovers(join(directory, 'data'), channel)));
+  }
+  return { measured: 'answered 451, nothing left on the disk', faults };
+}
+
+async function purgeAcrossInstances(context: FaultContext, times: number): Promise<Outcome> {
+  const redis = await startRedisServer();
+  try {
+    const env = { REDIS_URL: redis.url };
+    const [first, second] = [await context.start({ env }), await context.start({ env })];
+    const clients = [createHttpSender(first.port), createHttpSender(second.port)] as const;
+    const channels = readChannels();
+    const faults: string[] = [];
+    let slowestMs = 0;
+    for (let time = 0; time < times; time += 1) {
+      const channel = channels[time % channels.length] as Channel;
+      for (const client of clients) await client.send({ url: `/${channel.channelId}/avatar.webp` });
+      // Last-Modified tells whole seconds.
+      await sleep(1_100);
+      const purgedAtMs = Date.now();
+      await purge(first, channel);
+      const isFollowed = async () => (await findOlder(clients[1], channel, purgedAtMs)).length === 0;
+      if (!(await comesTrue(isFollowed, GIVE_UP_MS))) faults.push('the other instance went on with what it had');
+      slowestMs = Math.max(slowestMs, Date.now() - purgedAtMs);
+    }
+    for (const client of clients) client.close();
+    const slowest = `at most ${(slowestMs / 1_000).toFixed(1)} s later`;
+    return {
+      measured: `the other instance followed ${slowest}`,
+      faults,
+      exceeded: slowestMs > MAX_SPREAD_MS ? [`a change was followed ${slowest}`] : [],
+    };
+  } finally {
+    await context.cleanUpServices();
+    await redis.remove();
+  }
+}

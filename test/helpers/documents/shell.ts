@@ -147,6 +147,8 @@ async function startExampleService(directory: string): Promise<ServiceProcess> {
   return startService({
     directory,
     env: {
+      // A port that the documents' own --check compares with that of the running service.
+      PORT: String(await findFreePort()),
       SOURCES: '',
       RATE_LIMIT_OVERRIDES: '',
       TRUST_PROXY: '127.0.0.1/32',

@@ -17,6 +17,7 @@ const MEASURE_MEMORY = [
   'src/http/recent-answers.test.ts',
   'src/http/record-bodies.test.ts',
   'src/services/remembered-pictures.test.ts',
+  'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, ...LIMITS };

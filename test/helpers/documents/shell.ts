@@ -18,7 +18,7 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-const RUN_MS = 25_000;
+const RUN_MS = 240_000;
 /** A port that stands in the documents beside those of the service. */
 const REPLAY_PORT = '8090';
 

@@ -9,6 +9,8 @@ export interface Announced {
   readonly number: number;
   /** False for one that another instance has published. */
   readonly isOwn: boolean;
+  /** Monotonic. */
+  readonly atMs: number;
   /** Its place among the changes that instances share; unset while it has none. */
   position: string | undefined;
 }
@@ -25,6 +27,8 @@ export interface Changes {
    * @param position of a change that another instance has published
    */
   announce(change: Change, position?: string): Announced;
+  /** Those of this instance that came at that time or later, oldest first. */
+  ownSince(atMs: number): readonly Announced[];
   /** True where a change with a higher number fits. Changes that are not known any more fit everything. */
   hasSince(number: number, fits: (change: Change) => boolean): boolean;
   /** True where a change fits that is not among those that were made when a value was stored at this place. */
@@ -58,12 +62,20 @@ export function createChanges(): Changes {
 
   return {
     announce(change, position) {
-      const announced: Announced = { change, number: nextChange(), isOwn: position === undefined, position };
+      const announced: Announced = {
+        change,
+        number: nextChange(),
+        isOwn: position === undefined,
+        atMs: performance.now(),
+        position,
+      };
       log.push(announced);
       named += countNamed(change);
       shorten();
       return announced;
     },
+
+    ownSince: (atMs) => log.filter((each) => each.isOwn && each.atMs >= atMs),
 
     hasSince(number, fits) {
       if (number >= latestChange()) return false;

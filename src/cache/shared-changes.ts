@@ -44,7 +44,6 @@ const KEPT_MS = 7 * 86_400_000;
 const MAX_CHANNELS_PER_ENTRY = 1_000;
 /** After Redis has lost the stream, an instance publishes again what it has published for this long. */
 const REPEATED_MS = 3_600_000;
-const MAX_REPEATED = 100;
 
 const OPEN = `
 local stream = KEYS[1]
@@ -75,7 +74,6 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
   const ownName = randomUUID();
   let position = startPosition;
   let received: Announced[] = [];
-  let repeated: { readonly announced: Announced; readonly atMs: number }[] = [];
 
   async function send({ channelIds, ...change }: Change): Promise<string> {
     const parts = channelIds === 'all' ? [channelIds] : chunksOf([...channelIds], MAX_CHANNELS_PER_ENTRY);
@@ -94,8 +92,7 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
 
   /** A change that was sent right before Redis lost its data may not have reached everybody. */
   async function repeatRecent(): Promise<void> {
-    const sinceMs = performance.now() - REPEATED_MS;
-    for (const { announced } of repeated.filter(({ atMs }) => atMs >= sinceMs)) {
+    for (const announced of changes.ownSince(performance.now() - REPEATED_MS)) {
       announced.position = await send(announced.change);
     }
   }
@@ -128,7 +125,6 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
 
   return {
     async publish(announced) {
-      repeated = [...repeated, { announced, atMs: performance.now() }].slice(-MAX_REPEATED);
       announced.position = await send(announced.change);
     },
 

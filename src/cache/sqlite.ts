@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { HolderStats } from '../lib/holders.ts';
 import { isEverything } from './change.ts';
 import type { ErasingPlace, ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
@@ -20,6 +21,11 @@ export interface SqliteStoreOptions {
   readonly onEvent: (event: SqliteStoreEvent) => void;
 }
 
+export interface SqliteStore extends ErasableStore {
+  /** Calls that its thread has not answered. */
+  stats(): HolderStats;
+}
+
 /** A thread that ends at once when it is started must not be started for every request. */
 const RESTART_MS = 1_000;
 /** A disk that hangs must not fill the memory with what should be written to it. */
@@ -36,7 +42,7 @@ interface PendingCall {
  *
  * A thread and a message port of our own: a call takes a third of what a pool's bookkeeping (piscina 5) adds to it.
  */
-export function createSqliteStore(options: SqliteStoreOptions): ErasableStore {
+export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { path, maxBytes, clock = systemClock, onEvent } = options;
   const pending = new Map<number, PendingCall>();
   let worker: Worker | undefined;
@@ -118,6 +124,7 @@ export function createSqliteStore(options: SqliteStoreOptions): ErasableStore {
       await call({ name: 'finish-erasing' });
       return keys;
     },
+    stats: () => ({ entries: pending.size, maxEntries: MAX_PENDING_CALLS }),
     async close() {
       if (isClosed) return;
       isClosed = true;

@@ -92,12 +92,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
   const unguardedStore =
     redis && sharedChanges
       ? createRedisStore({ connection: redis, changes, sharedChanges, onRefused })
-      : createSqliteStore({
-          path: paths.database,
-          maxBytes: STORE_MAX_BYTES,
-          clock,
-          onEvent: (event) => reportTrouble('cache.db', event),
-        });
+      : openDatabase();
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
   const store = createGuardedStore({
@@ -135,6 +130,17 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     maxMemoryBytes: shareOf('pictures'),
     onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
   });
+
+  function openDatabase(): ErasableStore {
+    const database = createSqliteStore({
+      path: paths.database,
+      maxBytes: STORE_MAX_BYTES,
+      clock,
+      onEvent: (event) => reportTrouble('cache.db', event),
+    });
+    holders.add('calls to cache.db', () => database.stats());
+    return database;
+  }
 
   function reportTrouble(part: string, event: { readonly kind: string }): void {
     troubles.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });

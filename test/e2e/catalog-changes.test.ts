@@ -1,13 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createCatalogSource } from '../../src/sources/catalog/catalog.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { catalogLine, channelIdOf, importLines } from '../helpers/catalog.ts';
+import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const NEW = channelIdOf(1);
@@ -91,6 +92,20 @@ describe('a catalog that another process changes is seen at the next request', (
     await app.close();
     expect(await countPictures()).toBe(0);
     expect(await readFile(join(dataDir, 'cache.db'), 'latin1')).not.toContain(title);
+  });
+
+  test('a picture that could not be read a moment ago', async () => {
+    const images = await writePictures(dataDir, {
+      'avatar.png': await drawTestCard({ width: 64, height: 64 }).png().toBuffer(),
+    });
+    const line = catalogLine(1, { avatarFile: 'avatar.png' });
+    expect((await importLines(dataDir, [line], images)).refusals).toEqual([]);
+    await rm(join(dataDir, 'catalog-images'), { recursive: true });
+    expect(await statusOf(`/${NEW}/avatar`)).toBe(502);
+    expect(
+      (await importLines(dataDir, [catalogLine(1, { avatarFile: 'avatar.png', title: 'Again' })], images)).refusals,
+    ).toEqual([]);
+    expect(await statusOf(`/${NEW}/avatar`)).toBe(200);
   });
 
   test('and what is kept of a channel that is the same as before stays', async () => {

@@ -203,7 +203,8 @@ async function takeDownUnderLoad(context: FaultContext, times: number): Promise<
       const { status } = await fetch(`${service.base}${url}`);
       if (status !== 451) faults.push(`${url} answered ${status}`);
     }
-    const isGone = async () => (await countPictures(join(directory, 'data'), channel.channelId)) === 0;
+    // Directories that are empty go while they are being read.
+    const isGone = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 1)) === 0;
     if (!(await comesTrue(isGone, GIVE_UP_MS))) faults.push('pictures are left');
     await stopService(service);
     faults.push(...(await findLeftovers(join(directory, 'data'), channel)));

@@ -1,13 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../../domain/errors.ts';
+import { latestChange } from '../change-count.ts';
 import type { Clock } from '../clock.ts';
 import { compactCopy } from '../compact-copy.ts';
 import type { HolderStats } from '../holders.ts';
+import { changeBeforeWork } from '../request-context.ts';
 
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;
 
-/** Failures that concern one key (see `isKeyFailure`), kept in memory only: nobody asks upstream for that key meanwhile. */
+/**
+ * Failures that concern one key (see `isKeyFailure`), kept in memory only: nobody asks upstream for that key meanwhile. A
+ * purge, a take-down or a change of the catalog may have mended any of them: they are forgotten then.
+ */
 export interface FailedKeys {
   /** The key's failure while it is remembered; `retryAfterMs` is the time that is left. */
   find(key: string): AppError | undefined;
@@ -27,6 +32,8 @@ interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly untilMs: number;
+  /** The latest change when the work began that failed. */
+  readonly changeBefore: number;
 }
 
 const MAX_BYTES = 2 ** 20;
@@ -42,7 +49,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     const found = failures.get(key);
     if (found === undefined) return undefined;
     const leftMs = found.untilMs - clock.monotonic();
-    if (leftMs > 0) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
+    const isCurrent = leftMs > 0 && found.changeBefore === latestChange();
+    if (isCurrent) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
     failures.delete(key);
     return undefined;
   }
@@ -53,6 +61,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
       code,
       message,
       untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS),
+      changeBefore: changeBeforeWork(),
     });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope: 'key' });

@@ -30,7 +30,7 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     hidden: alertOf('This channel is not available in your country.'),
     absent: alertOf('This channel does not exist.'),
   };
-  const picture = await drawTestCard({ width: 320, height: 180 }).jpeg({ quality: 90 }).toBuffer();
+  const picture = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
 
   function sendJson(response: ServerResponse, text: string, channelId: string): void {
     const body = text.replaceAll(TEMPLATE_ID, channelId).replaceAll('/lighthouse-', `/${channelId}-`);

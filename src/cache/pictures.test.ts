@@ -71,6 +71,29 @@ test('a picture that is made here is shared, unless it has a client’s own size
   expect(calls).toEqual(['set plain']);
 });
 
+test('a picture that is made while it is looked up is found', async () => {
+  const lookUp = Promise.withResolvers<undefined>();
+  const shared: SharedPictures = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };
+  const files = createDiskFileStore({
+    directory: await createTemporaryDirectory(),
+    maxBytes: 1_000_000,
+    clock: createManualClock(),
+    onEvent: () => undefined,
+  });
+  const pictures = createPictureCache({
+    files,
+    changes: createChanges(),
+    shared,
+    maxMemoryBytes: 1_000_000,
+    onStateChange: () => undefined,
+  });
+  onTestFinished(() => pictures.close());
+  const found = pictures.get('key', 'plain');
+  pictures.put('key', bytes, 'plain');
+  lookUp.resolve(undefined);
+  expect(await found).toEqual(bytes);
+});
+
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const keysOf = (channelId: string) => [`original/${channelId}/0123`, `picture2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
 

@@ -134,7 +134,8 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     const latest = latestChange();
     const bytes = await read(() => files.get(key));
     if (isTakenAway(key, latest)) return undefined;
-    if (bytes === undefined) return fetchShared(key, fileClass);
+    // A picture that was made while this look-up went on is not made again.
+    if (bytes === undefined) return (await fetchShared(key, fileClass)) ?? inMemory(key);
     memory[fileClass].set(key, bytes);
     return bytes;
   }

@@ -77,6 +77,19 @@ describe('the read-through cache', () => {
     expect(answers.filter(({ outcome }) => outcome.isCollapsed)).toHaveLength(99);
   });
 
+  test('does not load again what was loaded during a slow look-up in the store', async () => {
+    const store = memoryStore();
+    const lookUps = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const held = lookUps.values();
+    const { cache, load, loads } = setUp({ ...store, get: async () => held.next().value?.promise });
+    const [first, second] = [cache.get('k', load('a'), WAIT), cache.get('k', load('a'), WAIT)];
+    lookUps[0]?.resolve(undefined);
+    expect((await first).outcome).toMatchObject({ kind: 'miss' });
+    lookUps[1]?.resolve(undefined);
+    expect(await second).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
+    expect(loads()).toBe(1);
+  });
+
   test('answers from memory while fresh and loads anew afterwards', async () => {
     const { cache, clock, load } = setUp();
     await cache.get('k', load('a'), WAIT);

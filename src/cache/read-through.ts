@@ -133,11 +133,12 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
   async function findStored(key: string): Promise<Entry<V> | undefined> {
     const stored = await store.get(key);
-    if (stored === undefined) return undefined;
+    // A load may have finished during this look-up.
+    if (stored === undefined) return findHeld(key);
     const form = readStoredForm(stored.value, key, rules);
     if (form === undefined) {
       onRefused?.(key);
-      return undefined;
+      return findHeld(key);
     }
     const { storedAtMs, value } = stored;
     const entry = createEntry(clock, {
@@ -147,8 +148,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       isStored: true,
       characters: key.length + value.length,
     });
-    if (!isServable(entry, clock)) return undefined;
-    // A load that finished meanwhile is newer than what the store had.
+    if (!isServable(entry, clock)) return findHeld(key);
     const held = memory.get(key);
     if (held !== undefined && held.storedAtMs >= storedAtMs) return findHeld(key);
     memory.set(key, entry);

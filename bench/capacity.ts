@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import { LIFETIMES } from '../src/services/cache-plan.ts';

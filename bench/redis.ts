@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/app/build.ts';
 import { createChanges } from '../src/cache/changes.ts';
 import { START } from '../src/cache/shared-changes.ts';
 import { createSharedPictures } from '../src/cache/shared-pictures.ts';

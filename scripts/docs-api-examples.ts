@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import inject from 'light-my-request';
 import { pino } from 'pino';
-import { buildApp } from '../src/app.ts';
+import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config.ts';
 import { fenced } from './docs-markdown.ts';
 

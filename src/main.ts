@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './app/command-settings.ts';
 import { EXIT } from './cli/command-line.ts';
 import { systemFailure } from './cli/failure.ts';
 import { formatCount } from './cli/format.ts';
-import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './composition/command-settings.ts';
 import { type Config, ConfigError, type Environment, parseConfig } from './config.ts';
 import { printable } from './domain/printable.ts';
 import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './settings-report.ts';
@@ -136,10 +136,10 @@ async function startServer(
   // Loaded when needed: a short command should not wait for the whole server.
   const [{ buildApp }, { serve }, { createLogger }, { findStartProblem }, { markDataDir }, { removeOwnDrafts }] =
     await Promise.all([
-      import('./app.ts'),
+      import('./app/build.ts'),
       import('./cli/serve/listen.ts'),
       import('./lib/logger.ts'),
-      import('./composition/start-problem.ts'),
+      import('./app/start-problem.ts'),
       import('./cli/serve/data-dir-lock.ts'),
       import('./sources/catalog/drafts.ts'),
     ]);

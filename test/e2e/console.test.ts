@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config.ts';
 import type { ConsoleState } from '../../src/console/state.ts';
 import { shownSettings } from '../../src/settings-report.ts';

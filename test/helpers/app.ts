@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import { type App, type AppOverrides, buildApp } from '../../src/app.ts';
+import { type App, type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';

@@ -7,7 +7,7 @@ import axe from 'axe-core';
 import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config.ts';
 import { shownSettings } from '../../src/settings-report.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { createPartStates } from './part-states.ts';
+import { createPartStates } from './component-health.ts';
 
 function setUp() {
   const clock = createManualClock();

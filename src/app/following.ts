@@ -7,7 +7,7 @@ import { createCatalogWatch } from '../sources/catalog/watch.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 import { createCatalogFollower } from './catalog-follower.ts';
 import { createChangeFollower } from './change-follower.ts';
-import type { PartStates } from './part-states.ts';
+import type { PartStates } from './component-health.ts';
 import { createStoreRemovals } from './removals.ts';
 import type { Stores } from './stores.ts';
 

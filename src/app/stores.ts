@@ -22,7 +22,7 @@ import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
 import { CHANNEL_IDS_OF, STORED_VALUES } from '../services/stored-values.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import type { PartStates } from './part-states.ts';
+import type { PartStates } from './component-health.ts';
 
 export interface StoresOptions {
   readonly config: Config;

@@ -4,7 +4,7 @@ import { isLater, START } from '../cache/shared-changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Removed } from '../services/purge.ts';
 import { createRemovals, type RemovalPart, type Removals } from '../services/removals.ts';
-import type { PartStates } from './part-states.ts';
+import type { PartStates } from './component-health.ts';
 import type { Stores } from './stores.ts';
 
 const NOTHING: Removed = { keys: [], files: 0, fileBytes: 0 };

@@ -1,7 +1,7 @@
 import type { TracingSettings } from '../domain/tracing-settings.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
-import type { PartStates } from './part-states.ts';
+import type { PartStates } from './component-health.ts';
 
 export interface TracingOptions {
   /** `undefined`: nothing is traced. */

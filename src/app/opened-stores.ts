@@ -4,7 +4,7 @@ import { createHolders } from '../lib/holders.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createPurge } from '../services/purge.ts';
-import { createPartStates } from './part-states.ts';
+import { createPartStates } from './component-health.ts';
 import { createStoreRemovals } from './removals.ts';
 import { createStores } from './stores.ts';
 

@@ -19,7 +19,7 @@ import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
-import type { PartStates } from './part-states.ts';
+import type { PartStates } from './component-health.ts';
 
 export interface UpstreamsOptions {
   readonly config: Config;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApp } from '../src/app/build.ts';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/settings.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import { LIFETIMES } from '../src/services/cache-plan.ts';
 import { createManualClock } from '../test/helpers/clock.ts';

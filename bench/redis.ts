@@ -5,7 +5,7 @@ import { buildApp } from '../src/app/build.ts';
 import { createChanges } from '../src/cache/changes.ts';
 import { START } from '../src/cache/shared-changes.ts';
 import { createSharedPictures } from '../src/cache/shared-pictures.ts';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/settings.ts';
 import { parseRedisUrl } from '../src/domain/redis-url.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../src/lib/redis/connection.ts';

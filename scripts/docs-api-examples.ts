@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import inject from 'light-my-request';
 import { pino } from 'pino';
 import { buildApp } from '../src/app/build.ts';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/settings.ts';
 import { fenced } from './docs-markdown.ts';
 
 /** A request that the document shows, with the answer to it. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { SETTINGS } from '../src/config.ts';
-import { fileVariable } from '../src/secret-files.ts';
+import { fileVariable } from '../src/config/secret-files.ts';
+import { SETTINGS } from '../src/config/settings.ts';
 import { apiDocument } from './docs-api.ts';
 import { code, table } from './docs-markdown.ts';
 

@@ -4,9 +4,9 @@ import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from '
 import { EXIT } from './cli/command-line.ts';
 import { systemFailure } from './cli/failure.ts';
 import { formatCount } from './cli/format.ts';
-import { type Config, ConfigError, type Environment, parseConfig } from './config.ts';
+import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './config/report.ts';
+import { type Config, ConfigError, type Environment, parseConfig } from './config/settings.ts';
 import { printable } from './domain/printable.ts';
-import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './settings-report.ts';
 
 const USAGE = `Usage: pennant [serve]     serves (default)
        pennant catalog     the operator's own channels

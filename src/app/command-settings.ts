@@ -1,7 +1,7 @@
 import type { CacheContext } from '../cli/cache/command.ts';
 import type { DoctorContext } from '../cli/doctor.ts';
 import type { CheckSettings } from '../cli/serve/check.ts';
-import { type Config, SETTINGS } from '../config.ts';
+import { type Config, SETTINGS } from '../config/settings.ts';
 
 /* What each command is told of the settings. */
 

@@ -4,7 +4,7 @@ import { createChanges } from '../cache/changes.ts';
 import { type KeptName, keptKey } from '../cache/keys.ts';
 import { createRedisStore } from '../cache/redis.ts';
 import { START } from '../cache/shared-changes.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { createRedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 
 /** What the running service has kept under the name, for a command that changes nothing; `undefined` where it cannot be read. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createHolders } from '../lib/holders.ts';
 import { createLogger } from '../lib/logger.ts';

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { cachePaths } from '../cache/cache-paths.ts';
 import { findSchemaProblem } from '../cache/cache-schema.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { nearestExisting } from '../lib/nearest-existing.ts';
 import { findCatalogProblem, findVersionProblem } from '../sources/catalog/look-into.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';

@@ -10,7 +10,7 @@ import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../cache/s
 import { createSharedPictures, type SharedPictures } from '../cache/shared-pictures.ts';
 import { createSqliteStore } from '../cache/sqlite.ts';
 import type { ErasableStore } from '../cache/store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { Holders } from '../lib/holders.ts';

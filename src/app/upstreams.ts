@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createKeptText } from '../cache/kept-text.ts';
 import type { Store } from '../cache/store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-import { integer, list, oneOf, SettingError } from './settings.ts';
+import { integer, list, oneOf, SettingError } from './setting-forms.ts';
 
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 const SAMPLERS = [

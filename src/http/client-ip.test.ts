@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { proxyCidr } from '../domain/settings.ts';
+import { proxyCidr } from '../domain/setting-forms.ts';
 import { createClientIdentification, isPrivateAddress } from './client-ip.ts';
 
 const PROXY = '10.0.0.1';

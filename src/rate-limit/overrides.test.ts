@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateLimitOverride } from '../domain/settings.ts';
+import { rateLimitOverride } from '../domain/setting-forms.ts';
 import { createLimitLookup } from './overrides.ts';
 
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };

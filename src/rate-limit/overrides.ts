@@ -1,4 +1,4 @@
-import type { RateLimitOverride } from '../domain/settings.ts';
+import type { RateLimitOverride } from '../domain/setting-forms.ts';
 import { createNetworkTable, parseAddress } from '../lib/ip-address.ts';
 import type { RateLimit } from './limiter.ts';
 

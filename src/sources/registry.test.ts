@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
 import { SOLO_LEASE } from '../lib/lease.ts';

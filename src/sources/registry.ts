@@ -1,4 +1,4 @@
-import { type Config, SETTINGS } from '../config.ts';
+import { type Config, SETTINGS } from '../config/settings.ts';
 import { channelRefsOf } from '../domain/channel-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';

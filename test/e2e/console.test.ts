@@ -2,9 +2,9 @@ import { realpath } from 'node:fs/promises';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app/build.ts';
-import { parseConfig } from '../../src/config.ts';
+import { shownSettings } from '../../src/config/report.ts';
+import { parseConfig } from '../../src/config/settings.ts';
 import type { ConsoleState } from '../../src/console/state.ts';
-import { shownSettings } from '../../src/settings-report.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseConfig, SETTINGS } from '../../src/config.ts';
+import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { playedEncoder } from '../helpers/played-encoder.ts';
 

@@ -4,7 +4,7 @@ import { runCatalogCommand } from '../../src/cli/catalog.ts';
 import { runDoctorCommand } from '../../src/cli/doctor.ts';
 import { runServeCommand } from '../../src/cli/serve.ts';
 import { runSettingsCommand } from '../../src/cli/settings.ts';
-import { ConfigError, parseConfig } from '../../src/config.ts';
+import { ConfigError, parseConfig } from '../../src/config/settings.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const HOSTILE = '\u001b[2J\u009b31m\r\u202e';

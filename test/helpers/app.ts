@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { type App, type AppOverrides, buildApp } from '../../src/app/build.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/settings.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { type InProcessRequest, sendInProcess } from './in-process.ts';

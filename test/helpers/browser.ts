@@ -8,8 +8,8 @@ import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { buildApp } from '../../src/app/build.ts';
-import { parseConfig } from '../../src/config.ts';
-import { shownSettings } from '../../src/settings-report.ts';
+import { shownSettings } from '../../src/config/report.ts';
+import { parseConfig } from '../../src/config/settings.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 

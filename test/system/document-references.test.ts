@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseConfig, SETTINGS } from '../../src/config.ts';
+import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
 import { type Block, nameOf, ROOT, readDocuments } from '../helpers/documents/markdown.ts';
 
 /*

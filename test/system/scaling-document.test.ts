@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../src/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const readDocument = () => readFile(join(ROOT, 'docs/scaling.md'), 'utf8');

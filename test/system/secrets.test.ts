@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { SETTINGS } from '../../src/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { startFaultyUpstream } from '../helpers/faulty-upstream.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';

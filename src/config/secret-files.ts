@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SettingError } from './domain/settings.ts';
+import { SettingError } from '../domain/setting-forms.ts';
 
 /** The variable that names a file with a secret in it, as container and service managers hand secrets over. */
 export function fileVariable(secret: string): string {

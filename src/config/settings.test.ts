@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createTemporaryDirectory } from '../test/helpers/temporary-directory.ts';
-import { ConfigError, parseConfig, SETTINGS } from './config.ts';
-import { shownSettings } from './settings-report.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { shownSettings } from './report.ts';
+import { ConfigError, parseConfig, SETTINGS } from './settings.ts';
 
 function mistakes(env: Record<string, string>): readonly string[] {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findNameWarnings, shownSettings } from './settings-report.ts';
+import { findNameWarnings, shownSettings } from './report.ts';
 
 function warnings(env: Record<string, string>, inFile: readonly string[] = [], ignoredLines: readonly number[] = []) {
   return findNameWarnings(env, {

@@ -1,5 +1,5 @@
-import { type Environment, SETTINGS, textIn } from './config.ts';
 import { fileVariable } from './secret-files.ts';
+import { type Environment, SETTINGS, textIn } from './settings.ts';
 
 /** What bin/env-file.cjs has read. */
 export interface EnvFile {

@@ -4,8 +4,8 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { latestChange, nextChange } from '../lib/change-count.ts';
 import type { Answer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
 import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
+import type { Exchange } from './request/context.ts';
 
 function exchangeFor(path: string, headers: Record<string, string> = {}, query = ''): Exchange {
   return {

@@ -5,7 +5,7 @@ import { compactCopy } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { Answer } from './answer.ts';
 import { findUnchangedEtag, type Validators } from './conditional.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './request/context.ts';
 
 /** The micro-cache: responses of the last second, sent again to equal requests. A hot response costs one look-up. */
 export interface RecentAnswers {

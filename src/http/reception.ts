@@ -3,14 +3,14 @@ import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
 import type { Answer } from './answer.ts';
-import type { BaseUrls } from './base-url.ts';
-import type { ClientIdentification } from './client-ip.ts';
-import { begin, type Exchange } from './exchange.ts';
-import { type Admission, type RateLimitGate, tooManyRequests } from './rate-limit.ts';
 import type { RecentAnswers } from './recent-answers.ts';
-import { authorityOf, findRequestFault } from './request-check.ts';
-import type { RequestTracing } from './request-tracing.ts';
-import { parseTarget } from './target.ts';
+import type { BaseUrls } from './request/base-url.ts';
+import type { ClientIdentification } from './request/client-address.ts';
+import { begin, type Exchange } from './request/context.ts';
+import { type Admission, type RateLimitGate, tooManyRequests } from './request/rate-limit.ts';
+import { parseTarget } from './request/target.ts';
+import type { RequestTracing } from './request/tracing.ts';
+import { authorityOf, findRequestFault } from './request/validate.ts';
 import { isLastAfterUpgrade } from './upgrade.ts';
 
 /** Where every request comes in. */

@@ -4,10 +4,10 @@ import { AppError } from '../domain/errors.ts';
 import { STATUS_CODES } from '../lib/node-http.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './answer.ts';
 import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
-import { type RateLimitGate, tooManyRequests } from './rate-limit.ts';
-import { methodNotAllowed, notHttp } from './request-check.ts';
+import { type RateLimitGate, tooManyRequests } from './request/rate-limit.ts';
+import { MAX_URL_BYTES, noTarget, urlTooLong } from './request/target.ts';
+import { methodNotAllowed, notHttp } from './request/validate.ts';
 import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
-import { MAX_URL_BYTES, noTarget, urlTooLong } from './target.ts';
 
 /** A fault that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {

@@ -4,8 +4,8 @@ import type { SearchService } from '../../services/search.ts';
 import { addEndpoint } from '../endpoint.ts';
 import { entityTag } from '../entity-tag.ts';
 import { lookedUpJson } from '../json-answer.ts';
-import { createQueryReader, SEARCH_QUERY } from '../params.ts';
 import { searchResultOf } from '../record.ts';
+import { createQueryReader, SEARCH_QUERY } from '../request/params.ts';
 import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
 import type { UrlForm } from '../urls.ts';
 

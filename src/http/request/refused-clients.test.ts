@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createRefusedClients } from './refused-clients.ts';
 
 const FIVE_MINUTES_MS = 300_000;

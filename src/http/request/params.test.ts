@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import type { Format } from '../domain/formats.ts';
-import type { Variant } from '../domain/variants.ts';
+import type { Format } from '../../domain/formats.ts';
+import type { Variant } from '../../domain/variants.ts';
 import { createQueryReader, PICTURE_QUERY, SEARCH_QUERY } from './params.ts';
 
 test('parameters are read as what their schema says', () => {

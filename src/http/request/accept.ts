@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { FORMATS, type Format } from '../domain/formats.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import { FORMATS, type Format } from '../../domain/formats.ts';
+import type { HolderStats } from '../../lib/holders.ts';
 
 /** PNG is never negotiated: it is what a picture with transparency falls back to. */
 const NEGOTIABLE: readonly Format[] = FORMATS.filter((format) => format !== 'png');

@@ -1,7 +1,7 @@
-import { AppError } from '../domain/errors.ts';
-import { EXTENSIONS, FORMATS, type Format, findFormat } from '../domain/formats.ts';
-import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../domain/identifier.ts';
-import { isVariant, VARIANTS, type Variant } from '../domain/variants.ts';
+import { AppError } from '../../domain/errors.ts';
+import { EXTENSIONS, FORMATS, type Format, findFormat } from '../../domain/formats.ts';
+import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 
 /** What a picture's path says; query parameters may add to it. */
 export interface PicturePath {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../lib/clock.ts';
-import { cutAddress } from '../lib/ip-address.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { cutAddress } from '../../lib/ip-address.ts';
 
 export interface RefusedNetwork {
   /** Host part cut. */

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 
 /** A request's target, read once, before anything looks at its path. */
 export interface RequestTarget {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Span } from '../lib/tracing/span.ts';
-import type { TraceParent, Tracing } from '../lib/tracing/tracing.ts';
-import type { ClientIdentification } from './client-ip.ts';
-import type { Exchange } from './exchange.ts';
+import type { Span } from '../../lib/tracing/span.ts';
+import type { TraceParent, Tracing } from '../../lib/tracing/tracing.ts';
+import type { ClientIdentification } from './client-address.ts';
+import type { Exchange } from './context.ts';
 
 export interface RequestTracing {
   /** `undefined` for a request that is not sampled. */

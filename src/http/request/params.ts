@@ -1,7 +1,7 @@
 import type { XStatic } from 'typebox/schema';
-import { AppError } from '../domain/errors.ts';
-import { FORMATS } from '../domain/formats.ts';
-import { VARIANTS } from '../domain/variants.ts';
+import { AppError } from '../../domain/errors.ts';
+import { FORMATS } from '../../domain/formats.ts';
+import { VARIANTS } from '../../domain/variants.ts';
 
 /*
  * The service's parameters, each written once: these JSON Schemas check requests and are what /openapi.json shows.

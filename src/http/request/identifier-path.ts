@@ -1,5 +1,5 @@
-import { AppError } from '../domain/errors.ts';
-import { type ChannelRef, findIdentifier, type IdentifierKind } from '../domain/identifier.ts';
+import { AppError } from '../../domain/errors.ts';
+import { type ChannelRef, findIdentifier, type IdentifierKind } from '../../domain/identifier.ts';
 import type { RequestTarget } from './target.ts';
 
 /**

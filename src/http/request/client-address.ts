@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { compactCopy } from '../lib/compact-copy.ts';
-import type { HolderStats } from '../lib/holders.ts';
-import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv4 } from '../lib/ip-address.ts';
+import { compactCopy } from '../../lib/compact-copy.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv4 } from '../../lib/ip-address.ts';
 
 /** Whom a request is counted for. */
 export interface Client {

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
-import { PROBLEMS, type Problem } from '../src/http/problems.ts';
+import { PROBLEMS, type Problem } from '../src/http/response/problems.ts';
 import { ERROR_EXAMPLES, PATH_EXAMPLES, startExampleService, UNCHANGED_EXAMPLE } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
 

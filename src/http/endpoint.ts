@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import { withRequest } from '../lib/request-context.ts';
-import { type Answer, PREFLIGHT } from './answer.ts';
+import { type Answer, PREFLIGHT } from './response/send.ts';
 import { preflightAnswers } from './schemas.ts';
 
 export interface Endpoint<Path> {

@@ -2,8 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing/span.ts';
-import type { Answer } from './answer.ts';
-import type { RecentAnswers } from './recent-answers.ts';
 import type { BaseUrls } from './request/base-url.ts';
 import type { ClientIdentification } from './request/client-address.ts';
 import { begin, type Exchange } from './request/context.ts';
@@ -11,6 +9,8 @@ import { type Admission, type RateLimitGate, tooManyRequests } from './request/r
 import { parseTarget } from './request/target.ts';
 import type { RequestTracing } from './request/tracing.ts';
 import { authorityOf, findRequestFault } from './request/validate.ts';
+import type { RecentAnswers } from './response/micro-cache.ts';
+import type { Answer } from './response/send.ts';
 import { isLastAfterUpgrade } from './upgrade.ts';
 
 /** Where every request comes in. */

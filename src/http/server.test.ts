@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
-import type { Answered } from './answered.ts';
 import { createBaseUrls } from './request/base-url.ts';
 import { createClientIdentification } from './request/client-address.ts';
 import type { RateLimitGate } from './request/rate-limit.ts';
+import type { Answered } from './response/answered.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** A listener whose rate limit cannot be asked, and what it reports. */

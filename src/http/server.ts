@@ -6,13 +6,8 @@ import type { Holders } from '../lib/holders.ts';
 import { createServer } from '../lib/node-http.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
-import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './answer.ts';
-import type { Answered } from './answered.ts';
 import { describeRoutes } from './openapi.ts';
-import { internalError, problemAnswer } from './problems.ts';
-import { createRecentAnswers } from './recent-answers.ts';
 import { createReception } from './reception.ts';
-import { createRecordBodies } from './record-bodies.ts';
 import { acceptFieldStats } from './request/accept.ts';
 import type { BaseUrls } from './request/base-url.ts';
 import type { ClientIdentification } from './request/client-address.ts';
@@ -21,11 +16,16 @@ import { routeNotFound } from './request/picture-path.ts';
 import type { RateLimitGate } from './request/rate-limit.ts';
 import { createRequestIds } from './request/request-id.ts';
 import { createRequestTracing } from './request/tracing.ts';
+import type { Answered } from './response/answered.ts';
+import { createUnparsedAnswers } from './response/client-errors.ts';
+import { createRecentAnswers } from './response/micro-cache.ts';
+import { internalError, problemAnswer } from './response/problems.ts';
+import { createRecordBodies } from './response/record-bodies.ts';
+import { ALLOWED_METHODS, type Answer, cacheStatusOf, writeAnswer } from './response/send.ts';
 import { addBannerRoutes, type BannerRouteDeps } from './routes/banners.ts';
 import { addChannelRoutes, type ChannelRouteDeps } from './routes/channels.ts';
 import { addDocumentRoutes, type DocumentRouteDeps } from './routes/documents.ts';
 import { addSearchRoute, type SearchRouteDeps } from './routes/search.ts';
-import { createUnparsedAnswers } from './unparsed.ts';
 
 export interface HttpServerOptions
   extends Omit<ChannelRouteDeps & BannerRouteDeps & SearchRouteDeps & DocumentRouteDeps, 'recordBodies' | 'describe'> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../domain/errors.ts';
-import { ALLOWED_METHODS } from '../answer.ts';
+import { ALLOWED_METHODS } from '../response/send.ts';
 import type { RequestTarget } from './target.ts';
 
 /** What the client calls this service; empty for a request without exactly one `Host`. */

@@ -7,11 +7,11 @@ import type { Clock } from '../../lib/clock.ts';
 
 import type { ChannelService } from '../../services/channels.ts';
 import { addEndpoint, type Endpoint } from '../endpoint.ts';
-import { lookedUpJson } from '../json-answer.ts';
 import { completeObject } from '../json-schema.ts';
-import type { RecordBodies } from '../record-bodies.ts';
 import { parseIdentifier } from '../request/identifier-path.ts';
 import { CHANNEL_QUERY, createQueryReader } from '../request/params.ts';
+import { lookedUpJson } from '../response/json-answer.ts';
+import type { RecordBodies } from '../response/record-bodies.ts';
 import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
 
 export interface ChannelRouteDeps {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FORMATS } from '../../domain/formats.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Answer } from '../answer.ts';
-import { findUnchangedEtag } from '../conditional.ts';
 import { addEndpoint } from '../endpoint.ts';
-import { entityTag } from '../entity-tag.ts';
-import { JSON_MEDIA_TYPE } from '../json-answer.ts';
-import { listProblems } from '../problems.ts';
+import { findUnchangedEtag } from '../response/conditional.ts';
+import { entityTag } from '../response/entity-tag.ts';
+import { JSON_MEDIA_TYPE } from '../response/json-answer.ts';
+import { listProblems } from '../response/problems.ts';
+import type { Answer } from '../response/send.ts';
 import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
 
 export interface DocumentRouteDeps {

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../lib/clock.ts';
 import type { SearchService } from '../../services/search.ts';
 import { addEndpoint } from '../endpoint.ts';
-import { entityTag } from '../entity-tag.ts';
-import { lookedUpJson } from '../json-answer.ts';
-import { searchResultOf } from '../record.ts';
 import { createQueryReader, SEARCH_QUERY } from '../request/params.ts';
+import { entityTag } from '../response/entity-tag.ts';
+import { lookedUpJson } from '../response/json-answer.ts';
+import { searchResultOf } from '../response/serializers.ts';
+import type { UrlForm } from '../response/urls.ts';
 import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
-import type { UrlForm } from '../urls.ts';
 
 export interface SearchRouteDeps {
   readonly clock: Clock;

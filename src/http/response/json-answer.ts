@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { type Answer, cacheControlOf, cacheStatusOf } from './answer.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { findUnchangedEtag } from './conditional.ts';
+import { type Answer, cacheControlOf, cacheStatusOf } from './send.ts';
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 

@@ -1,4 +1,4 @@
-import { VARIANTS, type Variant } from '../domain/variants.ts';
+import { VARIANTS, type Variant } from '../../domain/variants.ts';
 
 /** How picture URLs are written: form A (`/api/banner/{id}?type=tv`) or form B (`/{id}/tv`). */
 export type UrlForm = 'api' | 'short';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { AppError } from '../domain/errors.ts';
-import { createTroubleLog } from '../lib/trouble-log.ts';
-import { createAnswerLog } from './answer-log.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { AppError } from '../../domain/errors.ts';
+import { createTroubleLog } from '../../lib/trouble-log.ts';
+import { createAnswerLog } from './access-log.ts';
 import type { Answered } from './answered.ts';
 
 interface Line {

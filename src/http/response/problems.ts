@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { AppError, type ErrorCode } from '../../domain/errors.ts';
 
 export interface Problem {
   readonly status: number;

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError } from '../domain/errors.ts';
-import { STATUS_CODES } from '../lib/node-http.ts';
-import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './answer.ts';
+import { AppError } from '../../domain/errors.ts';
+import { STATUS_CODES } from '../../lib/node-http.ts';
+import { type RateLimitGate, tooManyRequests } from '../request/rate-limit.ts';
+import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
+import { methodNotAllowed, notHttp } from '../request/validate.ts';
+import { HEADERS_TOO_LARGE_STATUS } from '../schemas.ts';
 import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
-import { type RateLimitGate, tooManyRequests } from './request/rate-limit.ts';
-import { MAX_URL_BYTES, noTarget, urlTooLong } from './request/target.ts';
-import { methodNotAllowed, notHttp } from './request/validate.ts';
-import { HEADERS_TOO_LARGE_STATUS } from './schemas.ts';
+import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './send.ts';
 
 /** A fault that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
-import type { Channel } from '../domain/channel.ts';
+import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import type { Channel } from '../../domain/channel.ts';
 import { createRecordBodies } from './record-bodies.ts';
 
 function channel(number: number, description: string): Channel {

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
-import { latestChange, nextChange } from '../lib/change-count.ts';
-import type { Answer } from './answer.ts';
-import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
-import type { Exchange } from './request/context.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { latestChange, nextChange } from '../../lib/change-count.ts';
+import type { Exchange } from '../request/context.ts';
+import { createRecentAnswers, type RecentAnswers } from './micro-cache.ts';
+import type { Answer } from './send.ts';
 
 function exchangeFor(path: string, headers: Record<string, string> = {}, query = ''): Exchange {
   return {

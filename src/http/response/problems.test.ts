@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AppError, type AppErrorOptions, type ErrorCode } from '../domain/errors.ts';
+import { AppError, type AppErrorOptions, type ErrorCode } from '../../domain/errors.ts';
 import { problemAnswer } from './problems.ts';
 
 function headersOf(code: ErrorCode, options: AppErrorOptions = {}) {

@@ -1,8 +1,8 @@
-import { cutAddress } from '../lib/ip-address.ts';
-import { describeFailure, type Logger } from '../lib/logger.ts';
-import type { TroubleLog } from '../lib/trouble-log.ts';
-import type { Failure } from './answer.ts';
+import { cutAddress } from '../../lib/ip-address.ts';
+import { describeFailure, type Logger } from '../../lib/logger.ts';
+import type { TroubleLog } from '../../lib/trouble-log.ts';
 import type { Answered } from './answered.ts';
+import type { Failure } from './send.ts';
 
 export interface AnswerLogOptions {
   readonly logger: Logger;

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Channel } from '../domain/channel.ts';
-import { compactCopy } from '../lib/compact-copy.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import type { Channel } from '../../domain/channel.ts';
+import { compactCopy } from '../../lib/compact-copy.ts';
+import type { HolderStats } from '../../lib/holders.ts';
 import { entityTag } from './entity-tag.ts';
 import type { JsonBody } from './json-answer.ts';
-import { recordOf } from './record.ts';
+import { recordOf } from './serializers.ts';
 import type { UrlForm } from './urls.ts';
 
 /** The JSON's UTF-8 bytes, one per character: Node writes such a text unchanged, together with the header section. */

@@ -1,5 +1,5 @@
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import type { Failure } from './answer.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { Failure } from './send.ts';
 
 /** An answer that was handed to the socket, for metrics and the log. */
 export interface Answered {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { latestChange } from '../lib/change-count.ts';
-import type { Clock } from '../lib/clock.ts';
-import { compactCopy } from '../lib/compact-copy.ts';
-import type { HolderStats } from '../lib/holders.ts';
-import type { Answer } from './answer.ts';
+import { latestChange } from '../../lib/change-count.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { compactCopy } from '../../lib/compact-copy.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import type { Exchange } from '../request/context.ts';
 import { findUnchangedEtag, type Validators } from './conditional.ts';
-import type { Exchange } from './request/context.ts';
+import type { Answer } from './send.ts';
 
 /** The micro-cache: responses of the last second, sent again to equal requests. A hot response costs one look-up. */
 export interface RecentAnswers {

@@ -1,4 +1,4 @@
-import type { Channel, SearchHit } from '../domain/channel.ts';
+import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { pictureUrl, pictureUrls, type UrlForm } from './urls.ts';
 
 /** The channel record as clients see it: 13 fields in this order, always all of them. */

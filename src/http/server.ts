@@ -6,7 +6,7 @@ import type { Holders } from '../lib/holders.ts';
 import { createServer } from '../lib/node-http.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
-import { describeRoutes } from './openapi.ts';
+import { describeRoutes } from './openapi/document.ts';
 import { createReception } from './reception.ts';
 import { acceptFieldStats } from './request/accept.ts';
 import type { BaseUrls } from './request/base-url.ts';

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
+import { HEADERS_TOO_LARGE_STATUS } from '../openapi/schemas.ts';
 import { type RateLimitGate, tooManyRequests } from '../request/rate-limit.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
 import { methodNotAllowed, notHttp } from '../request/validate.ts';
-import { HEADERS_TOO_LARGE_STATUS } from '../schemas.ts';
 import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
 import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './send.ts';
 

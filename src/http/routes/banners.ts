@@ -5,14 +5,14 @@ import { VARIANTS } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadline.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
-import { addEndpoint, goneSignal } from '../endpoint.ts';
-import { completeObject } from '../json-schema.ts';
+import { completeObject } from '../openapi/json-schema.ts';
+import { answersOf, PICTURE, PICTURE_ERRORS } from '../openapi/schemas.ts';
 import { acceptedFormats } from '../request/accept.ts';
 import { createQueryReader, PICTURE_QUERY } from '../request/params.ts';
 import { EXTENSION_LIST, type PicturePath, parseBannerPath, parseShortPath } from '../request/picture-path.ts';
 import { findUnchangedEtag } from '../response/conditional.ts';
 import { type Answer, cacheStatusOf } from '../response/send.ts';
-import { answersOf, PICTURE, PICTURE_ERRORS } from '../schemas.ts';
+import { addEndpoint, goneSignal } from './endpoint.ts';
 
 export interface BannerRouteDeps {
   readonly clock: Clock;

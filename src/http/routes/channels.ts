@@ -6,13 +6,13 @@ import { type ChannelRef, refsOfBareIdentifier } from '../../domain/identifier.t
 import type { Clock } from '../../lib/clock.ts';
 
 import type { ChannelService } from '../../services/channels.ts';
-import { addEndpoint, type Endpoint } from '../endpoint.ts';
-import { completeObject } from '../json-schema.ts';
+import { completeObject } from '../openapi/json-schema.ts';
+import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../openapi/schemas.ts';
 import { parseIdentifier } from '../request/identifier-path.ts';
 import { CHANNEL_QUERY, createQueryReader } from '../request/params.ts';
 import { lookedUpJson } from '../response/json-answer.ts';
 import type { RecordBodies } from '../response/record-bodies.ts';
-import { answersOf, CHANNEL_ERRORS, CHANNEL_RECORD } from '../schemas.ts';
+import { addEndpoint, type Endpoint } from './endpoint.ts';
 
 export interface ChannelRouteDeps {
   readonly clock: Clock;

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FORMATS } from '../../domain/formats.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { addEndpoint } from '../endpoint.ts';
+import { answersOf, ICON, JSON_DOCUMENT } from '../openapi/schemas.ts';
 import { findUnchangedEtag } from '../response/conditional.ts';
 import { entityTag } from '../response/entity-tag.ts';
 import { JSON_MEDIA_TYPE } from '../response/json-answer.ts';
 import { listProblems } from '../response/problems.ts';
 import type { Answer } from '../response/send.ts';
-import { answersOf, ICON, JSON_DOCUMENT } from '../schemas.ts';
+import { addEndpoint } from './endpoint.ts';
 
 export interface DocumentRouteDeps {
   readonly clock: Clock;

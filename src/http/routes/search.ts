@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../lib/clock.ts';
 import type { SearchService } from '../../services/search.ts';
-import { addEndpoint } from '../endpoint.ts';
+import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../openapi/schemas.ts';
 import { createQueryReader, SEARCH_QUERY } from '../request/params.ts';
 import { entityTag } from '../response/entity-tag.ts';
 import { lookedUpJson } from '../response/json-answer.ts';
 import { searchResultOf } from '../response/serializers.ts';
 import type { UrlForm } from '../response/urls.ts';
-import { answersOf, SEARCH_RESULTS, SOURCE_ERRORS } from '../schemas.ts';
+import { addEndpoint } from './endpoint.ts';
 
 export interface SearchRouteDeps {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { ERROR_CODES } from '../domain/errors.ts';
-import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
+import { ERROR_CODES } from '../../domain/errors.ts';
+import { WITHOUT_SCHEMAS } from '../../lib/without-schemas.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 

@@ -1,8 +1,8 @@
-import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
-import { FORMATS, MEDIA_TYPES } from '../domain/formats.ts';
+import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+import { FORMATS, MEDIA_TYPES } from '../../domain/formats.ts';
+import { PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
 import { type HeaderFieldName, headersOf } from './header-fields.ts';
 import { completeObject } from './json-schema.ts';
-import { PROBLEM_MEDIA_TYPE, PROBLEMS } from './response/problems.ts';
 
 /*
  * What the service answers, for /openapi.json.

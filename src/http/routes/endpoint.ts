@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { AppError } from '../domain/errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/deadline.ts';
-import { withRequest } from '../lib/request-context.ts';
-import { type Answer, PREFLIGHT } from './response/send.ts';
-import { preflightAnswers } from './schemas.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withinMs } from '../../lib/deadline.ts';
+import { withRequest } from '../../lib/request-context.ts';
+import { preflightAnswers } from '../openapi/schemas.ts';
+import { type Answer, PREFLIGHT } from '../response/send.ts';
 
 export interface Endpoint<Path> {
   readonly url: string;

@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { cropOf } from '../src/images/crop.ts';
-import { createEncoder, type EncodeJob, type JobOptions } from '../src/images/encoder.ts';
-import { encoderOptions } from '../src/images/settings.ts';
+import { encoderOptions } from '../src/images/encode-settings.ts';
+import { createEncoder, type EncodeJob, type JobOptions } from '../src/images/encoder/encoder.ts';
 import { readBackgrounds, readSampleBanners } from './pictures.ts';
 
 export interface EncodeFigures {

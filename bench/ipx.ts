@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { cropOf } from '../src/images/crop.ts';
-import { structuralSimilarity } from '../src/images/ssim.ts';
+import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
 import { type IpxPeer, startIpx } from './ipx-peer.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';

@@ -1,6 +1,6 @@
 import sharp, { type OutputInfo } from 'sharp';
 import type { Rectangle } from '../src/images/crop.ts';
-import type { Plane } from '../src/images/ssim.ts';
+import type { Plane } from '../src/images/encoder/ssim.ts';
 
 /** Uncompressed pixels and what they are. */
 export interface Pixels {

@@ -2,8 +2,8 @@ import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { cropOf } from '../src/images/crop.ts';
-import { type Effort, encoderOptions } from '../src/images/settings.ts';
-import { structuralSimilarity } from '../src/images/ssim.ts';
+import { type Effort, encoderOptions } from '../src/images/encode-settings.ts';
+import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
 

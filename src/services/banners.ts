@@ -4,7 +4,7 @@ import type { Format } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import { cropOf, resolveOutput } from '../images/crop.ts';
-import { defaultQuality, maxSideOf } from '../images/settings.ts';
+import { defaultQuality, maxSideOf } from '../images/encode-settings.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
 import type { Renderer, Rendition } from './renderer.ts';

@@ -8,7 +8,7 @@ import { createReadThrough } from '../cache/read-through.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { OriginalBytes } from '../images/encoder.ts';
+import type { OriginalBytes } from '../images/encoder/encoder.ts';
 import { createOriginals, type Original, type Originals } from './originals.ts';
 import { STORED_VALUES } from './stored-values.ts';
 

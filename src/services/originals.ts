@@ -5,7 +5,7 @@ import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
-import type { Encoder, OriginalBytes, PictureInfo } from '../images/encoder.ts';
+import type { Encoder, OriginalBytes, PictureInfo } from '../images/encoder/encoder.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';

@@ -6,8 +6,8 @@ import type { PictureCache } from '../cache/pictures.ts';
 import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { EncodeJob, OriginalBytes } from '../images/encoder.ts';
-import type { EndReason } from '../images/encoder-pool.ts';
+import type { EncodeJob, OriginalBytes } from '../images/encoder/encoder.ts';
+import type { EndReason } from '../images/encoder/pool.ts';
 import { createRefinements } from './refinements.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 

@@ -2,7 +2,7 @@ import { channelKey } from '../cache/keys.ts';
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { MAX_ORIGINAL_PIXELS } from '../images/settings.ts';
+import { MAX_ORIGINAL_PIXELS } from '../images/encode-settings.ts';
 import {
   type Check,
   either,

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createEncoder } from '../../src/images/encoder.ts';
+import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
-import { createEncoder, type Encoder, type JobOptions } from '../../src/images/encoder.ts';
-import { maxSideOf } from '../../src/images/settings.ts';
+import { maxSideOf } from '../../src/images/encode-settings.ts';
+import { createEncoder, type Encoder, type JobOptions } from '../../src/images/encoder/encoder.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };

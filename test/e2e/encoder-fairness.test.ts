@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { createEncoder, type Encoder } from '../../src/images/encoder.ts';
+import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const HOGS = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Encoder } from '../../src/images/encoder.ts';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';

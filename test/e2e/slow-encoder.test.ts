@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createEncoder } from '../../src/images/encoder.ts';
+import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { decodePicture } from '../helpers/picture.ts';
 

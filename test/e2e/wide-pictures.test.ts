@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { EncodeJob, Encoder } from '../../src/images/encoder.ts';
+import type { EncodeJob, Encoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';

@@ -1,5 +1,5 @@
 /** A server's stand-in for tests that kill it: starts one encoder process, tells its id, and keeps it busy. */
-import { createEncoder } from '../../src/images/encoder.ts';
+import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { slowJob } from './slow-encode.ts';
 
 const encoder = createEncoder({

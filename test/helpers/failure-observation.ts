@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createEncoder } from '../../src/images/encoder.ts';
+import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { eventuallyAnswers, startTestApp, type TestAnswer, type TestApp } from './app.ts';
 import { createRunningClock } from './clock.ts';
 import type { FailureKind } from './failure-kinds.ts';

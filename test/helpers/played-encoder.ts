@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import type { Format } from '../../src/domain/formats.ts';
-import type { Encoder } from '../../src/images/encoder.ts';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
 
 const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
 const PIXELS = new Map<Format, Promise<Buffer>>();

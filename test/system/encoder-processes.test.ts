@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createEncoder, type Encoder, type EncoderOptions, type JobOptions } from '../../src/images/encoder.ts';
-import type { PoolEvent } from '../../src/images/encoder-pool.ts';
+import { createEncoder, type Encoder, type EncoderOptions, type JobOptions } from '../../src/images/encoder/encoder.ts';
+import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { slowJob } from '../helpers/slow-encode.ts';
 import { WAIT } from '../helpers/wait.ts';
 

@@ -4,7 +4,7 @@ import { channelOf } from '../../bench/simulation/instance.ts';
 import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
 import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
 import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
-import type { Encoder } from '../../src/images/encoder.ts';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { LIFETIMES } from '../../src/services/cache-plan.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp } from '../helpers/app.ts';

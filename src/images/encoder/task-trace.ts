@@ -1,5 +1,5 @@
-import { currentSpan, noteFailure } from '../lib/tracing/span.ts';
-import type { EncoderTask } from './encoder-messages.ts';
+import { currentSpan, noteFailure } from '../../lib/tracing/span.ts';
+import type { EncoderTask } from './job.ts';
 
 /** The stages of one task as spans: its wait for an encoder process, and its time in one. */
 export interface TaskTrace {

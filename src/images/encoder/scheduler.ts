@@ -1,9 +1,9 @@
-import { AppError, type AppErrorOptions } from '../domain/errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { JobOptions, Priority } from './encoder.ts';
-import type { EncoderTask, TaskReply } from './encoder-messages.ts';
-import { type EncoderPool, type RunningTask, TaskInterrupted } from './encoder-pool.ts';
-import { createFairQueue } from './encoder-queue.ts';
+import type { EncoderTask, TaskReply } from './job.ts';
+import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
+import { createFairQueue } from './queue.ts';
 import { type TaskTrace, traceTask } from './task-trace.ts';
 
 /** A full queue of quick encodes is worked off in about this time on two cores. */

@@ -7,11 +7,11 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
-import { type SourceFormat, sniffFormat } from '../domain/formats.ts';
-import { isBarePicture } from './bare-picture.ts';
+import { type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { isBarePicture } from '../bare-picture.ts';
+import { encoderOptions, MAX_ORIGINAL_PIXELS } from '../encode-settings.ts';
 import type { EncodeJob, OriginalBytes, PictureInfo } from './encoder.ts';
-import type { EncoderTask, TaskFailure, TaskReply } from './encoder-messages.ts';
-import { encoderOptions, MAX_ORIGINAL_PIXELS } from './settings.ts';
+import type { EncoderTask, TaskFailure, TaskReply } from './job.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 
 /** A cut file is refused; what decoders only warn of (a wrong checksum in a comment, say) is every browser's daily fare. */

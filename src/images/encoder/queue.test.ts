@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue, type FairQueue } from './encoder-queue.ts';
+import { createFairQueue, type FairQueue } from './queue.ts';
 
 function createQueue(maxLength: number, isDisplaceable: (item: string) => boolean = () => true) {
   return createFairQueue<string>({ maxLength, isDisplaceable });

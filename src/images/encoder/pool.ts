@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { type EncoderChild, startEncoderChild } from './encoder-child.ts';
-import type { EncoderTask, TaskReply } from './encoder-messages.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type EncoderChild, startEncoderChild } from './child.ts';
+import type { EncoderTask, TaskReply } from './job.ts';
 
 /** For metrics: every reason has a series from the start. */
 export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'closed'] as const;

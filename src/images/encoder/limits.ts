@@ -1,4 +1,4 @@
-import type { ResourceLimits } from '../lib/cgroup.ts';
+import type { ResourceLimits } from '../../lib/cgroup.ts';
 
 const MIB = 1024 * 1024;
 /** A fresh process holds 85 MiB; one that has made common banners with a good allocator stays below this. */

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EncoderGreeting, EncoderTask, TaskReply } from './encoder-messages.ts';
-import { readEncoderVersion } from './encoder-version.ts';
+import type { EncoderGreeting, EncoderTask, TaskReply } from './job.ts';
+import { readEncoderVersion } from './version.ts';
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
 const PROGRAM = fileURLToPath(new URL(`./encoder-start${extname(import.meta.url)}`, import.meta.url));

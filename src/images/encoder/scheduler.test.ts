@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { recordSpan } from '../../test/helpers/recorded-spans.ts';
-import { runInSpan } from '../lib/tracing/span.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { recordSpan } from '../../../test/helpers/recorded-spans.ts';
+import { runInSpan } from '../../lib/tracing/span.ts';
 import type { Priority } from './encoder.ts';
-import type { EncoderTask, TaskReply } from './encoder-messages.ts';
-import { type EncoderPool, type EndReason, TaskInterrupted } from './encoder-pool.ts';
-import { createScheduler } from './encoder-scheduler.ts';
+import type { EncoderTask, TaskReply } from './job.ts';
+import { type EncoderPool, type EndReason, TaskInterrupted } from './pool.ts';
+import { createScheduler } from './scheduler.ts';
 
 const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startEncoderChild } from './encoder-child.ts';
+import { startEncoderChild } from './child.ts';
 
 test('a task is given up as soon as its process is killed: on a busy machine that may take a while to be gone', async () => {
   const child = startEncoderChild();

@@ -1,14 +1,14 @@
-import { AppError } from '../domain/errors.ts';
-import type { Format, SourceFormat } from '../domain/formats.ts';
-import type { Size } from '../domain/variants.ts';
-import { readResourceLimits } from '../lib/cgroup.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Rectangle } from './crop.ts';
-import { poolSizeFor } from './encoder-limits.ts';
-import type { EncoderTask, TaskError } from './encoder-messages.ts';
-import { createEncoderPool, type PoolEvent } from './encoder-pool.ts';
-import { createScheduler, type FinishedTask, type SchedulerStats } from './encoder-scheduler.ts';
-import type { Effort } from './settings.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Format, SourceFormat } from '../../domain/formats.ts';
+import type { Size } from '../../domain/variants.ts';
+import { readResourceLimits } from '../../lib/cgroup.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Rectangle } from '../crop.ts';
+import type { Effort } from '../encode-settings.ts';
+import type { EncoderTask, TaskError } from './job.ts';
+import { poolSizeFor } from './limits.ts';
+import { createEncoderPool, type PoolEvent } from './pool.ts';
+import { createScheduler, type FinishedTask, type SchedulerStats } from './scheduler.ts';
 
 /** An original's bytes: the stored file where there is one, so that they need not cross the process boundary. */
 export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };

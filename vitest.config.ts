@@ -13,7 +13,7 @@ const LIMITS = {
 const MEASURE_MEMORY = [
   'src/cache/file-index.test.ts',
   'src/cache/pictures.test.ts',
-  'src/cache/read-through-memory.test.ts',
+  'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
   'src/http/response/record-bodies.test.ts',
   'src/services/remembered-pictures.test.ts',

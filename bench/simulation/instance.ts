@@ -1,8 +1,5 @@
 import { hash } from 'node:crypto';
-import { createChanges } from '../../src/cache/changes.ts';
-import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/cache/keys.ts';
 import { createPictureCache } from '../../src/cache/pictures.ts';
-import { createReadThrough } from '../../src/cache/read-through.ts';
 import type { Channel } from '../../src/domain/channel.ts';
 import { channelIdRef } from '../../src/domain/identifier.ts';
 import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/domain/variants.ts';
@@ -12,6 +9,9 @@ import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-plan.ts';
 import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
 import type { Original } from '../../src/services/originals.ts';
 import { STORED_VALUES } from '../../src/services/stored-values.ts';
+import { createChanges } from '../../src/store/changes.ts';
+import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/store/keys.ts';
+import { createReadThrough } from '../../src/store/read-through.ts';
 import type { SimulatedFiles, SimulatedSharedPictures, SimulatedStore } from './stores.ts';
 import { channelIdOf, type SimulatedPicture } from './traffic.ts';
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { FileStore } from '../../src/cache/files.ts';
 import type { SharedPictures } from '../../src/cache/shared-pictures.ts';
-import type { Store, StoredEntry } from '../../src/cache/store.ts';
 import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-plan.ts';
+import type { Store, StoredEntry } from '../../src/store/store.ts';
 
 /** What instances share, or what one has for itself, with what it holds. */
 export interface SimulatedStore extends Store {

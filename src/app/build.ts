@@ -1,7 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { findEntryKind, STORED_KEY_KINDS } from '../cache/keys.ts';
-import { CHANGES_KEY } from '../cache/shared-changes.ts';
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import type { Condition } from '../console/conditions.ts';
@@ -38,6 +36,8 @@ import { createRefinements } from '../services/refinements.ts';
 import { createRenderer } from '../services/renderer.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
+import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
+import { CHANGES_KEY } from '../store/shared-changes.ts';
 import { openAppliedChanges } from './applied-changes.ts';
 import { createPartStates } from './component-health.ts';
 import { createFollowing } from './following.ts';

@@ -1,9 +1,9 @@
-import { type Change, changeOfChannels } from '../cache/change.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
 import type { ChangesSince } from '../sources/catalog/change-log.ts';
 import type { CatalogWatch } from '../sources/catalog/watch.ts';
+import { type Change, changeOfChannels } from '../store/change.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 
 /** Forgets what is kept of channels that other processes change in the catalog. */

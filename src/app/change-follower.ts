@@ -1,8 +1,8 @@
-import { type SharedChanges, START } from '../cache/shared-changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import type { Removed } from '../services/purge.ts';
 import { RemovalDelayed, type Removals } from '../services/removals.ts';
+import { type SharedChanges, START } from '../store/shared-changes.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 
 /** Carries out here what other instances have purged, taken down or imported. */

@@ -1,11 +1,11 @@
-import { cachePaths } from '../cache/cache-paths.ts';
-import { CacheUnreadableError, lookInto } from '../cache/cache-schema.ts';
-import { createChanges } from '../cache/changes.ts';
-import { type KeptName, keptKey } from '../cache/keys.ts';
-import { createRedisStore } from '../cache/redis.ts';
-import { START } from '../cache/shared-changes.ts';
 import type { Config } from '../config/settings.ts';
 import { createRedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
+import { cachePaths } from '../store/cache-paths.ts';
+import { createChanges } from '../store/changes.ts';
+import { type KeptName, keptKey } from '../store/keys.ts';
+import { createRedisStore } from '../store/redis.ts';
+import { START } from '../store/shared-changes.ts';
+import { CacheUnreadableError, lookInto } from '../store/sqlite-schema.ts';
 
 /** What the running service has kept under the name, for a command that changes nothing; `undefined` where it cannot be read. */
 export async function readKeptText(config: Config, name: KeptName): Promise<string | undefined> {

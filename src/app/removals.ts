@@ -1,9 +1,9 @@
-import { type Change, mergeChanges } from '../cache/change.ts';
-import type { Announced } from '../cache/changes.ts';
-import { isLater, START } from '../cache/shared-changes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Removed } from '../services/purge.ts';
 import { createRemovals, type RemovalPart, type Removals } from '../services/removals.ts';
+import { type Change, mergeChanges } from '../store/change.ts';
+import type { Announced } from '../store/changes.ts';
+import { isLater, START } from '../store/shared-changes.ts';
 import type { PartStates } from './component-health.ts';
 import type { Stores } from './stores.ts';
 

@@ -1,11 +1,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { cachePaths } from '../cache/cache-paths.ts';
-import { findSchemaProblem } from '../cache/cache-schema.ts';
 import type { Config } from '../config/settings.ts';
 import { nearestExisting } from '../lib/nearest-existing.ts';
 import { findCatalogProblem, findVersionProblem } from '../sources/catalog/look-into.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
+import { cachePaths } from '../store/cache-paths.ts';
+import { findSchemaProblem } from '../store/sqlite-schema.ts';
 
 /**
  * Why a start is of no use with what is in the data directory: a database is not for this version, or the only source

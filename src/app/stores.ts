@@ -1,15 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
-import { cachePaths } from '../cache/cache-paths.ts';
-import { type Changes, createChanges } from '../cache/changes.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
-import { createGuardedStore } from '../cache/guarded-store.ts';
 import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
-import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../cache/read-through.ts';
-import { createRedisStore } from '../cache/redis.ts';
-import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../cache/shared-changes.ts';
 import { createSharedPictures, type SharedPictures } from '../cache/shared-pictures.ts';
-import { createSqliteStore } from '../cache/sqlite.ts';
-import type { ErasableStore } from '../cache/store.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
@@ -22,6 +14,14 @@ import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
 import { CHANNEL_IDS_OF, STORED_VALUES } from '../services/stored-values.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
+import { cachePaths } from '../store/cache-paths.ts';
+import { type Changes, createChanges } from '../store/changes.ts';
+import { createGuardedStore } from '../store/fail-soft.ts';
+import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
+import { createRedisStore } from '../store/redis.ts';
+import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
+import { createSqliteStore } from '../store/sqlite.ts';
+import type { ErasableStore } from '../store/store.ts';
 import type { PartStates } from './component-health.ts';
 
 export interface StoresOptions {

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { createKeptText } from '../cache/kept-text.ts';
-import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/settings.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
@@ -19,6 +17,8 @@ import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
+import { createKeptText } from '../store/kept-text.ts';
+import type { Store } from '../store/store.ts';
 import type { PartStates } from './component-health.ts';
 
 export interface UpstreamsOptions {

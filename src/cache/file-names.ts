@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { channelOfPicture, isOriginalBytes } from '../store/keys.ts';
 import type { FileClass } from './files.ts';
-import { channelOfPicture, isOriginalBytes } from './keys.ts';
 
 /**
  * What a stored file's name says. The file itself is the plain picture, so that any program can read it; a file whose

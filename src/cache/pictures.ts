@@ -2,10 +2,10 @@ import { latestChange } from '../lib/change-count.ts';
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { asWork, changeBeforeWork } from '../lib/request-context.ts';
-import { type Change, concernsPicture } from './change.ts';
-import type { Changes } from './changes.ts';
+import { type Change, concernsPicture } from '../store/change.ts';
+import type { Changes } from '../store/changes.ts';
+import { createMemoryTier, type MemoryTier } from '../store/memory-tier.ts';
 import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
-import { createMemoryTier, type MemoryTier } from './memory-tier.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 
 export interface PictureCacheOptions {

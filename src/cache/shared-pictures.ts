@@ -4,11 +4,11 @@ import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
 import { type RedisConnection, RedisUnavailable, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
-import { type Change, concernsPicture } from './change.ts';
-import type { Changes } from './changes.ts';
-import { digestOfOriginal, formatOfPicture, isPicture } from './keys.ts';
-import { REDIS_KEY_PREFIX, storeInRedis } from './redis.ts';
-import { isLater, type SharedChanges } from './shared-changes.ts';
+import { type Change, concernsPicture } from '../store/change.ts';
+import type { Changes } from '../store/changes.ts';
+import { digestOfOriginal, formatOfPicture, isPicture } from '../store/keys.ts';
+import { REDIS_KEY_PREFIX, storeInRedis } from '../store/redis.ts';
+import { isLater, type SharedChanges } from '../store/shared-changes.ts';
 
 /** Pictures that one instance has made and the others need not make again. Failures to read or write are misses. */
 export interface SharedPictures {

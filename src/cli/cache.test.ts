@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { EVERYTHING } from '../cache/change.ts';
 import { createDiskFileStore } from '../cache/disk-files.ts';
 import { systemClock } from '../lib/clock.ts';
+import { EVERYTHING } from '../store/change.ts';
 import { runCacheCommand } from './cache.ts';
 
 /** Runs `cache clear` as on a terminal, where somebody types the line. */

@@ -1,4 +1,4 @@
-import { CacheUnreadableError } from '../cache/cache-schema.ts';
+import { CacheUnreadableError } from '../store/sqlite-schema.ts';
 import { clearCommand } from './cache/clear.ts';
 import { CacheCommandError, type CacheContext } from './cache/command.ts';
 import { purgeCommand } from './cache/purge.ts';

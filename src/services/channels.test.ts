@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/numbered-source.ts';
-import { createChanges } from '../cache/changes.ts';
-import { createReadThrough } from '../cache/read-through.ts';
-import type { Store, StoredEntry } from '../cache/store.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import { createChanges } from '../store/changes.ts';
+import { createReadThrough } from '../store/read-through.ts';
+import type { Store, StoredEntry } from '../store/store.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
 import { CHANNEL_IDS_OF, STORED_VALUES } from './stored-values.ts';

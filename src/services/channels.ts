@@ -1,11 +1,11 @@
-import { channelKey, nameKey } from '../cache/keys.ts';
-import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isCouldNotTell } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import { channelKey, nameKey } from '../store/keys.ts';
+import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import type { PublishedTimes } from './published-times.ts';
 

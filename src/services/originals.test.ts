@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { createChanges } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
-import { createReadThrough } from '../cache/read-through.ts';
-import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder/encoder.ts';
+import { createChanges } from '../store/changes.ts';
+import { createReadThrough } from '../store/read-through.ts';
+import type { Store, StoredEntry } from '../store/store.ts';
 import { createOriginals, type Original, type Originals } from './originals.ts';
 import { STORED_VALUES } from './stored-values.ts';
 

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { originalBytesKey, originalKey } from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
-import type { Cached, Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -13,6 +11,8 @@ import { currentClient } from '../lib/request-context.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
+import { originalBytesKey, originalKey } from '../store/keys.ts';
+import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 
 /** What is known of an original without reading its bytes. */
 export interface Original extends PictureInfo {

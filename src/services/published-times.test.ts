@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
-import { publishedKey } from '../cache/keys.ts';
 import type { Channel } from '../domain/channel.ts';
+import { publishedKey } from '../store/keys.ts';
 import { createPublishedTimes } from './published-times.ts';
 
 const CHANNEL_ID = numberedChannelId(1);

@@ -1,7 +1,7 @@
-import { publishedKey } from '../cache/keys.ts';
-import type { Store } from '../cache/store.ts';
 import { type Channel, isPublishedAt } from '../domain/channel.ts';
 import type { Clock } from '../lib/clock.ts';
+import { publishedKey } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
 
 /** The exact second a channel was created, which most answers do not hold; it never changes, so it is kept for good. */
 export interface PublishedTimes {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
-import { type Change, EVERYTHING } from '../cache/change.ts';
-import { type Announced, type Changes, createChanges } from '../cache/changes.ts';
-import { channelKey, nameKey, originalKey, searchKey } from '../cache/keys.ts';
-import { createReadThrough, type ReadThrough } from '../cache/read-through.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
+import { type Change, EVERYTHING } from '../store/change.ts';
+import { type Announced, type Changes, createChanges } from '../store/changes.ts';
+import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
+import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './channels.ts';
 import type { Original } from './originals.ts';
 import { createPurge, type Purge, type Removed } from './purge.ts';

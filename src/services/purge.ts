@@ -1,8 +1,8 @@
-import { type Change, changeOfChannels, EVERYTHING } from '../cache/change.ts';
-import type { Announced, Changes } from '../cache/changes.ts';
-import { channelKey, type EntryKind, findEntryKind, nameKey } from '../cache/keys.ts';
-import type { ReadThrough } from '../cache/read-through.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
+import { type Change, changeOfChannels, EVERYTHING } from '../store/change.ts';
+import type { Announced, Changes } from '../store/changes.ts';
+import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
+import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './channels.ts';
 import type { Removals } from './removals.ts';
 

@@ -1,11 +1,11 @@
-import { concernsPicture } from '../cache/change.ts';
-import type { Changes } from '../cache/changes.ts';
-import { refinementKey } from '../cache/keys.ts';
-import { createMemoryTier } from '../cache/memory-tier.ts';
-import type { Store } from '../cache/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { concernsPicture } from '../store/change.ts';
+import type { Changes } from '../store/changes.ts';
+import { refinementKey } from '../store/keys.ts';
+import { createMemoryTier } from '../store/memory-tier.ts';
+import type { Store } from '../store/store.ts';
 
 /** Which encoding of a picture goes out: the quick one that its first client waited for, or the smaller one made later. */
 export type Generation = 'quick' | 'refined';

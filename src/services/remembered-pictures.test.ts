@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
-import { createChanges } from '../cache/changes.ts';
-import { pictureKey } from '../cache/keys.ts';
 import type { PictureCache } from '../cache/pictures.ts';
-import type { Store } from '../cache/store.ts';
 import type { Channel } from '../domain/channel.ts';
+import { createChanges } from '../store/changes.ts';
+import { pictureKey } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
 import { createRefinements } from './refinements.ts';
 import { createRenderer, type PictureSpec } from './renderer.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { changeOfChannels } from '../cache/change.ts';
-import { type Announced, createChanges } from '../cache/changes.ts';
+import { changeOfChannels } from '../store/change.ts';
+import { type Announced, createChanges } from '../store/changes.ts';
 import { createRemovals, RemovalDelayed } from './removals.ts';
 
 const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];

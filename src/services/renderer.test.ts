@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { createChanges } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
 import type { PictureCache } from '../cache/pictures.ts';
-import type { Store, StoredEntry } from '../cache/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/encoder.ts';
 import type { EndReason } from '../images/encoder/pool.ts';
+import { createChanges } from '../store/changes.ts';
+import type { Store, StoredEntry } from '../store/store.ts';
 import { createRefinements } from './refinements.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 

@@ -1,15 +1,4 @@
-import { concernsPicture } from '../cache/change.ts';
-import type { Changes } from '../cache/changes.ts';
 import type { FileClass } from '../cache/files.ts';
-import {
-  encodedOriginalKey,
-  fingerprint,
-  originalBytesKey,
-  type PictureIdentity,
-  pictureKey,
-  refinedPictureKey,
-} from '../cache/keys.ts';
-import { createMemoryTier } from '../cache/memory-tier.ts';
 import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isKeyFailure } from '../domain/errors.ts';
@@ -23,6 +12,17 @@ import { createFailedKeys } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
+import { concernsPicture } from '../store/change.ts';
+import type { Changes } from '../store/changes.ts';
+import {
+  encodedOriginalKey,
+  fingerprint,
+  originalBytesKey,
+  type PictureIdentity,
+  pictureKey,
+  refinedPictureKey,
+} from '../store/keys.ts';
+import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Original, Originals } from './originals.ts';
 import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
 

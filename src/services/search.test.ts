@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { createChanges } from '../cache/changes.ts';
-import { createReadThrough } from '../cache/read-through.ts';
-import type { StoredEntry } from '../cache/store.ts';
 import type { SearchHit } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
+import { createChanges } from '../store/changes.ts';
+import { createReadThrough } from '../store/read-through.ts';
+import type { StoredEntry } from '../store/store.ts';
 import { LIFETIMES } from './cache-plan.ts';
 import { createSearchService } from './search.ts';
 import { STORED_VALUES } from './stored-values.ts';

@@ -1,5 +1,3 @@
-import { searchKey } from '../cache/keys.ts';
-import type { Loaded, ReadThrough } from '../cache/read-through.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { channelRefsOf } from '../domain/channel-url.ts';
@@ -9,6 +7,8 @@ import type { Clock } from '../lib/clock.ts';
 import { withDeadline, withinMs } from '../lib/deadline.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
+import { searchKey } from '../store/keys.ts';
+import type { Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
 export interface SearchAnswer {

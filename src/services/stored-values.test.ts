@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { channelKey } from '../cache/keys.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
+import { channelKey } from '../store/keys.ts';
 import type { Original } from './originals.ts';
 import { STORED_VALUES } from './stored-values.ts';
 

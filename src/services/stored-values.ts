@@ -1,4 +1,3 @@
-import { channelKey } from '../cache/keys.ts';
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
@@ -17,6 +16,7 @@ import {
   trueOrFalse,
 } from '../lib/shape.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
+import { channelKey } from '../store/keys.ts';
 import type { ChannelEntry, ChannelRest } from './channels.ts';
 import type { Original } from './originals.ts';
 

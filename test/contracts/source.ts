@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { channelKey } from '../../src/cache/keys.ts';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isCouldNotTell } from '../../src/domain/errors.ts';
 import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import { STORED_VALUES } from '../../src/services/stored-values.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
+import { channelKey } from '../../src/store/keys.ts';
 import { answeringLate } from '../helpers/late-source.ts';
 
 /** A source that is ready to be asked, and what the suite may assume of its content. */

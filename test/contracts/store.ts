@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Change, changeOfChannels, EVERYTHING } from '../../src/cache/change.ts';
-import type { ErasableStore } from '../../src/cache/store.ts';
+import { type Change, changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
+import type { ErasableStore } from '../../src/store/store.ts';
 
 /** A store under test with the means to let time pass and to open it once more. */
 export interface StoreUnderTest {

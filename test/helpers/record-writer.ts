@@ -1,5 +1,5 @@
 /** A process that stores records without end, for tests that kill it: `node record-writer.ts DATABASE`. */
-import { createSqliteStore } from '../../src/cache/sqlite.ts';
+import { createSqliteStore } from '../../src/store/sqlite.ts';
 
 const [, , path = ''] = process.argv;
 const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined });

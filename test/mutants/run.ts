@@ -16,7 +16,7 @@ import { CORE_TESTS } from '../../vitest.config.ts';
 const DEFAULT_PATHS = [
   'src/http',
   'src/services',
-  'src/cache/read-through.ts',
+  'src/store/read-through.ts',
   'src/rate-limit',
   'src/images/crop.ts',
   'src/sources/youtube',

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/cache/disk-files.ts';
-import { createSqliteStore, type SqliteStoreEvent } from '../../src/cache/sqlite.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
 import { pictureOf } from '../helpers/numbered-pictures.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { changeOfChannels, EVERYTHING } from '../../src/cache/change.ts';
-import { createChanges } from '../../src/cache/changes.ts';
-import { createRedisStore } from '../../src/cache/redis.ts';
-import { CHANGES_KEY, createSharedChanges } from '../../src/cache/shared-changes.ts';
 import { createSharedPictures } from '../../src/cache/shared-pictures.ts';
 import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
+import { createChanges } from '../../src/store/changes.ts';
+import { createRedisStore } from '../../src/store/redis.ts';
+import { CHANGES_KEY, createSharedChanges } from '../../src/store/shared-changes.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/held-source.ts';

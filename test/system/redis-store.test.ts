@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeOfChannels } from '../../src/cache/change.ts';
-import { createChanges } from '../../src/cache/changes.ts';
-import { createRedisStore, type RedisStoreOptions } from '../../src/cache/redis.ts';
-import { START } from '../../src/cache/shared-changes.ts';
 import {
   createSharedPictures,
   type SharedPictures,
@@ -12,6 +8,10 @@ import {
 } from '../../src/cache/shared-pictures.ts';
 import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { changeOfChannels } from '../../src/store/change.ts';
+import { createChanges } from '../../src/store/changes.ts';
+import { createRedisStore, type RedisStoreOptions } from '../../src/store/redis.ts';
+import { START } from '../../src/store/shared-changes.ts';
 import { describeStoreContract } from '../contracts/store.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 

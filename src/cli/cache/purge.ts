@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { cachePaths } from '../../cache/cache-paths.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
+import { cachePaths } from '../../store/cache-paths.ts';
 import { requireRefs } from '../channel-argument.ts';
 import { formatBytes, formatCount } from '../format.ts';
 import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';

@@ -1,4 +1,7 @@
-import { cachePaths } from '../../cache/cache-paths.ts';
+import type { RedisAddress } from '../../domain/redis-url.ts';
+import { createRedisConnection } from '../../lib/redis/connection.ts';
+import { STORE_MAX_BYTES } from '../../services/cache-plan.ts';
+import { cachePaths } from '../../store/cache-paths.ts';
 import {
   findDatabaseStatistics,
   type KindStatistics,
@@ -6,10 +9,7 @@ import {
   readRedisStatistics,
   STORED_KINDS,
   type Statistics,
-} from '../../cache/statistics.ts';
-import type { RedisAddress } from '../../domain/redis-url.ts';
-import { createRedisConnection } from '../../lib/redis/connection.ts';
-import { STORE_MAX_BYTES } from '../../services/cache-plan.ts';
+} from '../../store/statistics.ts';
 import { formatBytes } from '../format.ts';
 import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
 

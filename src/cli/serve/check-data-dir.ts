@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cachePaths } from '../../cache/cache-paths.ts';
 import { nearestExisting } from '../../lib/nearest-existing.ts';
+import { cachePaths } from '../../store/cache-paths.ts';
 
 interface DataDirFinding {
   readonly level: 'ok' | 'error';

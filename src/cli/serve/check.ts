@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { cachePaths } from '../../cache/cache-paths.ts';
-import { findSchemaProblem } from '../../cache/cache-schema.ts';
 import type { RedisAddress } from '../../domain/redis-url.ts';
 import { hasErrorCode } from '../../lib/error-code.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
 import { countChannels } from '../../sources/catalog/look-into.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
+import { cachePaths } from '../../store/cache-paths.ts';
+import { findSchemaProblem } from '../../store/sqlite-schema.ts';
 import { formatCount } from '../format.ts';
 import { checkDataDir, findAccessProblem, withLog } from './check-data-dir.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';

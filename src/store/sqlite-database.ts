@@ -2,9 +2,9 @@ import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../lib/make-directory.ts';
-import { prepareSchema } from './cache-schema.ts';
-import { type CacheTables, openCacheTables } from './cache-tables.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
+import { prepareSchema } from './sqlite-schema.ts';
+import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 
 export interface CacheDatabaseOptions {
   readonly path: string;

@@ -1,8 +1,8 @@
 /** The thread that `cache.db` lives in, so that no call to it stops the event loop. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CacheDatabase, createCacheDatabase } from './cache-database.ts';
-import type { CacheTables } from './cache-tables.ts';
+import { type CacheDatabase, createCacheDatabase } from './sqlite-database.ts';
 import type { Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
+import type { CacheTables } from './sqlite-tables.ts';
 
 const WRITES_BETWEEN_SHRINKING = 16;
 

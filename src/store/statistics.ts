@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
+import { fileBytesOf } from '../cache/file-names.ts';
+import { fileNamesIn } from '../cache/file-scan.ts';
+import { findPictureKey } from '../cache/shared-pictures.ts';
 import { isWrongType, type RedisConnection } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
-import { lookInto } from './cache-schema.ts';
-import { fileBytesOf } from './file-names.ts';
-import { fileNamesIn } from './file-scan.ts';
 import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
 import { REDIS_KEY_PREFIX } from './redis.ts';
-import { findPictureKey } from './shared-pictures.ts';
+import { lookInto } from './sqlite-schema.ts';
 
 /** What is stored, as an operator looks at it; "no such channel" (`negatives`) counts apart from what was found. */
 export const STORED_KINDS = [

@@ -3,7 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { asWork } from '../lib/request-context.ts';
 import { changeOfChannels, EVERYTHING } from './change.ts';
 import { createChanges } from './changes.ts';
-import { createGuardedStore } from './guarded-store.ts';
+import { createGuardedStore } from './fail-soft.ts';
 import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };

@@ -11,8 +11,8 @@ const LIMITS = {
 
 /** What else is in a process would be measured too: each of these has one of its own. */
 const MEASURE_MEMORY = [
-  'src/cache/file-index.test.ts',
-  'src/cache/pictures.test.ts',
+  'src/picture-store/file-index.test.ts',
+  'src/picture-store/pictures.test.ts',
   'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
   'src/http/response/record-bodies.test.ts',

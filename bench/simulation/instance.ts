@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { createPictureCache } from '../../src/cache/pictures.ts';
 import type { Channel } from '../../src/domain/channel.ts';
 import { channelIdRef } from '../../src/domain/identifier.ts';
 import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { createPictureCache } from '../../src/picture-store/pictures.ts';
 import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-plan.ts';
 import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
 import type { Original } from '../../src/services/originals.ts';

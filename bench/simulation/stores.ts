@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { FileStore } from '../../src/cache/files.ts';
-import type { SharedPictures } from '../../src/cache/shared-pictures.ts';
+import type { FileStore } from '../../src/picture-store/files.ts';
+import type { SharedPictures } from '../../src/picture-store/shared-pictures.ts';
 import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-plan.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
 

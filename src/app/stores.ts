@@ -1,7 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import { createDiskFileStore } from '../cache/disk-files.ts';
-import { createPictureCache, type PictureCache } from '../cache/pictures.ts';
-import { createSharedPictures, type SharedPictures } from '../cache/shared-pictures.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
@@ -9,6 +6,9 @@ import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { TroubleLog } from '../lib/trouble-log.ts';
+import { createDiskFileStore } from '../picture-store/disk-files.ts';
+import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
+import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
 import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { createDiskFileStore } from '../cache/disk-files.ts';
 import { systemClock } from '../lib/clock.ts';
+import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { EVERYTHING } from '../store/change.ts';
 import { runCacheCommand } from './cache.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import type { FileClass } from '../cache/files.ts';
-import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder/encoder.ts';
+import type { FileClass } from '../picture-store/files.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -11,6 +10,7 @@ import { currentClient } from '../lib/request-context.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 

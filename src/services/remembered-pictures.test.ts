@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
-import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { pictureKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';

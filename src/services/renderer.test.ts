@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import type { FileClass } from '../cache/files.ts';
-import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/encoder.ts';
 import type { EndReason } from '../images/encoder/pool.ts';
+import type { FileClass } from '../picture-store/files.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
 import { createRefinements } from './refinements.ts';

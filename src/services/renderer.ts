@@ -1,5 +1,3 @@
-import type { FileClass } from '../cache/files.ts';
-import type { PictureCache } from '../cache/pictures.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isKeyFailure } from '../domain/errors.ts';
 import type { ImageKind, Variant } from '../domain/variants.ts';
@@ -12,6 +10,8 @@ import { createFailedKeys } from '../lib/resilience/failed-keys.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
+import type { FileClass } from '../picture-store/files.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
 import { concernsPicture } from '../store/change.ts';
 import type { Changes } from '../store/changes.ts';
 import {

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { fileBytesOf } from '../cache/file-names.ts';
-import { fileNamesIn } from '../cache/file-scan.ts';
-import { findPictureKey } from '../cache/shared-pictures.ts';
 import { isWrongType, type RedisConnection } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
+import { fileBytesOf } from '../picture-store/file-names.ts';
+import { fileNamesIn } from '../picture-store/file-scan.ts';
+import { findPictureKey } from '../picture-store/shared-pictures.ts';
 import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
 import { REDIS_KEY_PREFIX } from './redis.ts';
 import { lookInto } from './sqlite-schema.ts';

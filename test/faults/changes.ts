@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { channelDigestIn, channelDigestOf, parseFileName } from '../../src/cache/file-names.ts';
+import { channelDigestIn, channelDigestOf, parseFileName } from '../../src/picture-store/file-names.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { lookInto } from '../../src/store/sqlite-schema.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isContentOf, parseFileName } from '../../src/cache/file-names.ts';
+import { isContentOf, parseFileName } from '../../src/picture-store/file-names.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { childrenOf, type ServiceProcess } from '../helpers/service-process.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';

@@ -1,6 +1,7 @@
 /** A process that stores pictures without end, for tests that kill it: `node picture-writer.ts DIRECTORY`. */
-import { createDiskFileStore } from '../../src/cache/disk-files.ts';
+
 import { systemClock } from '../../src/lib/clock.ts';
+import { createDiskFileStore } from '../../src/picture-store/disk-files.ts';
 import { pictureOf } from './numbered-pictures.ts';
 
 const [, , directory = ''] = process.argv;

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createSharedPictures } from '../../src/cache/shared-pictures.ts';
 import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { createSharedPictures } from '../../src/picture-store/shared-pictures.ts';
 import { changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
 import { createChanges } from '../../src/store/changes.ts';
 import { createRedisStore } from '../../src/store/redis.ts';

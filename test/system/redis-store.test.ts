@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseRedisUrl } from '../../src/domain/redis-url.ts';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import {
   createSharedPictures,
   type SharedPictures,
   type SharedPicturesOptions,
-} from '../../src/cache/shared-pictures.ts';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
-import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+} from '../../src/picture-store/shared-pictures.ts';
 import { changeOfChannels } from '../../src/store/change.ts';
 import { createChanges } from '../../src/store/changes.ts';
 import { createRedisStore, type RedisStoreOptions } from '../../src/store/redis.ts';

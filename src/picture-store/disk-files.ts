@@ -2,6 +2,7 @@ import { readFile, rm, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/error-code.ts';
+import { removeLeftovers, writeWhole } from './atomic-write.ts';
 import { listed, removeIfAllowed, removeIfEmpty } from './directories.ts';
 import { createFileIndex, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
 import {
@@ -19,7 +20,6 @@ import {
 import { createFileQuota } from './file-quota.ts';
 import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
 import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
-import { removeLeftovers, writeWhole } from './temporary-files.ts';
 
 export type DiskFileStoreEvent =
   /** The files of earlier runs are known and counted. */

@@ -16,8 +16,8 @@ import {
 } from '../../test/helpers/faulty-upstream.ts';
 import type { OriginalRef } from '../domain/channel.ts';
 import { type AppError, type ErrorCode, errorCodeOf } from '../domain/errors.ts';
-import { createHttpClient, type HttpClient } from '../lib/http-client.ts';
-import { createCircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
+import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');

@@ -5,8 +5,8 @@ import { AppError, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
-import type { HttpClient, HttpResponse } from '../lib/http-client.ts';
-import type { CircuitBreaker } from '../lib/resilience/circuit-breaker.ts';
+import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
+import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
 
 /** The hosts that YouTube serves channel pictures from, and no others (seen 2026-11). */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;

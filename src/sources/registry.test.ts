@@ -6,8 +6,8 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
+import { OwnLimitError } from '../lib/http/own-limit.ts';
 import { SOLO_LEASE } from '../lib/lease.ts';
-import { OwnLimitError } from '../lib/resilience/own-limit.ts';
 import { createSources } from './registry.ts';
 import type { ChannelSource } from './source.ts';
 

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../src/domain/errors.ts';
-import { createHttpClient } from '../../src/lib/http-client.ts';
-import { createCallBudget } from '../../src/lib/resilience/call-budget.ts';
-import { createCircuitBreaker } from '../../src/lib/resilience/circuit-breaker.ts';
-import { guardHttpClient } from '../../src/lib/resilience/guard-http-client.ts';
+import { createCallBudget } from '../../src/lib/http/call-budget.ts';
+import { createCircuitBreaker } from '../../src/lib/http/circuit-breaker.ts';
+import { createHttpClient } from '../../src/lib/http/client.ts';
+import { guardHttpClient } from '../../src/lib/http/guarded-client.ts';
 import { createFailover, type Failover } from '../../src/sources/failover.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_BYTES_ON_EVENT_LOOP } from '../../src/lib/body-reader.ts';
+import { MAX_BYTES_ON_EVENT_LOOP } from '../../src/lib/http/body-reader.ts';
 import { answerJson } from '../helpers/faulty-upstream.ts';
 import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';

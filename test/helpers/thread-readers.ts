@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { HANGING_CHANNEL } from './thread-channel.ts';
 
-/** Readers for the tests of `src/lib/body-reader.ts`: each does in its thread what its name says. */
+/** Readers for the tests of `src/lib/http/body-reader.ts`: each does in its thread what its name says. */
 
 export function whereItRuns(): string {
   return isMainThread ? 'event loop' : 'thread';

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { createHttpClient } from '../../src/lib/http-client.ts';
+import { createHttpClient } from '../../src/lib/http/client.ts';
 import {
   BUILT_IN_CLIENT_VERSION,
   type ClientVersions,

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient, HttpRequest } from '../../lib/http-client.ts';
+import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import type { JsonObject } from '../../sources/youtube/json.ts';
 
 /** One outgoing call and what came of it. */

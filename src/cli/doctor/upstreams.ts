@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http-client.ts';
+import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
 import { SOLO_LEASE } from '../../lib/lease.ts';
 import type { FieldFinding } from '../../sources/field-finding.ts';
 import type { LoadedChannel, SourceWithDates } from '../../sources/source.ts';

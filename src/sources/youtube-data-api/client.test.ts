@@ -16,9 +16,9 @@ import { findRecordings, readExpectation, readRecording } from '../../../test/he
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
-import { createHttpClient } from '../../lib/http-client.ts';
-import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
+import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
+import { createHttpClient } from '../../lib/http/client.ts';
+import { QuotaSpentError } from '../../lib/http/own-limit.ts';
 import type { SourceWithDates } from '../source.ts';
 import { createYoutubeDataApiSource } from './client.ts';
 import { DataApiRefusal } from './errors.ts';

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { createBodyReader } from '../../lib/body-reader.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient } from '../../lib/http-client.ts';
+import { createBodyReader } from '../../lib/http/body-reader.ts';
+import type { HttpClient } from '../../lib/http/client.ts';
 import type { LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';

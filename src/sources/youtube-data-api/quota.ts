@@ -1,7 +1,7 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { QuotaSpentError } from '../../lib/resilience/own-limit.ts';
-import { createTokenBucket } from '../../lib/resilience/token-bucket.ts';
+import { QuotaSpentError } from '../../lib/http/own-limit.ts';
+import { createTokenBucket } from '../../lib/http/token-bucket.ts';
 
 /** What a call costs: a search one of the day's searches, anything else one unit (seen 2026-11). */
 export type Allowance = 'searches' | 'units';

@@ -11,7 +11,7 @@ import {
 import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
-import { createHttpClient, type HttpClient } from '../../lib/http-client.ts';
+import { createHttpClient, type HttpClient } from '../../lib/http/client.ts';
 import { lookUpClientVersion } from './client-version-lookup.ts';
 
 const VERSION = '2.20271104.02.00';

@@ -5,7 +5,7 @@ import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { OWN_ANSWERS, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { createHttpClient } from '../../lib/http-client.ts';
+import { createHttpClient } from '../../lib/http/client.ts';
 import { type Lease, SOLO_LEASE } from '../../lib/lease.ts';
 import { BUILT_IN_CLIENT_VERSION, type ClientVersionChange, createClientVersions } from './client-version.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient } from '../../lib/http-client.ts';
+import type { HttpClient } from '../../lib/http/client.ts';
 import type { KeptText } from '../../lib/kept-text.ts';
 import type { Lease } from '../../lib/lease.ts';
 import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';

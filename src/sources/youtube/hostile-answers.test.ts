@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { put } from '../../../test/helpers/youtube-corpus/noise.ts';
-import { createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from '../../lib/body-reader.ts';
+import { createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
 import * as answerReaders from './answer-readers.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
 import {
   type AnswerName,
   type AnswerReader,

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { createBodyReader } from '../../lib/body-reader.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient } from '../../lib/http-client.ts';
+import { createBodyReader } from '../../lib/http/body-reader.ts';
+import type { HttpClient } from '../../lib/http/client.ts';
 import type { ChannelSource, LoadOptions, SourceWithDates } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { throwIfUnavailable } from './answers.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortError } from '../deadline.ts';
-import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from '../http-client.ts';
 import { currentClient } from '../request-context.ts';
 import type { CallBudget } from './call-budget.ts';
+import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
 
 export interface GuardedHttpClient extends HttpClient {
   /** Calls that went out, second tries among them. */

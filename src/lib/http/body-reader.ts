@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
-import { AppError } from '../domain/errors.ts';
-import { abortError } from './deadline.ts';
+import { AppError } from '../../domain/errors.ts';
+import { abortError } from '../deadline.ts';
 
 /**
  * The functions of one module, by name. Each turns the bytes of an answer into a small plain value that can be copied

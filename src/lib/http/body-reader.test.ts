@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HANGING_CHANNEL } from '../../test/helpers/thread-channel.ts';
-import * as readers from '../../test/helpers/thread-readers.ts';
-import { AppError } from '../domain/errors.ts';
+import { HANGING_CHANNEL } from '../../../test/helpers/thread-channel.ts';
+import * as readers from '../../../test/helpers/thread-readers.ts';
+import { AppError } from '../../domain/errors.ts';
 import { type BodyReader, createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from './body-reader.ts';
 
 const SHORT = new Uint8Array(MAX_BYTES_ON_EVENT_LOOP);
@@ -11,7 +11,7 @@ const PATIENT = new AbortController().signal;
 
 let reader: BodyReader<typeof readers>;
 beforeEach(() => {
-  const module = new URL('../../test/helpers/thread-readers.ts', import.meta.url);
+  const module = new URL('../../../test/helpers/thread-readers.ts', import.meta.url);
   reader = createBodyReader({ readers, module });
 });
 afterEach(() => reader.close());

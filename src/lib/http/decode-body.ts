@@ -1,7 +1,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

@@ -1,7 +1,7 @@
 import { AppError, isCouldNotTell, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
-import { createFailedKeys } from './failed-keys.ts';
 import { OwnLimitError } from './own-limit.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Agent, Dispatcher } from 'undici';
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { withDeadline } from '../deadline.ts';
+import { type Span, traced } from '../tracing/span.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { withDeadline } from './deadline.ts';
 import { discardBody, readBody } from './decode-body.ts';
-import { type Span, traced } from './tracing/span.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';

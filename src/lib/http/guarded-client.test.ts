@@ -8,9 +8,9 @@ import {
   startFaultyUpstream,
 } from '../../../test/helpers/faulty-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
-import { createHttpClient } from '../http-client.ts';
 import { createCallBudget } from './call-budget.ts';
-import { type GuardedHttpClient, guardHttpClient } from './guard-http-client.ts';
+import { createHttpClient } from './client.ts';
+import { type GuardedHttpClient, guardHttpClient } from './guarded-client.ts';
 
 let upstream: FaultyUpstream;
 let http: GuardedHttpClient;

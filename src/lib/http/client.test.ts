@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import {
   answerBytes,
   answerJson,
@@ -11,10 +11,10 @@ import {
   findRefusingOrigin,
   redirectTo,
   startFaultyUpstream,
-} from '../../test/helpers/faulty-upstream.ts';
-import { WAIT } from '../../test/helpers/wait.ts';
-import { AppError, type ErrorCode } from '../domain/errors.ts';
-import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
+} from '../../../test/helpers/faulty-upstream.ts';
+import { WAIT } from '../../../test/helpers/wait.ts';
+import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './client.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

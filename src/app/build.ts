@@ -21,7 +21,7 @@ import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHolders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
-import { createMetrics } from '../lib/metrics.ts';
+import { createMetrics } from '../lib/metrics/metrics.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';

@@ -10,7 +10,7 @@ import { createHttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { SOLO_LEASE } from '../lib/lease.ts';
 import { describeFailure, type Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisLease } from '../lib/redis/lease.ts';
 import type { TroubleLog } from '../lib/trouble-log.ts';

@@ -1,9 +1,9 @@
 import { channelRefsOf } from '../domain/channel-url.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
-import { parseRedisUrl } from '../domain/redis-url.ts';
 import * as form from '../domain/setting-forms.ts';
 import { readTracingSettings, type TracingSettings } from '../domain/tracing-settings.ts';
+import { parseRedisUrl } from '../lib/redis/redis-url.ts';
 import { fileVariable, readSecretFile } from './secret-files.ts';
 
 /** Everything an operator can set, each written once: `docs/` and the README's table are made from this. */

@@ -1,4 +1,4 @@
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /** What is read when the metrics are scraped. */
 export interface GaugeReaders {

@@ -1,5 +1,5 @@
 import type { HolderReading, Holders } from '../lib/holders.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 
 type Figure = Exclude<keyof HolderReading, 'name'>;
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Metrics } from '../lib/metrics.ts';
-import { registerMetric } from '../lib/register-metric.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
+import { registerMetric } from '../lib/metrics/register-metric.ts';
 
 /**
  * The process itself, read when scraped. Not the library's default set: that watches every garbage collection, which

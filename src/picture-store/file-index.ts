@@ -1,5 +1,5 @@
+import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/bucketed-lists.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
-import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/ranked-lists.ts';
 import { createShardedMap } from '../lib/sharded-map.ts';
 import { directoryBytesOf, type FileName, fileBytesOf, SHARD_COUNT, shardNumberOf } from './file-names.ts';
 import type { FileClass } from './files.ts';

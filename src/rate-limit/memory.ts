@@ -4,7 +4,7 @@ import { createClientIndex } from './client-index.ts';
 import { createClientRanks } from './client-ranks.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 import { createRecords, NONE } from './records.ts';
-import { createTimeQueues } from './time-queues.ts';
+import { createTimeQueues } from './timestamp-pool.ts';
 
 export interface MemoryRateLimiterStats {
   /** Clients kept now; some may have expired and not been swept yet. */

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createSharedPictures } from '../../src/picture-store/shared-pictures.ts';
 import { changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
 import { createChanges } from '../../src/store/changes.ts';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import {
   createRedisConnection,
   type RedisConnection,
@@ -9,6 +8,7 @@ import {
   RedisUnavailable,
   RedisWrongType,
 } from '../../src/lib/redis/connection.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startSlowProxy } from '../helpers/slow-proxy.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { createRedisLease } from '../../src/lib/redis/lease.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 describe.skipIf(!findRedisServer())('a lease in Redis', () => {

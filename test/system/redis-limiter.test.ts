@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createFallbackRateLimiter } from '../../src/rate-limit/fallback.ts';
 import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
 import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';

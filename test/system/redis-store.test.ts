@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseRedisUrl } from '../../src/domain/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import {
   createSharedPictures,
   type SharedPictures,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { printable } from '../../domain/printable.ts';
-import type { RedisAddress } from '../../domain/redis-url.ts';
+import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import type { Purge } from '../../services/purge.ts';
 import type { SubCommand } from '../command-group.ts';
 import type { Output } from '../command-line.ts';

@@ -1,5 +1,5 @@
-import type { RedisAddress } from '../../domain/redis-url.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
+import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import { STORE_MAX_BYTES } from '../../services/cache-plan.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
 import {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import type { RedisAddress } from '../../domain/redis-url.ts';
 import { hasErrorCode } from '../../lib/error-code.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
+import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import { countChannels } from '../../sources/catalog/look-into.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { cachePaths } from '../../store/cache-paths.ts';

@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../../domain/redis-url.ts';
+import type { RedisAddress } from './redis-url.ts';
 
 export type RedisClient = Awaited<ReturnType<typeof createRedisClient>>;
 

@@ -1,8 +1,8 @@
-import type { RedisAddress } from '../../domain/redis-url.ts';
 import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing/span.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
+import type { RedisAddress } from './redis-url.ts';
 
 /** Redis could not carry out a command, or is left alone at the moment. */
 export class RedisUnavailable extends Error {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type AnswerMetrics, createAnswerMetrics } from './answer-metrics.ts';
+import { type AnswerMetrics, createAnswerMetrics } from './http-metrics.ts';
 
 /** A metric that is read when it is scraped; one value for each label. */
 export interface ScrapedMetric {

@@ -1,4 +1,4 @@
-import { SettingError } from './setting-forms.ts';
+import { SettingError } from '../../domain/setting-forms.ts';
 
 /** Where a Redis server listens, and as whom to use it. */
 export interface RedisAddress {

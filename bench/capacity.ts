@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { createLogger } from '../src/lib/logger.ts';
-import { LIFETIMES } from '../src/services/cache-plan.ts';
+import { LIFETIMES } from '../src/services/cache-policy.ts';
 import { createManualClock } from '../test/helpers/clock.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';

@@ -2,7 +2,7 @@
  * What is left for the service behind a CDN, and how many channels it gets to know, by formulas instead of played
  * requests: `npx node bench/simulate-cdn.ts`. What caches push out for want of room is not in them.
  */
-import { LIFETIMES } from '../src/services/cache-plan.ts';
+import { LIFETIMES } from '../src/services/cache-policy.ts';
 import { formatColumns } from './report.ts';
 import { distinctChannels } from './simulation/growth.ts';
 import { PICTURES } from './simulation/traffic.ts';

@@ -5,7 +5,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { LIFETIMES } from '../src/services/cache-plan.ts';
+import { LIFETIMES } from '../src/services/cache-policy.ts';
 import { formatColumns } from './report.ts';
 import { drawPlot, type Line, type PlotOptions } from './simulation/plot.ts';
 import { type Figures, type Scenario, simulate } from './simulation/simulate.ts';

@@ -5,7 +5,7 @@ import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/dom
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createPictureCache } from '../../src/picture-store/pictures.ts';
-import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-plan.ts';
+import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-policy.ts';
 import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
 import type { Original } from '../../src/services/originals.ts';
 import { STORED_VALUES } from '../../src/services/stored-values.ts';

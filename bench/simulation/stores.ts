@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FileStore } from '../../src/picture-store/files.ts';
 import type { SharedPictures } from '../../src/picture-store/shared-pictures.ts';
-import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-plan.ts';
+import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-policy.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
 
 /** What instances share, or what one has for itself, with what it holds. */

@@ -9,7 +9,7 @@ import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
 import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
-import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-plan.ts';
+import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-policy.ts';
 import type { ChannelEntry } from '../services/channels.ts';
 import type { Original } from '../services/originals.ts';
 import { CHANNEL_IDS_OF, STORED_VALUES } from '../services/stored-values.ts';

@@ -7,7 +7,7 @@ import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
-import { LIFETIMES } from './cache-plan.ts';
+import { LIFETIMES } from './cache-policy.ts';
 import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
 import { CHANNEL_IDS_OF, STORED_VALUES } from './stored-values.ts';
 

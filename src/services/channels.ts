@@ -6,8 +6,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import { LIFETIMES } from './cache-plan.ts';
-import type { PublishedTimes } from './published-times.ts';
+import { LIFETIMES } from './cache-policy.ts';
+import type { PublishedTimes } from './exact-publish-dates.ts';
 
 /** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
 export type ChannelEntry = ChannelRecord | { readonly movedTo: string };

@@ -6,7 +6,7 @@ import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { pictureKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { createRefinements } from './refinements.ts';
+import { createRefinements } from './re-encoding.ts';
 import { createRenderer, type PictureSpec } from './renderer.ts';
 
 const EMPTY_STORE: Store = {

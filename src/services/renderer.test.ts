@@ -8,7 +8,7 @@ import type { FileClass } from '../picture-store/files.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
-import { createRefinements } from './refinements.ts';
+import { createRefinements } from './re-encoding.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
 const QUICK = Buffer.from('the quick encoding');

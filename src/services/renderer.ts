@@ -24,7 +24,7 @@ import {
 } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Original, Originals } from './originals.ts';
-import type { Generation, Refinements, RefineOutcome } from './refinements.ts';
+import type { Generation, Refinements, RefineOutcome } from './re-encoding.ts';
 
 /** One picture, resolved: nothing of the request is left that could make two of it. */
 export interface PictureSpec {

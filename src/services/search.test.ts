@@ -6,7 +6,7 @@ import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { StoredEntry } from '../store/store.ts';
-import { LIFETIMES } from './cache-plan.ts';
+import { LIFETIMES } from './cache-policy.ts';
 import { createSearchService } from './search.ts';
 import { STORED_VALUES } from './stored-values.ts';
 

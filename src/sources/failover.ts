@@ -6,7 +6,7 @@ import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { QuotaSpentError } from '../lib/http/own-limit.ts';
 import { traced } from '../lib/tracing/span.ts';
-import { completeFrom } from './completion.ts';
+import { completeFrom } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 

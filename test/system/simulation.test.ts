@@ -5,7 +5,7 @@ import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
 import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
 import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
-import { LIFETIMES } from '../../src/services/cache-plan.ts';
+import { LIFETIMES } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';

@@ -1,6 +1,6 @@
 import { createRedisConnection } from '../../lib/redis/connection.ts';
 import type { RedisAddress } from '../../lib/redis/redis-url.ts';
-import { STORE_MAX_BYTES } from '../../services/cache-plan.ts';
+import { STORE_MAX_BYTES } from '../../services/cache-policy.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
 import {
   findDatabaseStatistics,

@@ -6,8 +6,8 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
-import type { CatalogAnswer, CatalogWorkerData, SearchTask } from './catalog-worker.ts';
 import { type CatalogRecord, channelOf } from './record.ts';
+import type { CatalogAnswer, CatalogWorkerData, SearchTask } from './worker.ts';
 
 export interface CatalogSourceOptions {
   /** `catalog.db` and `catalog-images/` are in it; it is made where it is missing. */

@@ -3,7 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
 import type { Channel } from '../domain/channel.ts';
 import { publishedKey } from '../store/keys.ts';
-import { createPublishedTimes } from './published-times.ts';
+import { createPublishedTimes } from './exact-publish-dates.ts';
 
 const CHANNEL_ID = numberedChannelId(1);
 const KEY = publishedKey(CHANNEL_ID);

@@ -6,7 +6,8 @@ import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { cropOf } from '../src/images/crop.ts';
 import { encoderOptions } from '../src/images/encode-settings.ts';
-import { createEncoder, type EncodeJob, type JobOptions } from '../src/images/encoder/encoder.ts';
+import { createEncoder } from '../src/images/encoder/encoder.ts';
+import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
 import { readBackgrounds, readSampleBanners } from './pictures.ts';
 
 export interface EncodeFigures {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './app/command-settings.ts';
 import { EXIT } from './cli/command-line.ts';
+import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
 import { systemFailure } from './cli/failure.ts';
 import { formatCount } from './cli/format.ts';
 import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './config/report.ts';

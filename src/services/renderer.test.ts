@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { EncodeJob, OriginalBytes } from '../images/encoder/encoder.ts';
+import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
 import type { EndReason } from '../images/encoder/pool.ts';
 import type { FileClass } from '../picture-store/files.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';

@@ -4,7 +4,8 @@ import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import { maxSideOf } from '../../src/images/encode-settings.ts';
-import { createEncoder, type Encoder, type JobOptions } from '../../src/images/encoder/encoder.ts';
+import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
+import type { JobOptions } from '../../src/images/encoder/job.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };

@@ -1,7 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
-import { createEncoder, type EncodeJob, type Encoder, type JobOptions } from '../../src/images/encoder/encoder.ts';
+import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
+import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };

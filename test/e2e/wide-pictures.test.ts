@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { EncodeJob, Encoder } from '../../src/images/encoder/encoder.ts';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
+import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { startTestApp } from '../helpers/app.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasErrorCode } from '../../src/lib/error-code.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { type FaultContext, stopService } from './context.ts';
 import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
@@ -63,13 +64,17 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   return { measured: `works: ${answers} answers`, faults };
 }
 
-async function bytesBelow(directory: string): Promise<number> {
-  const paths = await readdir(directory, { recursive: true });
-  const sizes = paths.map(async (path) => {
-    const found = await stat(join(directory, path)).catch(() => undefined);
-    return found?.isFile() === true ? found.size : 0;
-  });
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+/** Of files whose directories may be removed meanwhile, when the last file in them is evicted. */
+async function bytesBelow(path: string): Promise<number> {
+  const found = await stat(path).catch(ignoreMissing);
+  if (found === undefined || found.isFile()) return found?.size ?? 0;
+  const names = (await readdir(path).catch(ignoreMissing)) ?? [];
+  const sizes = await Promise.all(names.map((name) => bytesBelow(join(path, name))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!hasErrorCode(error, 'ENOENT')) throw error;
 }
 
 function mebibytes(bytes: number): string {

@@ -1,4 +1,5 @@
-import type { EncodeJob, Encoder, PictureInfo } from '../../src/images/encoder/encoder.ts';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
+import type { EncodeJob, PictureInfo } from '../../src/images/encoder/job.ts';
 
 /** A 16:9 picture that needs no work. */
 const INFO: PictureInfo = { width: 2560, height: 1440, format: 'png', hasAlpha: false, isWebReady: true };

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import type { EncodeJob } from '../../src/images/encoder/encoder.ts';
+import type { EncodeJob } from '../../src/images/encoder/job.ts';
 
 /** An encode that takes many seconds: noise compresses badly. */
 export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {

@@ -31,7 +31,7 @@ test('nothing of OpenTelemetry’s SDK is loaded unless its variables ask for it
   const isOfSdk = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url);
 
   const without = await loadedModules({});
-  expect(without.filter((url) => url.endsWith('/src/app.ts'))).toHaveLength(1);
+  expect(without.filter((url) => url.endsWith('/src/app/build.ts'))).toHaveLength(1);
   expect(without.filter(isOfSdk)).toEqual([]);
   const switchedOff = await loadedModules({
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin,

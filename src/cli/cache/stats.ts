@@ -2,6 +2,8 @@ import { createRedisConnection } from '../../lib/redis/connection.ts';
 import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import { STORE_MAX_BYTES } from '../../services/cache-policy.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
+import { formatBytes } from '../format.ts';
+import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
 import {
   findDatabaseStatistics,
   type KindStatistics,
@@ -9,9 +11,7 @@ import {
   readRedisStatistics,
   STORED_KINDS,
   type Statistics,
-} from '../../store/statistics.ts';
-import { formatBytes } from '../format.ts';
-import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
+} from './statistics.ts';
 
 export const statsCommand: CacheCommand = {
   usage: 'cache stats [--json]',

@@ -6,7 +6,7 @@ import type { EncoderGreeting, EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
-const PROGRAM = fileURLToPath(new URL(`./encoder-start${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(new URL(`./start${extname(import.meta.url)}`, import.meta.url));
 
 /** Where Debian, Fedora, Alpine and a build of one's own put it. */
 const JEMALLOC_PATHS = [

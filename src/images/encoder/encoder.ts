@@ -1,51 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
-import type { Format, SourceFormat } from '../../domain/formats.ts';
-import type { Size } from '../../domain/variants.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { Rectangle } from '../crop.ts';
-import type { Effort } from '../encode-settings.ts';
-import type { EncoderTask, TaskError } from './job.ts';
+import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskError } from './job.ts';
 import { poolSizeFor } from './limits.ts';
 import { createEncoderPool, type PoolEvent } from './pool.ts';
 import { createScheduler, type FinishedTask, type SchedulerStats } from './scheduler.ts';
-
-/** An original's bytes: the stored file where there is one, so that they need not cross the process boundary. */
-export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };
-
-/** What a picture is, orientation already applied to width and height. */
-export interface PictureInfo extends Size {
-  readonly format: SourceFormat;
-  readonly hasAlpha: boolean;
-  /** Nothing to undo before a browser sees it: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
-  readonly isWebReady: boolean;
-}
-
-/** One encode as plain data. */
-export interface EncodeJob {
-  readonly original: OriginalBytes;
-  readonly crop: Rectangle;
-  readonly output: Size;
-  readonly format: Format;
-  /** 1–100; `undefined` takes the format's default. */
-  readonly quality: number | undefined;
-  /** Default `quick`. */
-  readonly effort?: Effort;
-}
-
-/** `background` work runs one at a time while nothing interactive waits, and is killed when something does. */
-export type Priority = 'interactive' | 'background';
-
-export interface JobOptions {
-  /** Aborted when nobody waits any more: a queued job is dropped and rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  /** Whose work it is, for a fair queue; the empty string for the service's own. */
-  readonly client: string;
-  /** Whether somebody else waits for it too: it then keeps its place in a full queue. Default: nobody does. */
-  readonly isShared?: () => boolean;
-  /** Default `interactive`. */
-  readonly priority?: Priority;
-}
 
 export interface EncoderStats extends SchedulerStats {
   readonly processes: number;

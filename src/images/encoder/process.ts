@@ -10,8 +10,7 @@ import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { isBarePicture } from '../bare-picture.ts';
 import { encoderOptions, MAX_ORIGINAL_PIXELS } from '../encode-settings.ts';
-import type { EncodeJob, OriginalBytes, PictureInfo } from './encoder.ts';
-import type { EncoderTask, TaskFailure, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, OriginalBytes, PictureInfo, TaskFailure, TaskReply } from './job.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 
 /** A cut file is refused; what decoders only warn of (a wrong checksum in a comment, say) is every browser's daily fare. */

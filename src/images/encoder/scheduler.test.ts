@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { recordSpan } from '../../../test/helpers/recorded-spans.ts';
 import { runInSpan } from '../../lib/tracing/span.ts';
-import type { Priority } from './encoder.ts';
-import type { EncoderTask, TaskReply } from './job.ts';
+import type { EncoderTask, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type EndReason, TaskInterrupted } from './pool.ts';
 import { createScheduler } from './scheduler.ts';
 

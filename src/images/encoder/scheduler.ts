@@ -1,7 +1,6 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { JobOptions, Priority } from './encoder.ts';
-import type { EncoderTask, TaskReply } from './job.ts';
+import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
 import { createFairQueue } from './queue.ts';
 import { type TaskTrace, traceTask } from './task-trace.ts';

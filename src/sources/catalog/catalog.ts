@@ -31,7 +31,7 @@ const MAX_WAITING = 1_000;
 const BUSY_RETRY_MS = 1_000;
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
-const WORKER_FILE = new URL(`./catalog-worker${extname(import.meta.url)}`, import.meta.url);
+const WORKER_FILE = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
  * The operator's own channels, from `catalog.db`. It is read in a thread of its own, never on the event loop, and made

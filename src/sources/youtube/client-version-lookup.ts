@@ -3,10 +3,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { compactCopy } from '../../lib/compact-copy.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
-import { PAGE_HEADERS } from './innertube.ts';
 
 /** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */
 export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
+
+/** Header fields of every request to YouTube. */
+export const PAGE_HEADERS = {
+  // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
+  cookie: 'SOCS=CAE=',
+  'accept-language': 'en-US,en;q=0.9',
+} as const;
 
 export interface LookupOptions {
   readonly http: HttpClient;

@@ -8,6 +8,7 @@ import {
   type ValueOf,
 } from './answers.ts';
 import type { ClientVersions } from './client-version.ts';
+import { PAGE_HEADERS } from './client-version-lookup.ts';
 import type { EndpointReading, PageReading, PanelReading } from './readings.ts';
 import type { SearchPageReading } from './search-page.ts';
 
@@ -50,13 +51,6 @@ export interface Innertube {
   /** The channel's feed; the answer is not looked at. */
   getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
 }
-
-/** For everything that is asked of YouTube. */
-export const PAGE_HEADERS = {
-  // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
-  cookie: 'SOCS=CAE=',
-  'accept-language': 'en-US,en;q=0.9',
-} as const;
 
 export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions): Innertube {
   const headers = {

@@ -1,5 +1,4 @@
-import type { ChannelRef } from '../../domain/identifier.ts';
-import { isChannelId } from '../../domain/identifier.ts';
+import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
 import { findYoutubeUrl, parseChannelId } from './identities.ts';
 import { type Innertube, YOUTUBE_WEB } from './innertube.ts';

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import { isWrongType, type RedisConnection } from '../lib/redis/connection.ts';
-import { keysLike } from '../lib/redis/keys-like.ts';
-import { fileBytesOf } from '../picture-store/file-names.ts';
-import { fileNamesIn } from '../picture-store/file-scan.ts';
-import { findPictureKey } from '../picture-store/shared-pictures.ts';
-import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
-import { REDIS_KEY_PREFIX } from './redis.ts';
-import { lookInto } from './sqlite-schema.ts';
+import { isWrongType, type RedisConnection } from '../../lib/redis/connection.ts';
+import { keysLike } from '../../lib/redis/keys-like.ts';
+import { fileBytesOf } from '../../picture-store/file-names.ts';
+import { fileNamesIn } from '../../picture-store/file-scan.ts';
+import { findPictureKey } from '../../picture-store/shared-pictures.ts';
+import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from '../../store/keys.ts';
+import { REDIS_KEY_PREFIX } from '../../store/redis.ts';
+import { lookInto } from '../../store/sqlite-schema.ts';
 
 /** What is stored, as an operator looks at it; "no such channel" (`negatives`) counts apart from what was found. */
 export const STORED_KINDS = [

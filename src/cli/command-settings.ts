@@ -1,7 +1,7 @@
-import type { CacheContext } from '../cli/cache/command.ts';
-import type { DoctorContext } from '../cli/doctor.ts';
-import type { CheckSettings } from '../cli/serve/check.ts';
 import { type Config, SETTINGS } from '../config/settings.ts';
+import type { CacheContext } from './cache/command.ts';
+import type { DoctorContext } from './doctor.ts';
+import type { CheckSettings } from './serve/check.ts';
 
 /* What each command is told of the settings. */
 
@@ -36,7 +36,7 @@ export function cacheSettings(
     imageCacheBytes,
     consoleOrigin: consolePort === 0 ? undefined : originOf(consoleHost, consolePort),
     async openStores(ofDataDir) {
-      const { openStores } = await import('./opened-stores.ts');
+      const { openStores } = await import('../app/opened-stores.ts');
       return openStores({ ...config, dataDir: ofDataDir });
     },
   };
@@ -55,7 +55,7 @@ export function doctorSettings(config: Config): Pick<DoctorContext, 'youtube' | 
       isPublic: config.youtubeOrigin === SETTINGS.youtubeOrigin.fallback,
       clientVersion: config.youtubeClientVersion,
       async readKeptVersions() {
-        const { readKeptText } = await import('./kept-text.ts');
+        const { readKeptText } = await import('../app/kept-text.ts');
         return readKeptText(config, 'youtube-client-version');
       },
       useFieldMask: config.youtubeFieldMask,

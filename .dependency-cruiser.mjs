@@ -1,0 +1,63 @@
+/**
+ * Which room of `src` may import which (docs/architecture.md). Only registries and the command line look further: they
+ * are listed beside the rooms. Tests may import everything.
+ */
+const ROOMS = {
+  domain: [],
+  lib: ['domain'],
+  config: ['domain', 'lib'],
+  sources: ['domain', 'lib'],
+  images: ['domain', 'lib'],
+  store: ['domain', 'lib'],
+  'picture-store': ['domain', 'lib', 'store'],
+  'rate-limit': ['domain', 'lib'],
+  services: ['domain', 'lib', 'sources', 'images', 'store', 'picture-store'],
+  http: ['domain', 'lib', 'rate-limit', 'services'],
+  console: ['domain', 'lib', 'services'],
+  app: [
+    'domain',
+    'lib',
+    'config',
+    'sources',
+    'images',
+    'store',
+    'picture-store',
+    'rate-limit',
+    'services',
+    'http',
+    'console',
+  ],
+  cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'picture-store', 'services', 'app'],
+};
+/** Builds the sources from the settings. */
+const REGISTRIES = '^src/sources/registry\\.ts$';
+const TESTS = '\\.test\\.ts$';
+
+const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
+  name: `${room}-imports`,
+  comment: `${room} may import ${allowed.join(', ') || 'nothing of the project'}.`,
+  severity: 'error',
+  from: { path: `^src/${room}/`, pathNot: [TESTS, REGISTRIES] },
+  to: { path: '^src/', pathNot: `^src/(?:${[room, ...allowed].join('|')})/` },
+}));
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circles',
+      comment: 'No file may import itself through others, types included.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'registry-imports',
+      comment: 'A registry also reads the settings, nothing else.',
+      severity: 'error',
+      from: { path: REGISTRIES },
+      to: { path: '^src/', pathNot: '^src/(?:sources|config|domain|lib)/' },
+    },
+    ...directions,
+  ],
+  options: { parser: 'swc', doNotFollow: { path: 'node_modules' } },
+};

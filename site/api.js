@@ -31,7 +31,7 @@ export function createApi({ budget, onBudgetChange }) {
    * @returns {Promise<Answer>} rejects with `Problem`, or the signal's reason
    */
   async function get(url, { accept = '*/*', signal } = {}) {
-    budget.begin();
+    const begunAtMs = budget.begin();
     const startedAt = performance.now();
     /** @type {Headers | undefined} */
     let headers;
@@ -45,7 +45,7 @@ export function createApi({ budget, onBudgetChange }) {
       if (!response.ok) throw await problemOf(response, body);
       return { headers: response.headers, body, durationMs, isFromBrowser };
     } finally {
-      budget.end(headers);
+      budget.end(begunAtMs, headers);
       onBudgetChange();
     }
   }

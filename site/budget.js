@@ -10,8 +10,8 @@
  * @typedef {object} Budget
  * @property {() => BudgetState | undefined} state `undefined` until an answer has told, and for unlimited clients
  * @property {(reserve: number) => number} waitMs how long to wait before a request leaves at least `reserve` others
- * @property {() => void} begin a request goes out
- * @property {(headers: Headers | undefined) => void} end its answer came, or none (`undefined`)
+ * @property {() => number} begin a request goes out; returns when, for `end`
+ * @property {(begunAtMs: number, headers: Headers | undefined) => void} end its answer came, or none (`undefined`)
  */
 
 /**
@@ -34,13 +34,16 @@ export function createBudget(now) {
     return Math.min(told.limit, told.remaining + freed) - underWay;
   }
 
-  /** @param {Headers} headers */
-  function note(headers) {
+  /**
+   * @param {number} begunAtMs
+   * @param {Headers} headers
+   */
+  function note(begunAtMs, headers) {
     const [, requests, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
     const [, left, reset] = /;r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
     if (requests === undefined || left === undefined) return;
-    // Answers to requests that were sent together come in any order: the lower count is the later one.
-    const isTogether = told !== undefined && underWay > 0;
+    // Answers to requests that were under way together come in any order: the lower count is the later one.
+    const isTogether = told !== undefined && begunAtMs <= told.atMs;
     told = {
       limit: Number(requests),
       windowMs: Number(seconds) * 1000,
@@ -69,11 +72,12 @@ export function createBudget(now) {
 
     begin() {
       underWay += 1;
+      return now();
     },
 
-    end(headers) {
+    end(begunAtMs, headers) {
       underWay -= 1;
-      if (headers !== undefined) note(headers);
+      if (headers !== undefined) note(begunAtMs, headers);
     },
   };
 }

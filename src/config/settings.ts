@@ -6,7 +6,7 @@ import { readTracingSettings, type TracingSettings } from '../domain/tracing-set
 import { parseRedisUrl } from '../lib/redis/redis-url.ts';
 import { fileVariable, readSecretFile } from './secret-files.ts';
 
-/** Everything an operator can set, each written once: `docs/` and the README's table are made from this. */
+/** Everything an operator can set, each written once: docs/settings.md and .env.example are made from this. */
 export const SETTINGS = {
   port: form.setting('PORT', '8080', form.integer(0, 65_535), 'Port of the public listener; 0 takes any free one.'),
   host: form.setting('HOST', '0.0.0.0', form.text, 'Address that the public listener binds.'),

@@ -64,6 +64,7 @@ describe('the package', () => {
   test('holds what runs and what an operator reads, and nothing that only development needs', () => {
     expect(new Set(packed.map((path) => path.split('/')[0]))).toEqual(
       new Set([
+        '.env.example',
         'CHANGELOG.md',
         'LICENSE',
         'README.md',

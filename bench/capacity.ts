@@ -56,8 +56,8 @@ async function measureCalls(): Promise<Row[]> {
 
   async function ask(what: string, url: string): Promise<void> {
     upstream.forgetCalls();
-    const { statusCode } = await sendInProcess(app.http, { url });
-    if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}.`);
+    const { status } = await sendInProcess(app.http, { url });
+    if (status !== 200) throw new Error(`${url} answered ${status}.`);
     // The exact time of creation is asked for behind the answer.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const routes = upstream.calls.map(({ route }) => route);

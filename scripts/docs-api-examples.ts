@@ -6,6 +6,7 @@ import inject from 'light-my-request';
 import { pino } from 'pino';
 import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
+import { readyServer } from '../test/helpers/in-process.ts';
 import { fenced } from './docs-markdown.ts';
 
 /** A request that the document shows, with the answer to it. */
@@ -70,15 +71,14 @@ export async function startExampleService(version: string): Promise<ExampleServi
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-docs-'));
   const config = parseConfig({ SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir });
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version, clock: STANDING_CLOCK });
-  await app.http.ready();
+  const server = await readyServer(app.http);
   let clients = 0;
 
   function ask({ url, isHead = false, headers = {} }: Example) {
     clients += 1;
     const method = isHead ? 'HEAD' : 'GET';
     const remoteAddress = `10.0.0.${clients}`;
-    // Not Fastify's own: that would go past what stands before its router.
-    return inject((request, response) => app.http.server.emit('request', request, response), {
+    return inject((request, response) => server.emit('request', request, response), {
       method,
       url,
       remoteAddress,

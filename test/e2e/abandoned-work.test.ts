@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
@@ -18,8 +17,7 @@ test('a picture that nobody waits for any more is dropped before an encoder take
   });
   const service = await startTestApp({ encoder });
   onTestFinished(() => service.close());
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = service.app.http.server.address() as AddressInfo;
+  const port = await service.listen();
   const base = `http://127.0.0.1:${port}/${SAMPLE}/tv.png`;
   const stats = () => service.app.encoderStats();
 

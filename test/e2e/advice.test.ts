@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
@@ -14,8 +13,7 @@ let client: HttpSender;
 beforeAll(async () => {
   service = await startTestApp();
   // A real socket: what injects requests resolves dot segments and fragments itself.
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  client = createHttpSender((service.app.http.server.address() as AddressInfo).port);
+  client = createHttpSender(await service.listen());
 });
 afterAll(async () => {
   client.close();

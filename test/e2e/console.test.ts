@@ -1,9 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '../../src/app/build.ts';
-import { shownSettings } from '../../src/config/report.ts';
-import { parseConfig } from '../../src/config/settings.ts';
 import type { ConsoleState } from '../../src/console/state.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -12,28 +8,16 @@ const SAMPLE = 'UCPennantSample00000001A';
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
   const service = await startTestApp({ env });
-  onTestFinished(async () => {
-    await service.app.console.close();
-    await service.close();
-  });
+  onTestFinished(() => service.close());
   return service;
 }
 
-async function statusOf({ app }: TestApp, url: string, host: string): Promise<number> {
-  return (await app.console.inject({ url, headers: { host } })).statusCode;
+async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
+  return (await service.console({ url, headers: { host } })).status;
 }
 
-function purge({ app }: TestApp, channel: string, headers: Record<string, string> = { 'x-pennant-console': 'test' }) {
-  return app.console.inject({
-    method: 'POST',
-    url: '/purge',
-    headers: { host: 'localhost', ...headers },
-    payload: { channel },
-  });
-}
-
-async function stateOf({ app }: Pick<TestApp, 'app'>): Promise<ConsoleState> {
-  return (await app.console.inject({ url: '/state.json', headers: { host: 'localhost' } })).json();
+async function stateOf(service: TestApp): Promise<ConsoleState> {
+  return (await service.console('/state.json')).json();
 }
 
 describe('the private listener', () => {
@@ -53,7 +37,7 @@ describe('the private listener', () => {
         expect(await statusOf(service, url, host), `${host} ${url}`).toBe(403);
       }
     }
-    const refused = await service.app.console.inject({ url: '/', headers: { host: 'rebound.example' } });
+    const refused = await service.console({ url: '/', headers: { host: 'rebound.example' } });
     expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
   });
 
@@ -74,9 +58,9 @@ describe('the private listener', () => {
   });
 
   test('keeps its pages out of frames and runs nothing that is not its own', async () => {
-    const { app } = await start();
+    const service = await start();
     for (const url of ['/', '/playground/']) {
-      const { headers } = await app.console.inject({ url, headers: { host: 'localhost' } });
+      const { headers } = await service.console(url);
       expect(headers['content-security-policy']).toMatch(
         /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/,
       );
@@ -85,16 +69,16 @@ describe('the private listener', () => {
   });
 
   test('tells the playground where the public listener is', async () => {
-    const { app } = await start({ BASE_URL: 'https://img.example.org' });
-    const { payload } = await app.console.inject({ url: '/playground/config.json', headers: { host: 'localhost' } });
-    expect(JSON.parse(payload)).toEqual({ instance: 'https://img.example.org' });
+    const service = await start({ BASE_URL: 'https://img.example.org' });
+    expect((await service.console('/playground/config.json')).json()).toEqual({ instance: 'https://img.example.org' });
   });
 });
 
 describe('the state', () => {
   test('counts requests, look-ups and encodes of the last minutes', async () => {
     const service = await start();
-    await service.app.console.ready();
+    // The first request to the private listener begins the history.
+    await stateOf(service);
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
     await service.get(`/${SAMPLE}/tv.webp?width=200`);
@@ -133,21 +117,8 @@ describe('the state', () => {
   });
 
   test('shows settings, but no secret', async () => {
-    const env = {
-      SOURCES: 'catalog,youtube-data-api',
-      YOUTUBE_API_KEY: 'a-secret-key',
-      DATA_DIR: await createTemporaryDirectory(),
-    };
-    const app = await buildApp(parseConfig(env), {
-      logger: pino({ level: 'silent' }),
-      version: '0.0.0-test',
-      settings: shownSettings(env),
-    });
-    onTestFinished(async () => {
-      await app.console.close();
-      await app.close();
-    });
-    const state = await stateOf({ app });
+    const service = await start({ SOURCES: 'catalog,youtube-data-api', YOUTUBE_API_KEY: 'a-secret-key' });
+    const state = await stateOf(service);
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
     const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false, origin: 'environment' };
     expect(state.settings).toContainEqual(key);
@@ -171,7 +142,7 @@ describe('a purge', () => {
     };
     await outcomes('first');
     expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
-    expect((await purge(service, '@pennantsample')).json()).toEqual({
+    expect((await service.purge({ channel: '@pennantsample' })).json()).toEqual({
       channelId: SAMPLE,
       entries: { channel: 1, name: 1, original: 2 },
       // Two originals, and what was made of each.
@@ -185,8 +156,7 @@ describe('a purge', () => {
     const dataDir = await createTemporaryDirectory();
     const first = await startTestApp({ dataDir });
     await first.get(`/channel/${SAMPLE}`);
-    expect((await purge(first, SAMPLE)).statusCode).toBe(200);
-    await first.app.console.close();
+    expect((await first.purge({ channel: SAMPLE })).status).toBe(200);
     await first.close();
     const second = await startTestApp({ dataDir });
     onTestFinished(() => second.close());
@@ -196,12 +166,12 @@ describe('a purge', () => {
   test('is done for nobody who cannot set a field of its own, and by no GET', async () => {
     const service = await start();
     await service.get(`/channel/${SAMPLE}`);
-    expect((await purge(service, SAMPLE, {})).statusCode).toBe(403);
+    expect((await service.console({ method: 'POST', url: '/purge', body: { channel: SAMPLE } })).status).toBe(403);
     expect(await statusOf(service, `/purge?channel=${SAMPLE}`, 'localhost')).toBe(404);
-    const preflight = await service.app.console.inject({
+    const preflight = await service.console({
       method: 'OPTIONS',
       url: '/purge',
-      headers: { host: 'localhost', origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' },
+      headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     expect((await service.get(`/channel/${SAMPLE}?after`)).headers['cache-status']).toContain('hit');
@@ -211,8 +181,8 @@ describe('a purge', () => {
     const service = await start();
     const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
     for (const url of urls) await service.get(url);
-    await purge(service, 'pennantsample');
-    await purge(service, SAMPLE);
+    await service.purge({ channel: 'pennantsample' });
+    await service.purge({ channel: SAMPLE });
     for (const url of urls) {
       expect([url, (await service.get(`${url}&again`)).headers['cache-status']]).toEqual([
         url,
@@ -223,25 +193,18 @@ describe('a purge', () => {
 
   test('is done by the service of the DATA_DIR that is named, and of everything when that is asked for', async () => {
     const service = await start();
-    const ask = (body: object) =>
-      service.app.console.inject({
-        method: 'POST',
-        url: '/purge',
-        headers: { host: 'localhost', 'x-pennant-console': 'test' },
-        payload: body,
-      });
     await service.get(`/channel/${SAMPLE}`);
     const elsewhere = { dataDir: await createTemporaryDirectory() };
-    expect((await ask({ ...elsewhere, channel: SAMPLE })).statusCode).toBe(409);
-    expect((await ask({ ...elsewhere, everything: true })).statusCode).toBe(409);
+    expect((await service.purge({ ...elsewhere, channel: SAMPLE })).status).toBe(409);
+    expect((await service.purge({ ...elsewhere, everything: true })).status).toBe(409);
     expect((await service.get(`/channel/${SAMPLE}?second`)).headers['cache-status']).toContain('hit');
-    expect((await ask({ dataDir: await realpath(service.dataDir), everything: true })).statusCode).toBe(200);
+    expect((await service.purge({ dataDir: await realpath(service.dataDir), everything: true })).status).toBe(200);
     expect((await service.get(`/channel/${SAMPLE}?third`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
   test('says when there is nothing to forget', async () => {
     const service = await start();
-    expect((await purge(service, '@nobody')).statusCode).toBe(404);
-    expect((await purge(service, 'some words')).statusCode).toBe(400);
+    expect((await service.purge({ channel: '@nobody' })).status).toBe(404);
+    expect((await service.purge({ channel: 'some words' })).status).toBe(400);
   });
 });

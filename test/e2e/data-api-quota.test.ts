@@ -17,8 +17,8 @@ let running: YoutubeService;
 afterEach(() => running.close());
 
 async function searchesSpent(): Promise<number> {
-  const { body } = await running.service.app.console.inject('/metrics');
-  return Number(/^pennant_data_api_quota_spent\{allowance="searches"\} (\d+)$/m.exec(body)?.[1]);
+  const { text } = await running.service.console('/metrics');
+  return Number(/^pennant_data_api_quota_spent\{allowance="searches"\} (\d+)$/m.exec(text)?.[1]);
 }
 
 describe('the day’s searches of the official API', () => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
-import { sendInProcess } from '../helpers/in-process.ts';
 import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
 
 const MIB = 2 ** 20;
@@ -13,10 +12,10 @@ async function start(): Promise<TestApp> {
 }
 
 /** What the metrics say of a cache; a figure that it does not have is `undefined`. */
-async function readHeld({ app }: TestApp, holder: string): Promise<(figure: string) => number | undefined> {
-  const { payload } = await sendInProcess(app.console, { url: '/metrics', headers: { host: 'localhost' } });
+async function readHeld(service: TestApp, holder: string): Promise<(figure: string) => number | undefined> {
+  const { text } = await service.console('/metrics');
   return (figure) => {
-    const line = payload.split('\n').find((one) => one.startsWith(`pennant_held_${figure}{holder="${holder}"}`));
+    const line = text.split('\n').find((one) => one.startsWith(`pennant_held_${figure}{holder="${holder}"}`));
     return line === undefined ? undefined : Number(line.split(' ').at(-1));
   };
 }

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openConnection, type RawAnswer, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
@@ -12,8 +11,7 @@ let service: TestApp;
 let port: number;
 beforeAll(async () => {
   service = await startTestApp({ env: { BASE_URL: 'https://one.example, https://two.example' } });
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  port = (service.app.http.server.address() as AddressInfo).port;
+  port = await service.listen();
 });
 afterAll(() => service.close());
 

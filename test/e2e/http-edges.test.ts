@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
@@ -7,8 +6,7 @@ let service: TestApp;
 let port: number;
 beforeAll(async () => {
   service = await startTestApp();
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  port = (service.app.http.server.address() as AddressInfo).port;
+  port = await service.listen();
 });
 afterAll(() => service.close());
 

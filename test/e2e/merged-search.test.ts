@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TestAnswer, TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { catalogLine, channelIdOf, importLines } from '../helpers/catalog.ts';
 import { answerJson, answerStatus, FAULTS } from '../helpers/faulty-upstream.ts';
+import type { InProcessResponse } from '../helpers/in-process.ts';
 import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import { answerHtml, type ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -36,11 +37,11 @@ async function search(query: string) {
   return { ...answer, results: resultsOf(answer), ids: idsOf(answer) };
 }
 
-function resultsOf(answer: TestAnswer) {
+function resultsOf(answer: InProcessResponse) {
   return answer.json<{ results: { channelId: string; title: string }[] }>().results;
 }
 
-function idsOf(answer: TestAnswer): string[] {
+function idsOf(answer: InProcessResponse): string[] {
   return resultsOf(answer).map(({ channelId }) => channelId);
 }
 

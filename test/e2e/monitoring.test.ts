@@ -42,8 +42,7 @@ function metricsIn(expressions: readonly string[]): string[] {
 }
 
 async function exposition(): Promise<string> {
-  const { payload } = await service.app.console.inject({ url: '/metrics', headers: { host: 'localhost' } });
-  return payload;
+  return (await service.console('/metrics')).text;
 }
 
 describe.each([
@@ -108,8 +107,7 @@ test('metrics and console show the same of everything that grows with requests',
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${metric}{holder="${holder}"} `));
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
   };
-  const { payload } = await service.app.console.inject({ url: '/state.json', headers: { host: 'localhost' } });
-  const { stores } = JSON.parse(payload) as { stores: readonly HolderReading[] };
+  const { stores } = (await service.console('/state.json')).json<{ stores: readonly HolderReading[] }>();
   expect(stores.find(({ name }) => name === 'records in memory')).toMatchObject({ entries: 1 });
   for (const { name, ...figures } of stores) {
     expect({

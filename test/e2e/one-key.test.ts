@@ -32,7 +32,7 @@ async function hammer(url: string): Promise<void> {
 }
 
 async function conditions(): Promise<unknown[]> {
-  const answer = await running.service.app.console.inject('/readyz');
+  const answer = await running.service.console('/readyz');
   return answer.json<{ conditions: unknown[] }>().conditions;
 }
 

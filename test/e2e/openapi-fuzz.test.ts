@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -12,8 +11,7 @@ let client: HttpSender;
 beforeAll(async () => {
   service = await startTestApp({ encoder: playedEncoder });
   // A real socket: what injects requests resolves dot segments itself.
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  client = createHttpSender((service.app.http.server.address() as AddressInfo).port);
+  client = createHttpSender(await service.listen());
 });
 afterAll(async () => {
   client.close();

@@ -12,7 +12,6 @@ import { createSqliteStore } from '../../src/store/sqlite.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { sendInProcess } from '../helpers/in-process.ts';
 import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -21,29 +20,22 @@ const MIB = 2 ** 20;
 
 async function start(options: TestAppOptions = {}): Promise<TestApp> {
   const service = await startTestApp({ encoder: createFakeEncoder(), ...options });
-  onTestFinished(async () => {
-    await service.app.console.close();
-    await service.close();
-  });
+  onTestFinished(() => service.close());
   return service;
 }
 
-async function onConsole({ app }: TestApp, url: string): Promise<string> {
-  return (await sendInProcess(app.console, { url, headers: { host: 'localhost' } })).payload;
-}
-
 async function conditions(service: TestApp): Promise<object[]> {
-  return JSON.parse(await onConsole(service, '/readyz')).conditions;
+  return (await service.console('/readyz')).json<{ conditions: object[] }>().conditions;
 }
 
 async function stateOf(service: TestApp): Promise<ConsoleState> {
-  await service.app.console.ready();
-  return JSON.parse(await onConsole(service, '/state.json'));
+  return (await service.console('/state.json')).json();
 }
 
 /** The value of one series; `undefined` where there is none. */
 async function metric(service: TestApp, series: string): Promise<number | undefined> {
-  const line = (await onConsole(service, '/metrics')).split('\n').find((one) => one.startsWith(`${series} `));
+  const { text } = await service.console('/metrics');
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
@@ -84,11 +76,8 @@ describe('a part that fails', () => {
   test('stops new requests once the service is being stopped', async () => {
     const service = await start();
     service.app.announceStop();
-    const { statusCode, payload } = await sendInProcess(service.app.console, {
-      url: '/readyz',
-      headers: { host: 'localhost' },
-    });
-    expect([statusCode, JSON.parse(payload).ready]).toEqual([503, false]);
+    const response = await service.console('/readyz');
+    expect([response.status, response.json().ready]).toEqual([503, false]);
   });
 });
 

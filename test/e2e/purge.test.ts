@@ -77,13 +77,7 @@ async function start(): Promise<void> {
 }
 
 async function purge(body: object = { channel: HELD_CHANNEL_ID }): Promise<void> {
-  const { statusCode } = await app.app.console.inject({
-    method: 'POST',
-    url: '/purge',
-    headers: { 'x-pennant-console': 'test' },
-    payload: body,
-  });
-  expect(statusCode).toBe(200);
+  expect((await app.purge(body)).status).toBe(200);
 }
 
 /** Everything in the data directory once the service has written what it had to write. */
@@ -195,11 +189,5 @@ test('a name that stands for no channel, and a search without a result, are forg
 });
 
 test('what is purged while nothing of it is stored is told apart from what was', async () => {
-  const response = await app.app.console.inject({
-    method: 'POST',
-    url: '/purge',
-    headers: { 'x-pennant-console': 'test' },
-    payload: { channel: '@nobody' },
-  });
-  expect(response.statusCode).toBe(404);
+  expect((await app.purge({ channel: '@nobody' })).status).toBe(404);
 });

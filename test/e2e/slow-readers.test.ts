@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { readyServer } from '../helpers/in-process.ts';
 
 const PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More than the kernel's buffers of a connection hold. */
@@ -11,38 +13,40 @@ const PATIENCE_MS = 100_000;
 
 let service: TestApp;
 let port: number;
+let server: Server;
 beforeAll(async () => {
   service = await startTestApp();
-  port = Number(new URL(await service.app.http.listen({ host: '127.0.0.1', port: 0 })).port);
+  port = await service.listen();
+  server = await readyServer(service.app.http);
   await service.get('/UCPennantSample00000001A/tv.png');
 });
 afterAll(() => service.close());
 
 /** Both ends of a connection on which as many pictures are asked for. */
-async function askFor(pictures: number): Promise<{ client: Socket; server: Socket }> {
-  const accepted = once(service.app.http.server, 'connection');
+async function askFor(pictures: number): Promise<{ client: Socket; socket: Socket }> {
+  const accepted = once(server, 'connection');
   const client = connect(port, '127.0.0.1').pause();
   client.on('error', () => undefined);
   onTestFinished(() => void client.destroy());
   client.write(PICTURE.repeat(pictures));
-  const [server] = (await accepted) as [Socket];
-  return { client, server };
+  const [socket] = (await accepted) as [Socket];
+  return { client, socket };
 }
 
 describe('a client that takes its answers slowly', () => {
   it.each([1, MANY])('has keep-alive’s time once it has taken all %i', async (pictures) => {
-    const { client, server } = await askFor(pictures);
+    const { client, socket } = await askFor(pictures);
     client.resume();
-    await expect.poll(() => server.timeout).toBeGreaterThan(KEEP_ALIVE_MS.atLeast);
-    await expect.poll(() => server.timeout).toBeLessThan(KEEP_ALIVE_MS.below);
+    await expect.poll(() => socket.timeout).toBeGreaterThan(KEEP_ALIVE_MS.atLeast);
+    await expect.poll(() => socket.timeout).toBeLessThan(KEEP_ALIVE_MS.below);
   });
 
   it('is let go when it takes nothing for 100 s', async () => {
-    const { client, server } = await askFor(MANY);
-    await expect.poll(() => server.timeout).toBe(PATIENCE_MS);
+    const { client, socket } = await askFor(MANY);
+    await expect.poll(() => socket.timeout).toBe(PATIENCE_MS);
     // Node's timer of a socket knows no clock but its own.
-    server.emit('timeout');
-    await once(server, 'close');
+    socket.emit('timeout');
+    await once(socket, 'close');
     client.resume();
     await once(client, 'close');
   });

@@ -15,13 +15,13 @@ async function start(env: Record<string, string>, answers: readonly ReplayAnswer
 }
 
 async function conditions(): Promise<object[]> {
-  const answer = await running.service.app.console.inject('/readyz');
-  expect(answer.statusCode).toBe(200);
+  const answer = await running.service.console('/readyz');
+  expect(answer.status).toBe(200);
   return answer.json<{ conditions: object[] }>().conditions;
 }
 
 async function metrics(): Promise<string> {
-  return (await running.service.app.console.inject('/metrics')).body;
+  return (await running.service.console('/metrics')).text;
 }
 
 describe('the canary of a service', () => {
@@ -50,7 +50,7 @@ describe('the canary of a service', () => {
     const detail = 'UCreplayLighthouse000001 had these fields and has them no more: publishedAt';
     expect(await conditions()).toEqual([{ name: 'YouTube canary', detail, isBlocking: false }]);
     expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="publishedAt"} 1');
-    const state = (await service.app.console.inject('/state.json')).json<{ sources: object[] }>();
+    const state = (await service.console('/state.json')).json<{ sources: object[] }>();
     expect(state.sources[0]).toMatchObject({ status: { canary: { gone: ['publishedAt'], failure: null } } });
   });
 

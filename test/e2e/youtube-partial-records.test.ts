@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventuallyAnswers, startTestApp, type TestAnswer, type TestApp } from '../helpers/app.ts';
+import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
 import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import type { InProcessResponse } from '../helpers/in-process.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -53,7 +54,7 @@ function routesAsked(): string[] {
   return replay.calls.map(({ route }) => route).filter((route) => route !== 'feed');
 }
 
-function expectForAMinute(answer: TestAnswer): void {
+function expectForAMinute(answer: InProcessResponse): void {
   expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
 }
 

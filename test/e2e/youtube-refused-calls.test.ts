@@ -72,9 +72,9 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
 const NEW_VERSION = '2.20280101.02.00';
 
 async function onConsole<T>(path: string): Promise<T> {
-  const answer = await running.service.app.console.inject(path);
-  expect([path, answer.statusCode]).toEqual([path, 200]);
-  return answer.headers['content-type']?.toString().includes('json') ? answer.json<T>() : (answer.body as T);
+  const answer = await running.service.console(path);
+  expect([path, answer.status]).toEqual([path, 200]);
+  return answer.headers['content-type']?.includes('json') ? answer.json<T>() : (answer.text as T);
 }
 
 describe('a client version that YouTube refuses', () => {

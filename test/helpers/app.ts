@@ -4,28 +4,27 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { type App, type AppOverrides, buildApp } from '../../src/app/build.ts';
+import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { type InProcessRequest, sendInProcess } from './in-process.ts';
+import { type InProcessRequest, type InProcessResponse, listenOnLoopback, sendInProcess } from './in-process.ts';
 import { WAIT } from './wait.ts';
 
 export interface TestApp {
   readonly app: App;
   readonly clock: ManualClock;
   readonly dataDir: string;
-  /** A request through the whole service without a socket. */
-  get(url: string, headers?: Record<string, string>): Promise<TestAnswer>;
-  request(options: InProcessRequest): Promise<TestAnswer>;
+  /** Sends a request to the public listener without a socket. */
+  get(url: string, headers?: Record<string, string>): Promise<InProcessResponse>;
+  request(options: InProcessRequest): Promise<InProcessResponse>;
+  /** Sends a request to the private listener without a socket, by a loopback name unless the headers name another. */
+  console(request: string | InProcessRequest): Promise<InProcessResponse>;
+  /** Sends a purge with the field that the private listener requires. */
+  purge(body: object): Promise<InProcessResponse>;
+  /** Makes the public listener listen on 127.0.0.1. @returns the port */
+  listen(): Promise<number>;
   close(): Promise<void>;
-}
-
-export interface TestAnswer {
-  readonly status: number;
-  readonly headers: Record<string, string | undefined>;
-  readonly bytes: Buffer;
-  readonly text: string;
-  json<T = Record<string, unknown>>(): T;
 }
 
 export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
@@ -50,24 +49,24 @@ const SILENT = pino({ level: 'silent' });
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { env = {}, clock = createManualClock(), dataDir: givenDir, logger = SILENT, ...overrides } = options;
   const dataDir = givenDir ?? (await mkdtemp(join(tmpdir(), 'pennant-test-')));
-  const config = parseConfig({
+  const settings = {
     SOURCES: 'catalog',
     RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited',
     ENCODERS: '1',
     DATA_DIR: dataDir,
     ...env,
+  };
+  const app = await buildApp(parseConfig(settings), {
+    logger,
+    version: '0.0.0-test',
+    clock,
+    settings: shownSettings(settings),
+    ...overrides,
   });
-  const app = await buildApp(config, { logger, version: '0.0.0-test', clock, ...overrides });
-  async function request(wanted: InProcessRequest) {
-    const { statusCode, headers, rawPayload } = await sendInProcess(app.http, wanted);
-    const text = rawPayload.toString('utf8');
-    return {
-      status: statusCode,
-      headers: headers as Record<string, string | undefined>,
-      bytes: rawPayload,
-      text,
-      json: <T>() => JSON.parse(text) as T,
-    };
+  const request = (wanted: InProcessRequest) => sendInProcess(app.http, wanted);
+  function askConsole(wanted: string | InProcessRequest) {
+    const { headers, ...rest } = typeof wanted === 'string' ? { url: wanted } : wanted;
+    return sendInProcess(app.console, { ...rest, headers: { host: 'localhost', ...headers } });
   }
 
   return {
@@ -75,8 +74,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock,
     dataDir,
     request,
-    get: (url, headers = {}) => request({ method: 'GET', url, headers }),
+    get: (url, headers = {}) => request({ url, headers }),
+    console: askConsole,
+    purge: (body) => askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
+    listen: () => listenOnLoopback(app.http),
     async close() {
+      await app.console.close();
       await app.close();
       if (givenDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -10,6 +9,7 @@ import { expect } from 'vitest';
 import { buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
+import { listenOnLoopback } from './in-process.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 
@@ -50,12 +50,9 @@ export async function startBrowsedService(env: Record<string, string> = {}): Pro
     version: '0.0.0-test',
     settings: shownSettings(settings),
   });
-  await app.http.listen({ host: '127.0.0.1', port: 0 });
-  await app.console.listen({ host: '127.0.0.1', port: 0 });
-  const originOf = ({ server }: typeof app.http) => `http://localhost:${(server.address() as AddressInfo).port}`;
   return {
-    publicOrigin: originOf(app.http),
-    consoleOrigin: originOf(app.console),
+    publicOrigin: `http://localhost:${await listenOnLoopback(app.http)}`,
+    consoleOrigin: `http://localhost:${await listenOnLoopback(app.console)}`,
     async close() {
       await app.close();
       await app.console.close();

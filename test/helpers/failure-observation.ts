@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
-import { eventuallyAnswers, startTestApp, type TestAnswer, type TestApp } from './app.ts';
+import { eventuallyAnswers, startTestApp, type TestApp } from './app.ts';
 import { createRunningClock } from './clock.ts';
 import type { FailureKind } from './failure-kinds.ts';
 import { findRefusingOrigin } from './faulty-upstream.ts';
+import type { InProcessResponse } from './in-process.ts';
 import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
 import { startYoutubeService, youtubeSettings } from './youtube-service.ts';
 
@@ -25,9 +26,9 @@ export const QUESTIONS = {
 export type Question = keyof typeof QUESTIONS;
 
 export interface Observation {
-  readonly answer: TestAnswer;
+  readonly answer: InProcessResponse;
   /** The answer to the same question before upstream failed. */
-  readonly before: TestAnswer | undefined;
+  readonly before: InProcessResponse | undefined;
   readonly seconds: number;
 }
 
@@ -44,7 +45,7 @@ export async function observeFailure({ upstream }: FailureKind): Promise<Observa
   const healthy = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { clock, dataDir, encoder });
   let asked: TestApp = healthy.service;
   try {
-    const before = new Map<string, TestAnswer>();
+    const before = new Map<string, InProcessResponse>();
     const ask = async (url: string) => void before.set(url, await asked.get(url));
     await asked.get(QUESTIONS['record, stored']);
     // What is filled in behind the first answer is part of the last good value.

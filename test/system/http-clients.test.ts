@@ -1,5 +1,4 @@
 import { execFile, spawnSync } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,8 +28,7 @@ let urls: string[];
 const sizes: number[] = [];
 beforeAll(async () => {
   service = await startTestApp();
-  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = service.app.http.server.address() as AddressInfo;
+  const port = await service.listen();
   urls = PATHS.map((path) => `http://127.0.0.1:${port}${path}`);
   for (const url of urls) sizes.push((await (await fetch(url)).bytes()).length);
 });

@@ -23,8 +23,8 @@ test('docs/operating.md names every metric there is, and no other', async () => 
   const env = { ...EVERY_SOURCE, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` };
   const service = await startTestApp({ env });
   try {
-    const { payload } = await service.app.console.inject({ url: '/metrics', headers: { host: 'localhost' } });
-    const given = [...payload.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+    const { text } = await service.console('/metrics');
+    const given = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     expect(given.length).toBeGreaterThan(20);
     expect(namedUnder('Metrics').toSorted()).toEqual(given.toSorted());
   } finally {

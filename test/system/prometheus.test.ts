@@ -29,8 +29,8 @@ describe.skipIf(!findPromtool())('promtool', () => {
     const service = await startTestApp({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
     onTestFinished(() => service.close());
     await service.get('/UCPennantSample00000001A/tv?width=64');
-    const { payload } = await service.app.console.inject({ url: '/metrics', headers: { host: 'localhost' } });
-    expect(promtool(['check', 'metrics'], payload)).toEqual({ status: 0, output: '' });
+    const { text } = await service.console('/metrics');
+    expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
   });
 });
 

@@ -207,7 +207,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       });
       onTestFinished(() => instance.close());
       // On a busy machine the first attempt to connect may have been too slow.
-      const usable = async () => (await instance.app.console.inject('/metrics')).body;
+      const usable = async () => (await instance.console('/metrics')).text;
       await expect.poll(usable).toMatch(/^pennant_redis_usable 1$/m);
       return instance;
     }
@@ -223,15 +223,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
 
     /** Where Redis was too slow for one of its commands, once more. */
     async function purge(instance: TestApp): Promise<void> {
-      const attempt = async () => {
-        const { statusCode } = await instance.app.console.inject({
-          method: 'POST',
-          url: '/purge',
-          headers: { 'x-pennant-console': 'test' },
-          payload: { channel: HELD_CHANNEL_ID },
-        });
-        return statusCode;
-      };
+      const attempt = async () => (await instance.purge({ channel: HELD_CHANNEL_ID })).status;
       await expect.poll(attempt).toBe(200);
     }
 

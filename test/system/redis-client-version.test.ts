@@ -40,8 +40,8 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
     replay.misbehave('version', answerStatus(404));
     const versionOf = async (instance: TestApp) => {
       await instance.app.runDueWork();
-      const { payload } = await instance.app.console.inject('/metrics');
-      return /client_version_info\{version="([^"]+)"\} 1/.exec(payload)?.[1];
+      const { text } = await instance.console('/metrics');
+      return /client_version_info\{version="([^"]+)"\} 1/.exec(text)?.[1];
     };
     await expect.poll(() => versionOf(other), { timeout: 60_000 }).toBe(VERSION);
     replay.forgetCalls();

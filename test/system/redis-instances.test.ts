@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestAnswer, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
+import type { InProcessResponse } from '../helpers/in-process.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startSlowProxy } from '../helpers/slow-proxy.ts';
 
@@ -30,7 +31,7 @@ async function startConnected(...options: Parameters<typeof startInstance>): Pro
   return instance;
 }
 
-function statuses(answers: readonly TestAnswer[]): Record<number, number> {
+function statuses(answers: readonly InProcessResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -39,12 +40,12 @@ function statuses(answers: readonly TestAnswer[]): Record<number, number> {
 async function readiness(
   instance: TestApp,
 ): Promise<{ ready: boolean; conditions: { name: string; detail: string }[] }> {
-  return (await instance.app.console.inject('/readyz')).json();
+  return (await instance.console('/readyz')).json();
 }
 
 async function metric(instance: TestApp, name: string): Promise<number> {
-  const { body } = await instance.app.console.inject('/metrics');
-  const line = body.split('\n').find((each) => each.startsWith(`${name} `));
+  const { text } = await instance.console('/metrics');
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1));
 }
 

@@ -56,8 +56,8 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return entries.filter((entry) => entry.isFile()).length;
   }
 
-  const conditionsOf = async ({ app }: TestApp) =>
-    (await app.console.inject('/readyz')).json().conditions.map(({ name }: { name: string }) => name);
+  const conditionsOf = async (service: TestApp) =>
+    (await service.console('/readyz')).json<{ conditions: { name: string }[] }>().conditions.map(({ name }) => name);
 
   test('a channel that is blocked after it was stored is gone from there too', async () => {
     await fillStores();

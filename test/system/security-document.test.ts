@@ -89,8 +89,7 @@ test('what is kept is named in SECURITY.md, all of it', async () => {
     },
   });
   onTestFinished(() => service.close());
-  const { payload } = await service.app.console.inject({ url: '/state.json', headers: { host: 'localhost' } });
-  const { stores } = JSON.parse(payload) as { stores: readonly HolderReading[] };
+  const { stores } = (await service.console('/state.json')).json<{ stores: readonly HolderReading[] }>();
   const named = (await readClaims('What is kept')).flatMap(({ subject }) => [...subject.matchAll(/`([^`]+)`/g)]);
   expect(named.map(([, name]) => name).toSorted()).toEqual(stores.map(({ name }) => name).toSorted());
 });

@@ -141,7 +141,7 @@ async function startServer(
       import('./lib/logger.ts'),
       import('./app/start-problem.ts'),
       import('./cli/serve/data-dir-lock.ts'),
-      import('./sources/catalog/drafts.ts'),
+      import('./sources/catalog/samples.ts'),
     ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {

@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
-import type { ChangesSince } from '../sources/catalog/change-log.ts';
-import type { CatalogWatch } from '../sources/catalog/watch.ts';
+import type { CatalogWatch, ChangesSince } from '../sources/catalog/change-log.ts';
 import { type Change, changeOfChannels } from '../store/change.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 

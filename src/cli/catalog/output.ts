@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openForReading } from '../../sources/catalog/open-catalog.ts';
-import type { CatalogReader } from '../../sources/catalog/reader.ts';
+import { type CatalogReader, openForReading } from '../../sources/catalog/reader.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 
 /** Writes as fast as the reader of the output takes it; a reader that has seen enough (`| head`) ends it quietly. */

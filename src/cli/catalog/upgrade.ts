@@ -1,4 +1,4 @@
-import { openForReading } from '../../sources/catalog/open-catalog.ts';
+import { openForReading } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
 import type { CatalogCommand } from './command.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { hasErrorCode } from '../../lib/error-code.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
 import type { RedisAddress } from '../../lib/redis/redis-url.ts';
-import { countChannels } from '../../sources/catalog/look-into.ts';
+import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
 import { findSchemaProblem } from '../../store/sqlite-schema.ts';

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { catalogLine, channelIdOf, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
-import { openForReading } from './open-catalog.ts';
-import type { CatalogReader } from './reader.ts';
+import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
 import { openCatalogWriter } from './writer.ts';
 

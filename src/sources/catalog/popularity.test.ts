@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstRowOf, ROWS_PER_COUNT } from './popularity.ts';
+import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 describe('firstRowOf', () => {
   it('counts down as subscribers go up, and puts unknown after none', () => {

@@ -42,7 +42,7 @@ export class CatalogVersionError extends CatalogUnusableError {
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `CREATE TABLE channels (
-    row INTEGER PRIMARY KEY, -- in order of subscribers: popularity.ts
+    row INTEGER PRIMARY KEY, -- in order of subscribers
     channel_id TEXT NOT NULL UNIQUE,
     title_key TEXT NOT NULL,
     handle_key TEXT UNIQUE,

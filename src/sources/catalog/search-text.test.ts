@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, indexedText, matchExpression } from './search-text.ts';
+import { foldText, indexedText, matchExpression } from './search.ts';
 
 describe('foldText', () => {
   it.each([

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { type OpenedCatalog, openForReading } from './open-catalog.ts';
+import { type OpenedCatalog, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
 
 const CHANNELS = [

@@ -4,10 +4,9 @@ import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/cat
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
-import type { CatalogPosition } from './change-log.ts';
+import { type CatalogPosition, type CatalogWatch, createCatalogWatch } from './change-log.ts';
 import { createCatalog } from './samples.ts';
 import { catalogPaths } from './schema.ts';
-import { type CatalogWatch, createCatalogWatch } from './watch.ts';
 
 const clock = createManualClock();
 let dataDir: string;

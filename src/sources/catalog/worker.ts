@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { createOpenCatalog } from './open-catalog.ts';
-import type { CatalogReader } from './reader.ts';
+import { type CatalogReader, createOpenCatalog } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
 import { createCatalog } from './samples.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
@@ -41,10 +40,10 @@ export function search({ query, limit }: SearchTask): Promise<CatalogAnswer<Sear
   return answer((reader) => reader.search(query, limit), []);
 }
 
-async function answer<T>(question: (reader: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
+async function answer<T>(work: (reader: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
   try {
     await createOnce();
-    return { value: catalog.ask(question) ?? ofEmptyCatalog };
+    return { value: catalog.query(work) ?? ofEmptyCatalog };
   } catch (error) {
     if (error instanceof CatalogUnusableError) return { unusable: error.message };
     if (isSystemError(error)) return { unusable: `${paths.database} cannot be made or read (${error.message}).` };

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
 import type { CatalogWatch, ChangesSince } from '../sources/catalog/change-log.ts';
-import { type Change, changeOfChannels } from '../store/change.ts';
+import { type Change, changeOfChannels } from '../store/changes.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 
 /** Forgets what is kept of channels that other processes change in the catalog. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Removed } from '../services/purge.ts';
 import { createRemovals, type RemovalPart, type Removals } from '../services/removals.ts';
-import { type Change, mergeChanges } from '../store/change.ts';
-import type { Announced } from '../store/changes.ts';
+import { type Announced, type Change, mergeChanges } from '../store/changes.ts';
 import { isLater, START } from '../store/shared-changes.ts';
 import type { PartStates } from './component-health.ts';
 import type { Stores } from './stores.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
-import { EVERYTHING } from '../store/change.ts';
+import { EVERYTHING } from '../store/changes.ts';
 import { runCacheCommand } from './cache.ts';
 
 /** Runs `cache clear` as on a terminal, where somebody types the line. */

@@ -10,7 +10,7 @@ import {
   setUpFileStore,
   shardsOf,
 } from '../../test/helpers/file-store.ts';
-import { EVERYTHING } from '../store/change.ts';
+import { EVERYTHING } from '../store/changes.ts';
 
 const HOUR_MS = 3_600_000;
 

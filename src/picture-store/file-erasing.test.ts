@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { changeOfChannels, EVERYTHING } from '../store/change.ts';
+import { changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { createDiskFileStore } from './disk-files.ts';
 import type { FileStore } from './files.ts';
 

@@ -1,5 +1,5 @@
 import type { HolderStats } from '../lib/holders.ts';
-import type { Change } from '../store/change.ts';
+import type { Change } from '../store/changes.ts';
 
 /** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
 export type FileClass = 'plain' | 'custom';

@@ -1,6 +1,5 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import { type Change, changeOfChannels, EVERYTHING } from '../store/change.ts';
-import type { Announced, Changes } from '../store/changes.ts';
+import { type Announced, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './channels.ts';

@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { concernsPicture } from '../store/change.ts';
-import type { Changes } from '../store/changes.ts';
+import { type Changes, concernsPicture } from '../store/changes.ts';
 import { refinementKey } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Store } from '../store/store.ts';

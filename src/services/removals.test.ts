@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { changeOfChannels } from '../store/change.ts';
-import { type Announced, createChanges } from '../store/changes.ts';
+import { type Announced, changeOfChannels, createChanges } from '../store/changes.ts';
 import { createRemovals, RemovalDelayed } from './removals.ts';
 
 const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
-import { mergeChanges } from '../store/change.ts';
-import type { Announced } from '../store/changes.ts';
+import { type Announced, mergeChanges } from '../store/changes.ts';
 
 /** Something that a change has to be removed from. */
 export interface RemovalPart<T> {

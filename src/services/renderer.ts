@@ -13,8 +13,7 @@ import { traced } from '../lib/tracing/span.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
 import type { FileClass } from '../picture-store/files.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
-import { concernsPicture } from '../store/change.ts';
-import type { Changes } from '../store/changes.ts';
+import { type Changes, concernsPicture } from '../store/changes.ts';
 import {
   encodedOriginalKey,
   fingerprint,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { latestChange } from '../lib/change-count.ts';
-import { type Change, changeOfChannels, concernsEntry, EVERYTHING, mergeChanges } from './change.ts';
-import { createChanges } from './changes.ts';
+import { type Change, changeOfChannels, concernsEntry, createChanges, EVERYTHING, mergeChanges } from './changes.ts';
 
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const CHANGE = changeOfChannels(new Set([GONE]));

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { asWork } from '../lib/request-context.ts';
-import { changeOfChannels, EVERYTHING } from './change.ts';
-import { createChanges } from './changes.ts';
+import { changeOfChannels, createChanges, EVERYTHING } from './changes.ts';
 import { createGuardedStore } from './fail-soft.ts';
 import type { ErasableStore } from './store.ts';
 

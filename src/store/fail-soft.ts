@@ -3,9 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { changeBeforeWork } from '../lib/request-context.ts';
-import { type Change, concernsEntry } from './change.ts';
-import type { Changes } from './changes.ts';
-import { channelIdsIn } from './mentions.ts';
+import { type Change, type Changes, concernsEntry } from './changes.ts';
+import { channelIdsIn } from './keys.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
 export interface GuardedStoreOptions {

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { latestChange } from '../lib/change-count.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { changeBeforeWork } from '../lib/request-context.ts';
-import type { Change } from './change.ts';
-import type { Changes } from './changes.ts';
+import type { Change, Changes } from './changes.ts';
 
 /** Values in memory, least recently used go first. It neither keeps nor returns what a change has taken away. */
 export interface MemoryTier<V> {

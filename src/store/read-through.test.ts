@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import { changeOfChannels } from './change.ts';
-import { createChanges } from './changes.ts';
-import { channelIdsIn } from './mentions.ts';
+import { changeOfChannels, createChanges } from './changes.ts';
+import { channelIdsIn } from './keys.ts';
 import { createReadThrough, type Loaded } from './read-through.ts';
 import type { Store, StoredEntry } from './store.ts';
 

@@ -4,15 +4,20 @@ import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { asWork } from '../lib/request-context.ts';
-import { currentSpan } from '../lib/tracing/span.ts';
-import { concernsEntry } from './change.ts';
-import type { Changes } from './changes.ts';
-import { createEntry, type Entry, freshLeftMs, isServable } from './entry.ts';
+import { currentSpan, tracedLookUp } from '../lib/tracing/span.ts';
+import { type Changes, concernsEntry } from './changes.ts';
+import {
+  type Content,
+  createEntry,
+  type Entry,
+  freshLeftMs,
+  isServable,
+  readStoredForm,
+  writeStoredForm,
+} from './entry.ts';
 import { createLoads } from './loads.ts';
 import { createMemoryTier, type MemoryStats } from './memory-tier.ts';
 import type { Store } from './store.ts';
-import { type Content, readStoredForm, writeStoredForm } from './stored-form.ts';
-import { tracedLookUp } from './traced-look-up.ts';
 
 /** What a load brings. */
 export interface Loaded<V> {

@@ -2,10 +2,8 @@ import type { RedisClient } from '../lib/redis/client.ts';
 import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
 import { keysLike } from '../lib/redis/keys-like.ts';
 import { createRedisScript } from '../lib/redis/script.ts';
-import { type Change, concernsEntry, mayConcernValue } from './change.ts';
-import type { Changes } from './changes.ts';
-import { findEntryKind } from './keys.ts';
-import { channelIdsIn } from './mentions.ts';
+import { type Change, type Changes, concernsEntry, mayConcernValue } from './changes.ts';
+import { channelIdsIn, findEntryKind } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 

@@ -3,8 +3,7 @@ import { isChannelId } from '../domain/identifier.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisScript } from '../lib/redis/script.ts';
 import { type Check, either, fields, listOf, oneOf, text, trueOrFalse } from '../lib/shape.ts';
-import { type Change, EVERYTHING } from './change.ts';
-import type { Announced, Changes } from './changes.ts';
+import { type Announced, type Change, type Changes, EVERYTHING } from './changes.ts';
 
 /** A Redis stream of all instances' changes. */
 export const CHANGES_KEY = 'pennant:changes1';

@@ -2,8 +2,7 @@ import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../lib/make-directory.ts';
-import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
-import { prepareSchema } from './sqlite-schema.ts';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
 import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 
 export interface CacheDatabaseOptions {

@@ -1,4 +1,4 @@
-import type { Change } from './change.ts';
+import type { Change } from './changes.ts';
 import type { StoredEntry } from './store.ts';
 
 /** What the worker thread is started with. */

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { type Change, concernsEntry } from './change.ts';
-import { channelIdsIn } from './mentions.ts';
-import { DamagedFileError } from './sqlite-errors.ts';
+import { type Change, concernsEntry } from './changes.ts';
+import { channelIdsIn } from './keys.ts';
 import type { ErasingPlace, ErasingStep } from './sqlite-messages.ts';
+import { DamagedFileError } from './sqlite-schema.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */

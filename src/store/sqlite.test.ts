@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { changeOfChannels, EVERYTHING } from './change.ts';
+import { changeOfChannels, EVERYTHING } from './changes.ts';
 import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
 
 const MEBIBYTE = 1024 * 1024;

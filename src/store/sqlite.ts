@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { isEverything } from './change.ts';
+import { isEverything } from './changes.ts';
 import type { ErasingPlace, ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Change } from './change.ts';
+import type { Change } from './changes.ts';
 
 /** A stored value with the time it was stored, wall clock. */
 export interface StoredEntry {

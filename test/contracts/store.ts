@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Change, changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
+import { type Change, changeOfChannels, EVERYTHING } from '../../src/store/changes.ts';
 import type { ErasableStore } from '../../src/store/store.ts';
 
 /** A store under test with the means to let time pass and to open it once more. */

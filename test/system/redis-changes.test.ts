@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createSharedPictures } from '../../src/picture-store/shared-pictures.ts';
-import { changeOfChannels, EVERYTHING } from '../../src/store/change.ts';
-import { createChanges } from '../../src/store/changes.ts';
+import { changeOfChannels, createChanges, EVERYTHING } from '../../src/store/changes.ts';
 import { createRedisStore } from '../../src/store/redis.ts';
 import { CHANGES_KEY, createSharedChanges } from '../../src/store/shared-changes.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -8,8 +8,7 @@ import {
   type SharedPictures,
   type SharedPicturesOptions,
 } from '../../src/picture-store/shared-pictures.ts';
-import { changeOfChannels } from '../../src/store/change.ts';
-import { createChanges } from '../../src/store/changes.ts';
+import { changeOfChannels, createChanges } from '../../src/store/changes.ts';
 import { createRedisStore, type RedisStoreOptions } from '../../src/store/redis.ts';
 import { START } from '../../src/store/shared-changes.ts';
 import { describeStoreContract } from '../contracts/store.ts';

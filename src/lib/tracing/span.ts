@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError, errorCodeOf, isCouldNotTell } from '../../domain/errors.ts';
 
 /** By OpenTelemetry's semantic conventions where they have a name; `pennant.…` otherwise. `undefined` is left out. */
@@ -61,4 +62,29 @@ export function noteFailure(span: Span, error: unknown): void {
   if (!(error instanceof AppError)) span.fail(error instanceof Error ? error.name : code);
   else if (isCouldNotTell(error) || code === 'internal') span.fail(code, error.message);
   else span.setAttributes({ 'pennant.outcome': code });
+}
+
+/** A look-up as a span of the current request's trace, with what came of it. */
+export function tracedLookUp<T extends { readonly outcome: CacheOutcome }>(
+  name: string,
+  lookUp: () => Promise<T>,
+): Promise<T> {
+  return traced({ name: `look up ${name}` }, async (span) => {
+    try {
+      const found = await lookUp();
+      noteOutcome(span, found.outcome);
+      return found;
+    } catch (error) {
+      if (error instanceof AppError && error.outcome !== undefined) noteOutcome(span, error.outcome);
+      throw error;
+    }
+  });
+}
+
+function noteOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
+  span?.setAttributes({
+    'pennant.cache.outcome': kind,
+    'pennant.cache.collapsed': isCollapsed,
+    'pennant.cache.reason': reason,
+  });
 }

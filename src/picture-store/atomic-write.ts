@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode } from '../lib/error-code.ts';
 import { makeDirectory } from '../lib/make-directory.ts';
-import { listed, removeIfAllowed } from './directories.ts';
 
 /** Tells this process's files from those of an earlier one with the same number: in a container all have the same. */
 const PROCESS_MARK = `${process.pid}-${randomBytes(6).toString('hex')}`;
@@ -81,5 +80,33 @@ function isRunning(processId: number): boolean {
   } catch (error) {
     // EPERM: it runs under another user.
     return hasErrorCode(error, 'EPERM');
+  }
+}
+
+/** The names in a directory; none when it is gone, or no directory. */
+export async function listed(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    throw error;
+  }
+}
+
+/** Removes a file that is of no use; on a disk that may only be read it stays, and its readers go on ignoring it. */
+export async function removeIfAllowed(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    if (!hasErrorCode(error, 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR')) throw error;
+  }
+}
+
+/** Removes a directory that nothing is in; one that others have just written to, or that may not be removed, stays. */
+export async function removeIfEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (!hasErrorCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EROFS', 'EACCES', 'EPERM')) throw error;
   }
 }

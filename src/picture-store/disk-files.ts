@@ -2,9 +2,8 @@ import { readFile, rm, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/error-code.ts';
-import { removeLeftovers, writeWhole } from './atomic-write.ts';
-import { listed, removeIfAllowed, removeIfEmpty } from './directories.ts';
-import { createFileIndex, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
+import { listed, removeIfAllowed, removeIfEmpty, removeLeftovers, writeWhole } from './atomic-write.ts';
+import { createFileIndex, createFileQuota, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
 import {
   channelDigestIn,
   channelDigestOf,
@@ -17,7 +16,6 @@ import {
   relativePathOf,
   shardOf,
 } from './file-names.ts';
-import { createFileQuota } from './file-quota.ts';
 import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
 import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
 

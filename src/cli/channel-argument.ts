@@ -1,5 +1,4 @@
-import { channelRefsOfName } from '../domain/channel-url.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
 import { UsageError } from './command-line.ts';
 
 /**

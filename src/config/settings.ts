@@ -1,5 +1,4 @@
-import { channelRefsOf } from '../domain/channel-url.ts';
-import { isChannelId } from '../domain/identifier.ts';
+import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
 import { readTracingSettings, type TracingSettings } from '../domain/tracing-settings.ts';

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { channelRefsOfName } from '../domain/channel-url.ts';
+import { channelRefsOfName } from '../domain/identifier.ts';
 import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findHandle } from './identifier.ts';
+import { channelRefsOf, findHandle } from './identifier.ts';
 
 describe('findHandle', () => {
   it.each(['ệ', '한', 'ǘ', '𝒜', 'é'])('takes 30 code points in whichever form they are written: %s', (letter) => {
@@ -12,5 +12,51 @@ describe('findHandle', () => {
 
   it('does not look at what is too long in any form', () => {
     expect(findHandle(`@e${'\u0301\u0316'.repeat(200_000)}`)).toBeUndefined();
+  });
+});
+
+const ID = 'UCPennantSample00000001A';
+const kindsAndKeys = (text: string) => channelRefsOf(text).map(({ kind, key }) => `${kind} ${key}`);
+
+describe('channelRefsOf', () => {
+  it.each([
+    [ID, `id ${ID}`],
+    [`  ${ID} `, `id ${ID}`],
+    ['@PennantSample', 'handle pennantsample'],
+    [`https://www.youtube.com/channel/${ID}`, `id ${ID}`],
+    [`https://www.youtube.com/channel/${ID}/videos?view=0`, `id ${ID}`],
+    ['http://m.youtube.com/@PennantSample/about', 'handle pennantsample'],
+    ['youtube.com/@PennantSample', 'handle pennantsample'],
+    ['WWW.YouTube.com/user/PennantSample', 'username pennantsample'],
+    ['https://www.youtube.com/@h%C3%B6henkamm', 'handle höhenkamm'],
+    [`https://banners.example/${ID}/avatar`, `id ${ID}`],
+    [`http://127.0.0.1:8080/api/banner/${ID}?type=tv`, `id ${ID}`],
+    [`http://127.0.0.1:8080/api/channel/${ID}`, `id ${ID}`],
+    ['http://127.0.0.1:8080/api/channel/PennantSample?type=handle', 'handle pennantsample'],
+    ['http://127.0.0.1:8080/api/channel/PennantSample?type=username', 'username pennantsample'],
+  ])('reads %s', (text, expected) => {
+    expect(kindsAndKeys(text)).toEqual([expected]);
+  });
+
+  it('tries a custom name as a handle before it tries it as a user name', () => {
+    expect(kindsAndKeys('https://www.youtube.com/c/Pennant')).toEqual(['handle pennant', 'username pennant']);
+  });
+
+  it.each([
+    '',
+    'pennant sample',
+    'pennantsample',
+    '@',
+    'UCtooShort',
+    'https://',
+    'https://www.youtube.com/',
+    'https://www.youtube.com/watch?v=abcdefghijk',
+    'https://www.youtube.com/channel/UCtooShort',
+    'https://www.youtube.com/@%zz',
+    'example.com/@pennantsample',
+    `ftp://www.youtube.com/channel/${ID}`,
+    'youtube.com',
+  ])('takes "%s" for a search text', (text) => {
+    expect(channelRefsOf(text)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createBannerService, type PictureRequest } from './banners.ts';
 import type { Original } from './originals.ts';

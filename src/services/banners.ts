@@ -1,5 +1,4 @@
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import type { Format } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';

@@ -1,6 +1,5 @@
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';

@@ -1,8 +1,6 @@
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
-import { channelRefsOf } from '../domain/channel-url.ts';
-import { AppError, isCouldNotTell } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
+import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline, withinMs } from '../lib/deadline.ts';
 import { createSharedWork } from '../lib/shared-work.ts';

@@ -7,9 +7,8 @@ import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
 import { OwnLimitError } from '../lib/http/own-limit.ts';
-import { SOLO_LEASE } from '../lib/lease.ts';
 import { createSources } from './registry.ts';
-import type { ChannelSource } from './source.ts';
+import { type ChannelSource, SOLO_LEASE } from './source.ts';
 
 /** Nobody listens there: a call that is let through fails at once. */
 const NOBODY = 'http://127.0.0.1:1';

@@ -1,14 +1,12 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
-import { channelRefsOf } from '../domain/channel-url.ts';
+import { channelRefsOf } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
-import type { KeptText } from '../lib/kept-text.ts';
-import type { Lease } from '../lib/lease.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
-import type { ChannelSource } from './source.ts';
+import type { ChannelSource, KeptText, Lease } from './source.ts';
 import { createCanary } from './youtube/canary.ts';
 import { type ClientVersionChange, createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';

@@ -80,3 +80,21 @@ export interface ChannelSource {
 
 /** A source that can say when a channel was created. */
 export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
+
+/** A task that only one instance of a fleet should do at a time. */
+export interface Lease {
+  /**
+   * @returns true where this instance may do the task now; nobody else may for `ttlMs`. Where the fleet cannot be asked
+   * every instance may: each then works alone.
+   */
+  tryAcquire(task: string, ttlMs: number): Promise<boolean>;
+}
+
+/** For an instance that shares nothing. */
+export const SOLO_LEASE: Lease = { tryAcquire: async () => true };
+
+/** One text that outlives the process; instances of a fleet share it. A broken store is a text that is not there. */
+export interface KeptText {
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+}

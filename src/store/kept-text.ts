@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { KeptText } from '../lib/kept-text.ts';
+import type { KeptText } from '../sources/source.ts';
 import { type KeptName, keptKey } from './keys.ts';
 import type { Store } from './store.ts';
 

@@ -1,5 +1,4 @@
-import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';

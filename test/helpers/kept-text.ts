@@ -1,4 +1,4 @@
-import type { KeptText } from '../../src/lib/kept-text.ts';
+import type { KeptText } from '../../src/sources/source.ts';
 
 /** A text in this process's memory, which several "instances" may share. */
 export function createMemoryText(initial?: string): KeptText & { text: string | undefined } {

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
-import { SOLO_LEASE } from '../../lib/lease.ts';
 import type { FieldFinding } from '../../sources/field-finding.ts';
-import type { LoadedChannel, SourceWithDates } from '../../sources/source.ts';
+import { type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';

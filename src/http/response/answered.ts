@@ -1,4 +1,4 @@
-import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
 import type { Failure } from './send.ts';
 
 /** An answer that was handed to the socket, for metrics and the log. */

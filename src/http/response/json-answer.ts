@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
 import { findUnchangedEtag } from './conditional.ts';
 import { type Answer, cacheControlOf, cacheStatusOf } from './send.ts';
 

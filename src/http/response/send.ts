@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
-import type { CacheOutcome } from '../../domain/cache-outcome.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { CacheOutcome, ErrorCode } from '../../domain/errors.ts';
 import type { Exchange } from '../request/context.ts';
 import type { Validators } from './conditional.ts';
 

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
 import { registerMetric, type Sample } from './register-metric.ts';
 
 /**

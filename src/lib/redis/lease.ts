@@ -1,4 +1,4 @@
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../../sources/source.ts';
 import { type RedisConnection, RedisUnavailable } from './connection.ts';
 
 /** One key per task, which expires by itself. */

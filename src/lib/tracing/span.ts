@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { CacheOutcome } from '../../domain/cache-outcome.ts';
-import { AppError, errorCodeOf, isCouldNotTell } from '../../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isCouldNotTell } from '../../domain/errors.ts';
 
 /** By OpenTelemetry's semantic conventions where they have a name; `pennant.…` otherwise. `undefined` is left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SearchHit } from '../../domain/channel.ts';
-import { channelRefsOf } from '../../domain/channel-url.ts';
-import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
+import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { openToLook } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { CatalogUnusableError, CatalogVersionError, explainingFailure, hasOwnTables, openExisting } from './schema.ts';

@@ -5,8 +5,8 @@ import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { channelRefsOf } from '../../domain/channel-url.ts';
-import { type Lease, SOLO_LEASE } from '../../lib/lease.ts';
+import { channelRefsOf } from '../../domain/identifier.ts';
+import { type Lease, SOLO_LEASE } from '../source.ts';
 import { createCanary } from './canary.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,11 +4,9 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
-import type { KeptText } from '../../lib/kept-text.ts';
-import type { Lease } from '../../lib/lease.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import type { ChannelSource, KeptText, Lease, LoadedChannel, LoadOptions } from '../source.ts';
 import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
 
 export interface CanaryOptions {

@@ -6,7 +6,7 @@ import { OWN_ANSWERS, readAnswers } from '../../../test/helpers/replay-answers.t
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { createHttpClient } from '../../lib/http/client.ts';
-import { type Lease, SOLO_LEASE } from '../../lib/lease.ts';
+import { type Lease, SOLO_LEASE } from '../source.ts';
 import { BUILT_IN_CLIENT_VERSION, type ClientVersionChange, createClientVersions } from './client-version.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';

@@ -1,9 +1,8 @@
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import type { KeptText } from '../../lib/kept-text.ts';
-import type { Lease } from '../../lib/lease.ts';
 import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
+import type { KeptText, Lease } from '../source.ts';
 import { CLIENT_VERSION, type Lookup, lookUpClientVersion } from './client-version-lookup.ts';
 
 /** Accepted in 2026-11. YouTube refuses a version with HTTP 400 when it is about a year and a half old. */

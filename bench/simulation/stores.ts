@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { FileStore } from '../../src/picture-store/files.ts';
+import type { FileStore } from '../../src/picture-store/disk-files.ts';
 import type { SharedPictures } from '../../src/picture-store/shared-pictures.ts';
 import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-policy.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';

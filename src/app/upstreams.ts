@@ -15,8 +15,8 @@ import { createRedisLease } from '../lib/redis/lease.ts';
 import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
-import { type ChannelSource, SOLO_LEASE } from '../sources/source.ts';
-import { createKeptText } from '../store/kept-text.ts';
+import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
+import { type KeptName, keptKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { PartStates } from './component-health.ts';
 
@@ -165,5 +165,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
     },
+  };
+}
+
+const FOR_GOOD_MS = 100 * 365 * 86_400_000;
+
+/** A text in the store: its failures are the store's to report. */
+function createKeptText(store: Store, clock: Clock, name: KeptName): KeptText {
+  return {
+    async read() {
+      return (await store.get(keptKey(name)))?.value;
+    },
+    write: (text) => store.set(keptKey(name), { value: text, storedAtMs: clock.now() }, FOR_GOOD_MS),
   };
 }

@@ -2,12 +2,15 @@ import { readFile, rm, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/error-code.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import type { Change } from '../store/changes.ts';
 import { listed, removeIfAllowed, removeIfEmpty, removeLeftovers, writeWhole } from './atomic-write.ts';
 import { createFileIndex, createFileQuota, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
 import {
   channelDigestIn,
   channelDigestOf,
   digestOf,
+  type FileClass,
   type FileName,
   fileBytesOf,
   fileNameOf,
@@ -17,7 +20,35 @@ import {
   shardOf,
 } from './file-names.ts';
 import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
-import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
+
+/** `bytes` is what the files and their directories take on the disk. */
+export interface FileStoreStats extends HolderStats {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  /** Of `bytes`, without the directories. */
+  readonly plainBytes: number;
+  readonly customBytes: number;
+}
+
+export interface ErasedFiles {
+  readonly files: number;
+  /** That they took on the disk. */
+  readonly bytes: number;
+}
+
+/** Picture bytes on disk, under a quota. Never returns a cut, empty or foreign file. */
+export interface FileStore {
+  get(key: string): Promise<Buffer | undefined>;
+  /** The file's path when it is stored, for a process that reads it itself; undefined otherwise. */
+  findPath(key: string): Promise<string | undefined>;
+  set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
+  /** Removes every file that the change concerns, whoever wrote it. Rejects when one cannot be removed. */
+  erase(change: Change): Promise<ErasedFiles>;
+  stats(): FileStoreStats;
+  close(): Promise<void>;
+}
 
 export type DiskFileStoreEvent =
   /** The files of earlier runs are known and counted. */

@@ -4,8 +4,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { changeOfChannels, EVERYTHING } from '../store/changes.ts';
-import { createDiskFileStore } from './disk-files.ts';
-import type { FileStore } from './files.ts';
+import { createDiskFileStore, type FileStore } from './disk-files.ts';
 
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const PICTURE = Buffer.alloc(1_000, 'picture');

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createFileIndex, type IndexedFile, indexedFile } from './file-index.ts';
-import { type FileName, parseFileName } from './file-names.ts';
-import type { FileClass } from './files.ts';
+import { type FileClass, type FileName, parseFileName } from './file-names.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,14 @@
 import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/bucketed-lists.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import { createShardedMap } from '../lib/sharded-map.ts';
-import { directoryBytesOf, type FileName, fileBytesOf, SHARD_COUNT, shardNumberOf } from './file-names.ts';
-import type { FileClass } from './files.ts';
+import {
+  directoryBytesOf,
+  type FileClass,
+  type FileName,
+  fileBytesOf,
+  SHARD_COUNT,
+  shardNumberOf,
+} from './file-names.ts';
 
 /** Small integers and one short text: some 190 bytes of memory for each file (the test measures it). */
 export interface IndexedFile extends FileName, Ranked<IndexedFile> {

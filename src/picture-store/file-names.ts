@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { channelOfPicture, isOriginalBytes } from '../store/keys.ts';
-import type { FileClass } from './files.ts';
+
+/** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
+export type FileClass = 'plain' | 'custom';
 
 /**
  * What a stored file's name says. The file itself is the plain picture, so that any program can read it; a file whose

@@ -5,8 +5,7 @@ import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { asWork } from '../lib/request-context.ts';
 import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
-import { createDiskFileStore } from './disk-files.ts';
-import type { FileStore } from './files.ts';
+import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { createPictureCache, type PictureCache } from './pictures.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 

@@ -4,7 +4,8 @@ import type { HolderStats } from '../lib/holders.ts';
 import { asWork, changeBeforeWork } from '../lib/request-context.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import { createMemoryTier, type MemoryTier } from '../store/memory-tier.ts';
-import type { ErasedFiles, FileClass, FileStore, FileStoreStats } from './files.ts';
+import type { ErasedFiles, FileStore, FileStoreStats } from './disk-files.ts';
+import type { FileClass } from './file-names.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 
 export interface PictureCacheOptions {

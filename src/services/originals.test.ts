@@ -4,7 +4,7 @@ import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import type { FileClass } from '../picture-store/files.ts';
+import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';

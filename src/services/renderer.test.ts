@@ -4,7 +4,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
 import type { EndReason } from '../images/encoder/pool.ts';
-import type { FileClass } from '../picture-store/files.ts';
+import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Store, StoredEntry } from '../store/store.ts';

@@ -11,7 +11,7 @@ import type { HolderStats } from '../lib/holders.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing/span.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
-import type { FileClass } from '../picture-store/files.ts';
+import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { type Changes, concernsPicture } from '../store/changes.ts';
 import {

@@ -1,10 +1,9 @@
-import type { Lease } from '../../sources/source.ts';
 import { type RedisConnection, RedisUnavailable } from './connection.ts';
 
-/** One key per task, which expires by itself. */
-export function createRedisLease({ connection }: { readonly connection: RedisConnection }): Lease {
+/** A lease (`sources/source.ts`) of all instances: one key per task, which expires by itself. */
+export function createRedisLease({ connection }: { readonly connection: RedisConnection }) {
   return {
-    async tryAcquire(task, ttlMs) {
+    async tryAcquire(task: string, ttlMs: number): Promise<boolean> {
       try {
         const key = `pennant:lease1:${task}`;
         const set = await connection.run((redis) => redis.set(key, '', { condition: 'NX', PX: ttlMs }));

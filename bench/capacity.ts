@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { createLogger } from '../src/lib/logger.ts';
-import { LIFETIMES } from '../src/services/cache-policy.ts';
+import { CACHE_POLICY } from '../src/services/cache-policy.ts';
 import { createManualClock } from '../test/helpers/clock.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
@@ -67,7 +67,7 @@ async function measureCalls(): Promise<Row[]> {
   try {
     await ask('a record, first time', `/api/channel/${CHANNEL}`);
     await ask('a record, again', `/api/channel/${CHANNEL}`);
-    clock.advance(LIFETIMES.records.freshMs + 1);
+    clock.advance(CACHE_POLICY.records.freshMs + 1);
     await ask('a record, an hour later', `/api/channel/${CHANNEL}`);
     await ask('a handle of a known channel', `/api/channel/${HANDLE}?type=handle`);
     await ask('a banner, first time', `/${CHANNEL}/tv.avif`);

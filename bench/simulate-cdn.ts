@@ -2,7 +2,7 @@
  * What is left for the service behind a CDN, and how many channels it gets to know, by formulas instead of played
  * requests: `npx node bench/simulate-cdn.ts`. What caches push out for want of room is not in them.
  */
-import { LIFETIMES } from '../src/services/cache-policy.ts';
+import { CACHE_POLICY } from '../src/services/cache-policy.ts';
 import { formatColumns } from './report.ts';
 import { distinctChannels } from './simulation/growth.ts';
 import { PICTURES } from './simulation/traffic.ts';
@@ -13,8 +13,8 @@ const PICTURE_SHARE = 0.7;
 const EXPONENTS = [0.8, 1, 1.2];
 /** `max-age` of pictures and, at most, of records: as long as a CDN keeps them. */
 const PICTURE_SECONDS = 86_400;
-const RECORD_SECONDS = LIFETIMES.records.freshMs / 1000;
-const ORIGINAL_SECONDS = LIFETIMES.originals.freshMs / 1000;
+const RECORD_SECONDS = CACHE_POLICY.records.freshMs / 1000;
+const ORIGINAL_SECONDS = CACHE_POLICY.originals.freshMs / 1000;
 
 /** What passes a cache that keeps each answer so long: of independent requests at this rate, one after each time. */
 function passed(rate: number, keptSeconds: number): number {
@@ -61,7 +61,7 @@ const rows = EXPONENTS.flatMap((exponent) =>
 const headings = ['exponent', 'requests/s', 'CDN hits %', 'pictures/s', 'records/s', 'record loads/s', 'downloads/s'];
 console.log(`Behind a CDN:\n\n${formatColumns([headings, ...rows])}\n`);
 
-const weekSeconds = LIFETIMES.records.staleMs / 1000;
+const weekSeconds = CACHE_POLICY.records.staleMs / 1000;
 const growth = [10, 100, 1_000, 10_000].map((rate) => {
   const known = EXPONENTS.map((exponent) => distinctChannels({ count: CHANNELS, exponent }, rate * weekSeconds));
   return [`${rate}`, ...known.map((count) => `${(count / 1e6).toFixed(2)} million`)];

@@ -5,7 +5,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { LIFETIMES } from '../src/services/cache-policy.ts';
+import { CACHE_POLICY } from '../src/services/cache-policy.ts';
 import { formatColumns } from './report.ts';
 import { drawPlot, type Line, type PlotOptions } from './simulation/plot.ts';
 import { type Figures, type Scenario, simulate } from './simulation/simulate.ts';
@@ -30,7 +30,7 @@ const BASE: Scenario = {
   diskBytes: 2 * GIB,
   redisPictureBytes: GIB,
   requestsPerSecond: 100,
-  warmUpSeconds: LIFETIMES.records.freshMs / 1000,
+  warmUpSeconds: CACHE_POLICY.records.freshMs / 1000,
   measuredSeconds: 600,
 };
 

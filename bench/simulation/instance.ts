@@ -5,10 +5,9 @@ import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/dom
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createPictureCache } from '../../src/picture-store/pictures.ts';
-import { LIFETIMES, MEMORY_SHARES } from '../../src/services/cache-policy.ts';
-import { type ChannelEntry, createChannelService } from '../../src/services/channels.ts';
+import { CACHE_POLICY, type ChannelEntry, PICTURE_MEMORY_SHARE } from '../../src/services/cache-policy.ts';
+import { createChannelService } from '../../src/services/channels.ts';
 import type { Original } from '../../src/services/originals.ts';
-import { STORED_VALUES } from '../../src/services/stored-values.ts';
 import { createChanges } from '../../src/store/changes.ts';
 import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/store/keys.ts';
 import { createReadThrough } from '../../src/store/read-through.ts';
@@ -60,24 +59,22 @@ const BYTES = Buffer.alloc(256 * 1024);
  */
 export function createSimulatedInstance(options: InstanceOptions): SimulatedInstance {
   const { clock, store, files, sharedPictures, memoryBytes, counts } = options;
-  const memoryFor = (part: keyof typeof MEMORY_SHARES) => Math.floor(memoryBytes * MEMORY_SHARES[part]);
+  const memoryFor = (kind: keyof typeof CACHE_POLICY) => Math.floor(memoryBytes * CACHE_POLICY[kind].memoryShare);
   const changes = createChanges();
   const records = createReadThrough<ChannelEntry>({
     store,
     clock,
-    ...LIFETIMES.records,
+    ...CACHE_POLICY.records,
     changes,
     channelIdsOf: () => [],
-    isValue: STORED_VALUES.records,
     maxMemoryBytes: memoryFor('records'),
   });
   const originals = createReadThrough<Original>({
     store,
     clock,
-    ...LIFETIMES.originals,
+    ...CACHE_POLICY.originals,
     changes,
     channelIdsOf: () => [],
-    isValue: STORED_VALUES.originals,
     maxMemoryBytes: memoryFor('originals'),
   });
   const channels = createChannelService({
@@ -93,10 +90,9 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     names: createReadThrough<string>({
       store,
       clock,
-      ...LIFETIMES.names,
+      ...CACHE_POLICY.names,
       changes,
       channelIdsOf: () => [],
-      isValue: STORED_VALUES.names,
       maxMemoryBytes: memoryFor('names'),
     }),
     publishedTimes: { complete: (channel) => Promise.resolve(channel) },
@@ -107,7 +103,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     files,
     changes,
     ...(sharedPictures && { shared: sharedPictures }),
-    maxMemoryBytes: memoryFor('pictures'),
+    maxMemoryBytes: Math.floor(memoryBytes * PICTURE_MEMORY_SHARE),
     onStateChange({ error }) {
       throw error;
     },

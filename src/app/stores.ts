@@ -9,15 +9,19 @@ import type { TroubleLog } from '../lib/trouble-log.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
 import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
-import { LIFETIMES, MEMORY_SHARES, SHARED_PICTURE_MAX_BYTES, STORE_MAX_BYTES } from '../services/cache-policy.ts';
-import type { ChannelEntry } from '../services/channels.ts';
+import {
+  CACHE_POLICY,
+  type ChannelEntry,
+  PICTURE_MEMORY_SHARE,
+  SHARED_PICTURE_MAX_BYTES,
+  STORE_MAX_BYTES,
+} from '../services/cache-policy.ts';
 import type { Original } from '../services/originals.ts';
-import { CHANNEL_IDS_OF, STORED_VALUES } from '../services/stored-values.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { cachePaths } from '../store/cache-paths.ts';
 import { type Changes, createChanges } from '../store/changes.ts';
 import { createGuardedStore } from '../store/fail-soft.ts';
-import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
+import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { createRedisStore } from '../store/redis.ts';
 import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
 import { createSqliteStore } from '../store/sqlite.ts';
@@ -61,7 +65,7 @@ export interface Stores {
 
 /** Of V8's heap, for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
-const HEAP_SHARES = 1 - MEMORY_SHARES.pictures;
+const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
 const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
@@ -127,7 +131,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
       },
     }),
     ...(sharedPictures && { shared: sharedPictures }),
-    maxMemoryBytes: shareOf('pictures'),
+    maxMemoryBytes: Math.floor(config.memoryCacheBytes * PICTURE_MEMORY_SHARE),
     onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
   });
 
@@ -146,27 +150,23 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     troubles.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });
   }
 
-  function shareOf(part: keyof typeof MEMORY_SHARES): number {
-    const shareBytes = Math.floor(config.memoryCacheBytes * MEMORY_SHARES[part]);
-    if (part === 'pictures') return shareBytes;
-    // Pictures are kept outside of the heap that V8 collects; all others are in it, and it has a limit of its own.
-    return Math.min(shareBytes, Math.floor((MAX_HEAP_SHARE * heapLimitBytes() * MEMORY_SHARES[part]) / HEAP_SHARES));
+  /** Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it. */
+  function maxMemoryBytesOf(kind: keyof typeof CACHE_POLICY): number {
+    const share = CACHE_POLICY[kind].memoryShare;
+    const heapBytes = (MAX_HEAP_SHARE * heapLimitBytes() * share) / VALUES_MEMORY_SHARE;
+    return Math.floor(Math.min(config.memoryCacheBytes * share, heapBytes));
   }
 
-  function readThrough<V>(
-    kind: keyof typeof LIFETIMES,
-    isValue: ReadThroughOptions<V>['isValue'],
-    channelIdsOf: (value: V) => readonly string[],
-  ): ReadThrough<V> {
-    const rules = { ...LIFETIMES[kind], isValue, onRefused, channelIdsOf };
-    return createReadThrough<V>({ name: kind, store, changes, clock, ...rules, maxMemoryBytes: shareOf(kind) });
+  function optionsOf<Kind extends keyof typeof CACHE_POLICY>(kind: Kind) {
+    const maxMemoryBytes = maxMemoryBytesOf(kind);
+    return { ...CACHE_POLICY[kind], name: kind, store, changes, clock, onRefused, maxMemoryBytes };
   }
 
   const caches = {
-    records: readThrough<ChannelEntry>('records', STORED_VALUES.records, CHANNEL_IDS_OF.records),
-    names: readThrough<string>('names', STORED_VALUES.names, CHANNEL_IDS_OF.names),
-    searches: readThrough<FoundChannels>('searches', STORED_VALUES.searches, CHANNEL_IDS_OF.searches),
-    originals: readThrough<Original>('originals', STORED_VALUES.originals, CHANNEL_IDS_OF.originals),
+    records: createReadThrough<ChannelEntry>(optionsOf('records')),
+    names: createReadThrough<string>(optionsOf('names')),
+    searches: createReadThrough<FoundChannels>(optionsOf('searches')),
+    originals: createReadThrough<Original>(optionsOf('originals')),
   };
 
   holders.add('pictures on disk', () => pictures.stats().disk);

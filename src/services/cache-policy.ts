@@ -1,22 +1,167 @@
+import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { FORMATS } from '../domain/formats.ts';
+import { isChannelId } from '../domain/identifier.ts';
+import { MAX_ORIGINAL_PIXELS } from '../images/encode-settings.ts';
+import {
+  type Check,
+  either,
+  fields,
+  listOf,
+  mapOf,
+  nullOr,
+  numberIn,
+  oneOf,
+  optional,
+  text,
+  trueOrFalse,
+} from '../lib/shape.ts';
+import type { FoundChannels } from '../sources/search-all.ts';
+import { channelKey } from '../store/keys.ts';
+import type { Original } from './originals.ts';
+
+/** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
+export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
+
+export interface ChannelRecord {
+  readonly channel: Channel;
+  readonly isComplete: boolean;
+  /** Of a record that is not complete: how to ask for what is missing alone. */
+  readonly rest?: ChannelRest | undefined;
+}
+
+interface ChannelRest {
+  readonly missing: readonly (keyof Channel)[];
+  /** As the sources say. */
+  readonly place: string;
+  /** When everything else was loaded; wall clock. */
+  readonly loadedAtMs: number;
+}
+
+const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
+const NOT_EMPTY = text(/./s);
+const COUNT = nullOr(text(/^\d{1,30}$/));
+const OPTIONAL_TEXT = nullOr(text());
+const LINK = fields<ChannelLink>({ title: text(), url: isWebUrl });
+
+const ORIGINAL_REF: Check<OriginalRef> = either(
+  fields<Extract<OriginalRef, { kind: 'remote' }>>({
+    kind: oneOf(['remote']),
+    key: NOT_EMPTY,
+    urls: listOf(text(/^https:\/\//)),
+  }),
+  fields<Extract<OriginalRef, { kind: 'catalog-file' }>>({
+    kind: oneOf(['catalog-file']),
+    key: NOT_EMPTY,
+    // No path: it is joined to the folder of the catalog's pictures.
+    fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
+  }),
+);
+
+const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]> } = {
+  channelId: CHANNEL_ID,
+  title: NOT_EMPTY,
+  description: OPTIONAL_TEXT,
+  customUrl: nullOr(text(/^@/)),
+  publishedAt: nullOr(isPublishedAt),
+  country: nullOr(text(/^[A-Z]{2}$/)),
+  subscriberCount: COUNT,
+  viewCount: COUNT,
+  videoCount: COUNT,
+  links: nullOr(listOf(LINK)),
+  banner: nullOr(ORIGINAL_REF),
+  avatar: nullOr(ORIGINAL_REF),
+};
+const CHANNEL = fields<Channel>(CHANNEL_FIELDS);
+
+const CHANNEL_REST = fields<ChannelRest>({
+  missing: listOf(oneOf(Object.keys(CHANNEL_FIELDS) as (keyof Channel)[])),
+  place: NOT_EMPTY,
+  loadedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+});
+
+const CHANNEL_ENTRY: Check<ChannelEntry> = either(
+  fields<Extract<ChannelEntry, { channel: Channel }>>({
+    channel: CHANNEL,
+    isComplete: trueOrFalse,
+    rest: optional(CHANNEL_REST),
+  }),
+  fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
+);
+
+const PICTURE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
+
+const SEARCH_HIT = fields<SearchHit>({
+  channelId: CHANNEL_ID,
+  title: text(),
+  description: OPTIONAL_TEXT,
+  customUrl: OPTIONAL_TEXT,
+  subscriberCount: COUNT,
+  videoCount: COUNT,
+  banner: PICTURE_PRESENCE,
+  avatar: PICTURE_PRESENCE,
+});
+
+const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
+
+const ORIGINAL = fields<Original>({
+  refKey: NOT_EMPTY,
+  digest: text(/^[0-9a-f]{32}$/),
+  firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+  // A PNG may have all of its pixels in one row.
+  width: numberIn(1, MAX_ORIGINAL_PIXELS),
+  height: numberIn(1, MAX_ORIGINAL_PIXELS),
+  format: oneOf([...FORMATS, 'gif']),
+  hasAlpha: trueOrFalse,
+  isWebReady: trueOrFalse,
+});
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const LAST_GOOD_MS = 7 * DAY_MS;
 
-/** How long each kind of value is fresh, and may be served after it was loaded when the sources fail. */
-export const LIFETIMES = {
-  records: { freshMs: HOUR_MS, staleMs: LAST_GOOD_MS },
-  names: { freshMs: HOUR_MS, staleMs: LAST_GOOD_MS },
-  // An old list lacks what is new: each request asks again, and the sources' breakers see to it that few calls go out.
-  searches: { freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0 },
-  originals: { freshMs: DAY_MS, staleMs: LAST_GOOD_MS },
+/**
+ * For each kind of value: how long it is fresh, and how long it may be served after it was loaded when the sources fail;
+ * its share of the memory for cached values; what a stored value must look like; the channels that a value names, with
+ * which it is purged (for an original, its key names the channel).
+ *
+ * Stored values are checked because a store can be damaged, and whoever can write to Redis can write anything.
+ */
+export const CACHE_POLICY = {
+  records: {
+    ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.2 },
+    isValue: (value: unknown, key: string): value is ChannelEntry =>
+      // A record of another channel under this key would be served in its place.
+      CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
+    channelIdsOf: (entry: ChannelEntry) => ['movedTo' in entry ? entry.movedTo : entry.channel.channelId],
+  },
+  names: {
+    ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    isValue: CHANNEL_ID,
+    channelIdsOf: (channelId: string) => [channelId],
+  },
+  searches: {
+    // A stale list lacks new channels: each request tries a load again, and the breakers limit the calls.
+    ...{ freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
+    isValue: FOUND_CHANNELS,
+    channelIdsOf: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),
+  },
+  originals: {
+    ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    isValue: ORIGINAL,
+    channelIdsOf: () => [],
+  },
 } as const;
 
-/** Shares of the memory tier. */
-export const MEMORY_SHARES = { records: 0.2, names: 0.05, searches: 0.1, originals: 0.05, pictures: 0.6 } as const;
+/** Share of encoded pictures and originals in the memory for cached values. */
+export const PICTURE_MEMORY_SHARE = 0.6;
 
 /** Of `cache.db`. */
 export const STORE_MAX_BYTES = 512 * 2 ** 20;
 
-/** Of pictures that instances share (measured: docs/redis.md). */
+/** Of one picture that instances share (measured: docs/redis.md). */
 export const SHARED_PICTURE_MAX_BYTES = 256 * 2 ** 10;
+
+function isWebUrl(value: unknown): value is string {
+  return typeof value === 'string' && ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
+}

@@ -7,9 +7,8 @@ import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
-import { LIFETIMES } from './cache-policy.ts';
-import { type ChannelEntry, type ChannelService, createChannelService } from './channels.ts';
-import { CHANNEL_IDS_OF, STORED_VALUES } from './stored-values.ts';
+import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
+import { type ChannelService, createChannelService } from './channels.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -57,18 +56,14 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
       getRest: () => Promise.reject(new Error('is not asked for')),
     },
     records: createReadThrough<ChannelEntry>({
-      ...LIFETIMES.records,
-      isValue: STORED_VALUES.records,
-      channelIdsOf: CHANNEL_IDS_OF.records,
+      ...CACHE_POLICY.records,
       changes: createChanges(),
       store,
       clock,
       maxMemoryBytes: 1_000_000,
     }),
     names: createReadThrough<string>({
-      ...LIFETIMES.names,
-      isValue: STORED_VALUES.names,
-      channelIdsOf: CHANNEL_IDS_OF.names,
+      ...CACHE_POLICY.names,
       changes: createChanges(),
       store,
       clock,

@@ -5,26 +5,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import { LIFETIMES } from './cache-policy.ts';
+import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
 import type { PublishedTimes } from './exact-publish-dates.ts';
-
-/** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
-export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
-
-interface ChannelRecord {
-  readonly channel: Channel;
-  readonly isComplete: boolean;
-  /** Of a record that is not complete: how to ask for what is missing alone. */
-  readonly rest?: ChannelRest | undefined;
-}
-
-export interface ChannelRest {
-  readonly missing: readonly (keyof Channel)[];
-  /** As the sources say. */
-  readonly place: string;
-  /** When everything else was loaded; wall clock. */
-  readonly loadedAtMs: number;
-}
 
 export interface ChannelAnswer {
   readonly channel: Channel;
@@ -60,7 +42,7 @@ export interface ChannelServiceOptions {
 }
 
 const REFRESH_WAIT_MS = 3_000;
-const FRESH_MS = LIFETIMES.records.freshMs;
+const FRESH_MS = CACHE_POLICY.records.freshMs;
 const INCOMPLETE_FRESH_MS = 60_000;
 /** A channel that moved to one that moved again, and no further: upstream could send us round in a circle. */
 const MAX_MOVES = 3;

@@ -9,8 +9,8 @@ import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
+import { CACHE_POLICY } from './cache-policy.ts';
 import { createOriginals, type Original, type Originals } from './originals.ts';
-import { STORED_VALUES } from './stored-values.ts';
 
 const HOUR_MS = 3_600_000;
 const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
@@ -70,7 +70,7 @@ function start(): void {
     } as unknown as PictureCache,
     cache: createReadThrough<Original>({
       store,
-      isValue: STORED_VALUES.originals,
+      isValue: CACHE_POLICY.originals.isValue,
       channelIdsOf: () => [],
       changes: createChanges(),
       clock,

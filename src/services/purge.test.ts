@@ -6,11 +6,10 @@ import type { FoundChannels } from '../sources/search-all.ts';
 import { type Announced, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
-import type { ChannelEntry } from './channels.ts';
+import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import type { Original } from './originals.ts';
 import { createPurge, type Purge, type Removed } from './purge.ts';
 import { createRemovals } from './removals.ts';
-import { CHANNEL_IDS_OF } from './stored-values.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
@@ -52,10 +51,10 @@ let purge: Purge;
 beforeEach(async () => {
   changes = createChanges();
   caches = {
-    records: inMemory(CHANNEL_IDS_OF.records),
-    names: inMemory(CHANNEL_IDS_OF.names),
-    searches: inMemory(CHANNEL_IDS_OF.searches),
-    originals: inMemory(CHANNEL_IDS_OF.originals),
+    records: inMemory(CACHE_POLICY.records.channelIdsOf),
+    names: inMemory(CACHE_POLICY.names.channelIdsOf),
+    searches: inMemory(CACHE_POLICY.searches.channelIdsOf),
+    originals: inMemory(CACHE_POLICY.originals.channelIdsOf),
   };
   erased = [];
   function part(name: string, removed: Partial<Removed>) {

@@ -2,7 +2,7 @@ import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import { type Announced, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
-import type { ChannelEntry } from './channels.ts';
+import type { ChannelEntry } from './cache-policy.ts';
 import type { Removals } from './removals.ts';
 
 /** What a part has removed. */

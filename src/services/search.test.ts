@@ -6,9 +6,8 @@ import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { StoredEntry } from '../store/store.ts';
-import { LIFETIMES } from './cache-policy.ts';
+import { CACHE_POLICY } from './cache-policy.ts';
 import { createSearchService } from './search.ts';
-import { STORED_VALUES } from './stored-values.ts';
 
 const BLOCKED = 'UCblocked000000000000000';
 
@@ -50,11 +49,9 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
       isBlocked: (channelId) => blocked.has(channelId),
     },
     cache: createReadThrough<FoundChannels>({
-      isValue: STORED_VALUES.searches,
-      channelIdsOf: () => [],
       changes: createChanges(),
       clock,
-      ...LIFETIMES.searches,
+      ...CACHE_POLICY.searches,
       maxMemoryBytes: 1_000_000,
       store: {
         get: async (key) => stored.get(key),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isCouldNotTell } from '../../src/domain/errors.ts';
 import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
-import { STORED_VALUES } from '../../src/services/stored-values.ts';
+import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey } from '../../src/store/keys.ts';
 import { answeringLate } from '../helpers/late-source.ts';
@@ -203,7 +203,7 @@ export function expectWellFormedChannel(channel: Channel): void {
     if (original !== null) expect(original.key).not.toBe('');
   }
   const key = channelKey(channel.channelId);
-  expect(STORED_VALUES.records({ channel, isComplete: true }, key), 'the stored record is used').toBe(true);
+  expect(CACHE_POLICY.records.isValue({ channel, isComplete: true }, key), 'the stored record is used').toBe(true);
 }
 
 function expectWellFormedHit(hit: SearchHit): void {

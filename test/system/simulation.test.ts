@@ -5,7 +5,7 @@ import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
 import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
 import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
-import { LIFETIMES } from '../../src/services/cache-policy.ts';
+import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
@@ -16,7 +16,7 @@ import { createManualClock } from '../helpers/clock.ts';
  */
 
 const MIB = 2 ** 20;
-const HOUR_SECONDS = LIFETIMES.records.freshMs / 1000;
+const HOUR_SECONDS = CACHE_POLICY.records.freshMs / 1000;
 const MAX_DIFFERENCE = 0.02;
 
 const SMALL: Scenario = {

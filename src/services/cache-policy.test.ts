@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { channelKey } from '../store/keys.ts';
+import { CACHE_POLICY } from './cache-policy.ts';
 import type { Original } from './originals.ts';
-import { STORED_VALUES } from './stored-values.ts';
 
 const ID = 'UCsome_________________A';
 const CHANNEL: Channel = {
@@ -30,7 +30,7 @@ const ORIGINAL: Original = {
 const NOTHING_KNOWN = Object.fromEntries(Object.keys(CHANNEL).map((field) => [field, null]));
 
 describe('a stored record', () => {
-  const fits = (value: unknown) => STORED_VALUES.records(value, channelKey(ID));
+  const fits = (value: unknown) => CACHE_POLICY.records.isValue(value, channelKey(ID));
   const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true });
 
   test('is used with every field known, and with none but ID and title', () => {
@@ -60,24 +60,24 @@ describe('a stored record', () => {
 });
 
 test('a stored name is used when it is a channel ID', () => {
-  expect([ID, 'undefined', '', null, { channelId: ID }].map((value) => STORED_VALUES.names(value))).toEqual([
+  expect([ID, 'undefined', '', null, { channelId: ID }].map((value) => CACHE_POLICY.names.isValue(value))).toEqual([
     ...[true, false, false, false, false],
   ]);
 });
 
 test('stored search results are used when every hit fits', () => {
-  const fits = (hits: unknown, next: unknown = { youtube: 'token' }) => STORED_VALUES.searches({ hits, next });
+  const fits = (hits: unknown, next: unknown = { youtube: 'token' }) => CACHE_POLICY.searches.isValue({ hits, next });
   expect([fits([]), fits([HIT, HIT]), fits([], {})]).toEqual([true, true, true]);
   const wrong = [null, {}, [null], [HIT, { ...HIT, channelId: 'x' }], [{ ...HIT, banner: true }]];
   expect(wrong.map((hits) => fits(hits))).toEqual(wrong.map(() => false));
-  expect([fits([], null), fits([], []), fits([], { youtube: 1 }), STORED_VALUES.searches([HIT])]).toEqual([
+  expect([fits([], null), fits([], []), fits([], { youtube: 1 }), CACHE_POLICY.searches.isValue([HIT])]).toEqual([
     ...[false, false, false, false],
   ]);
 });
 
 test('stored facts about an original are used when they can be true', () => {
-  expect(STORED_VALUES.originals(ORIGINAL)).toBe(true);
-  expect(STORED_VALUES.originals({ ...ORIGINAL, width: 100_000, height: 400 })).toBe(true);
+  expect(CACHE_POLICY.originals.isValue(ORIGINAL)).toBe(true);
+  expect(CACHE_POLICY.originals.isValue({ ...ORIGINAL, width: 100_000, height: 400 })).toBe(true);
   for (const wrong of [
     { digest: '../x' },
     { width: 0 },
@@ -85,6 +85,6 @@ test('stored facts about an original are used when they can be true', () => {
     { format: 'svg' },
     { firstStoredAtMs: null },
   ]) {
-    expect(STORED_VALUES.originals({ ...ORIGINAL, ...wrong })).toBe(false);
+    expect(CACHE_POLICY.originals.isValue({ ...ORIGINAL, ...wrong })).toBe(false);
   }
 });

@@ -1,11 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OriginalRef } from '../../domain/channel.ts';
-import { buildAboutToken } from '../../sources/youtube/about-token.ts';
+import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
 import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
 import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/youtube/json.ts';
-import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/known-names.ts';
+import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
 import { UsageError } from '../command-line.ts';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
-import { type FieldFinding, type FieldState, isDrift } from '../../sources/field-finding.ts';
+import { type FieldFinding, type FieldState, isDrift } from '../../sources/source.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './recorded-calls.ts';
 

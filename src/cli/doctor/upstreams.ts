@@ -1,14 +1,13 @@
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
-import type { FieldFinding } from '../../sources/field-finding.ts';
-import { type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
+import { type FieldFinding, type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
 import { createYoutubeDataApiSource } from '../../sources/youtube-data-api/client.ts';
-import { inspectChannelList } from '../../sources/youtube-data-api/inspect.ts';
+import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
 import { type RecordedCall, recordCalls } from './recorded-calls.ts';
 
 /** An address of an upstream; one that is not public is the operator's own. */

@@ -26,7 +26,7 @@ import { traced } from '../lib/tracing/span.ts';
 import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
-import { createLimitLookup } from '../rate-limit/overrides.ts';
+import { createLimitLookup } from '../rate-limit/limiter.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 import { createBannerService } from '../services/banners.ts';
 import { createChannelService } from '../services/channels.ts';

@@ -98,7 +98,7 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
 /** Names that only ever mean this machine. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-export interface HostGuard {
+interface HostGuard {
   /** Whether the name in `Host` is one that the operator gave to this listener. */
   isAllowed(host: string | undefined): boolean;
   /**
@@ -109,7 +109,7 @@ export interface HostGuard {
 }
 
 /** Decides by `Host` who may talk to the private listener: a name that was rebound to it is not among the names. */
-export function createHostGuard({ allowedHosts }: { readonly allowedHosts: readonly string[] }): HostGuard {
+function createHostGuard({ allowedHosts }: { readonly allowedHosts: readonly string[] }): HostGuard {
   const allowed = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   return {
     isAllowed: (host) => allowed.has(nameIn(host)),

@@ -10,7 +10,7 @@ const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
  * that is sent as it is could carry a page, a script or the place where it was taken.
  *
  * Only two kinds of file can be checked to the last byte at a reasonable price: baseline JPEG (`bare-jpeg.ts`) and PNG in
- * true colour (`bare-png.ts`). All others are re-encoded. WebP and AVIF have room inside their compressed data that only
+ * true colour. All others are re-encoded. WebP and AVIF have room inside their compressed data that only
  * a complete decoder could tell from picture data, and AVIF boxes carry names and unreferenced items. GIF is never sent.
  */
 export async function isBarePicture(format: SourceFormat, bytes: Buffer): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function isBarePicture(format: SourceFormat, bytes: Buffer): Promis
  *
  * PNG specification (W3C, third edition), sections 5, 7 and 11.
  */
-export async function isBarePng(bytes: Buffer): Promise<boolean> {
+async function isBarePng(bytes: Buffer): Promise<boolean> {
   const chunks = readChunks(bytes);
   const [header, ...rest] = chunks ?? [];
   if (header === undefined || rest.pop()?.type !== 'IEND') return false;

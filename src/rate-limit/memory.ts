@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
-import { FIELD_COUNT, createRecords, NONE, createClientRanks } from './records.ts';
 import { createClientIndex } from './client-index.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
+import { createClientRanks, createRecords, FIELD_COUNT, NONE } from './records.ts';
 import { createTimeQueues } from './timestamp-pool.ts';
 
 export interface MemoryRateLimiterStats {

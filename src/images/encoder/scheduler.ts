@@ -170,7 +170,7 @@ export interface TaskTrace {
 }
 
 /** Of the request that submits the task; `undefined` where that is not traced. The last stage ends with the result. */
-export function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
+function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
   const parent = currentSpan();
   if (parent === undefined) return undefined;
   const startStage = (name: string) => parent.startChild({ name, attributes: { 'pennant.encoder.task': kind } });

@@ -9,7 +9,7 @@ export function numberedChannelId(number: number): string {
 }
 
 /** A channel with every field; those that the test does not name are unknown. */
-export function testChannel(channelId: string, fields: Partial<Channel> = {}): Channel {
+function testChannel(channelId: string, fields: Partial<Channel> = {}): Channel {
   return {
     channelId,
     title: `Channel ${channelId}`,

@@ -22,11 +22,12 @@ const DEFAULT_PATHS = [
   'src/sources/youtube',
 ];
 const MAX_LINES = 3;
-const USAGE = `npm run test:mutants -- [PATH …] [--sample N] [--seed N]
+const USAGE = `npm run test:mutants -- [PATH …] [--sample N] [--seed N] [--concurrency N]
 
-PATH     files or folders of src; default: ${DEFAULT_PATHS.join(' ')}
---sample how many mutants to try; 0 tries all (default: 200)
---seed   which of them (default: 1)`;
+PATH          files or folders of src; default: ${DEFAULT_PATHS.join(' ')}
+--sample      how many mutants to try; 0 tries all (default: 200)
+--seed        which of them (default: 1)
+--concurrency how many at the same time (default: 2)`;
 
 interface Position {
   readonly line: number;
@@ -43,11 +44,12 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
+    concurrency: { type: 'string', default: '2' },
     help: { type: 'boolean', default: false },
   },
 });
-const [sampleSize, seed] = [Number(values.sample), Number(values.seed)];
-if (values.help || !Number.isInteger(sampleSize) || !Number.isInteger(seed)) {
+const [sampleSize, seed, concurrency] = [Number(values.sample), Number(values.seed), Number(values.concurrency)];
+if (values.help || ![sampleSize, seed, concurrency].every(Number.isInteger) || concurrency < 1) {
   console.log(USAGE);
   process.exit(values.help ? 0 : 2);
 }
@@ -134,8 +136,8 @@ async function runStryker(mutate: readonly string[]): Promise<number> {
       coverageAnalysis: 'perTest',
       reporters: ['clear-text'],
       clearTextReporter: { allowColor: false, logTests: false, reportTests: false, skipFull: true },
-      concurrency: 2,
-      dryRunTimeoutMinutes: 10,
+      concurrency,
+      dryRunTimeoutMinutes: 20,
       // Stryker rewrites a tsconfig with TypeScript's former API; the tests do not read one.
       tsconfigFile: 'none',
       disableTypeChecks: false,

@@ -6,7 +6,7 @@ import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
-import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/fake-source.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -19,6 +19,8 @@ let app: TestApp;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
   app = await start();
+  // The first start makes the catalog in the background. An answer from it shows that it is there.
+  expect(await statusOf(`/channel/${channelIdOf(9)}`)).toBe(404);
 });
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {

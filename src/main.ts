@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { EXIT, formatCount, onStopSignal, systemFailure } from './cli/command-line.ts';
+import { EXIT } from './cli/command-line.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
+import { systemFailure } from './cli/failure.ts';
+import { formatCount } from './cli/format.ts';
 import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './config/report.ts';
 import { type Config, ConfigError, type Environment, parseConfig } from './config/settings.ts';
 import { printable } from './domain/printable.ts';
@@ -46,7 +48,10 @@ const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promis
     });
   },
   async catalog(args, given) {
-    const { runCatalogCommand } = await import('./cli/catalog.ts');
+    const [{ runCatalogCommand }, { onStopSignal }] = await Promise.all([
+      import('./cli/catalog.ts'),
+      import('./cli/stop-signals.ts'),
+    ]);
     const config = given.config();
     return runCatalogCommand(args, {
       ...OUTPUT,
@@ -136,7 +141,7 @@ async function startServer(
       import('./lib/logger.ts'),
       import('./app/start-problem.ts'),
       import('./cli/serve/data-dir-lock.ts'),
-      import('./sources/catalog/schema.ts'),
+      import('./sources/catalog/samples.ts'),
     ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {

@@ -1,14 +1,13 @@
+import { findScanEnd, type Scan } from './jpeg-scan.ts';
 import {
   createHuffmanTable,
   createQuantisationTable,
-  findScanEnd,
   type HuffmanTable,
   huffmanTableBytes,
   isNeededHuffman,
   isNeededQuantisation,
   type QuantisationTable,
-  type Scan,
-} from './jpeg-scan.ts';
+} from './jpeg-tables.ts';
 
 /**
  * Whether a JPEG of three components in one baseline scan holds its picture and nothing else: no thumbnails, texts or

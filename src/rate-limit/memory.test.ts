@@ -81,6 +81,27 @@ describe('the in-process limiter over time', () => {
     expect(largestStep).toBeLessThan(100);
   });
 
+  it('sweeps expired clients of every limit, however many limits there are', () => {
+    const { clock, limiter } = createFullLimiter(100_000);
+    const limits = Array.from({ length: 17 }, (_, number) => ({ requests: 10, windowMs: LIMIT.windowMs + number }));
+    for (const limit of limits) {
+      for (let client = 0; client < 50; client += 1) {
+        for (let count = 0; count <= client % 10; count += 1) limiter.hit(`early ${client}`, limit);
+      }
+    }
+    clock.advance(2 * LIMIT.windowMs);
+    const [first = LIMIT] = limits;
+    for (let visit = 0; visit < 1_000; visit += 1) limiter.hit('steady', first);
+    expect(limiter.stats().entries).toBe(1);
+  });
+
+  it('keeps limits apart that differ in their window alone', () => {
+    const { limiter, hit } = createFullLimiter(10);
+    expect(hit('client', 11).isAllowed).toBe(false);
+    const slower = { ...LIMIT, windowMs: 2 * LIMIT.windowMs };
+    expect(limiter.hit('client', slower)).toEqual({ isAllowed: true, remaining: 9, resetMs: slower.windowMs });
+  });
+
   it('stays as large as its live clients when new ones keep coming', () => {
     const { clock, limiter, hit } = createFullLimiter(100_000);
     for (let client = 0; client < 50_000; client += 1) {
@@ -113,6 +134,22 @@ describe('the in-process limiter over time', () => {
       const eleventh = admitted[index + LIMIT.requests];
       if (eleventh !== undefined) expect(eleventh - time).toBeGreaterThanOrEqual(LIMIT.windowMs);
     });
+  });
+});
+
+describe('requests that were admitted elsewhere', () => {
+  it('count for a whole window, also when an older one is added after a newer one', () => {
+    const { clock, limiter, hit } = createFullLimiter(10);
+    clock.advance(10_000);
+    const newestMs = clock.monotonic();
+    limiter.add('client', LIMIT, newestMs);
+    limiter.add('client', LIMIT, newestMs - 5_000);
+    clock.advance(LIMIT.windowMs - 5_000);
+    // Expired clients are swept while others are served.
+    for (let visit = 0; visit < 1_000; visit += 1) hit('steady');
+    expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 8, resetMs: 5_000 });
+    clock.advance(5_000);
+    expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 10, resetMs: 0 });
   });
 });
 

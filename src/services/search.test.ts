@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import type { SearchHit } from '../domain/channel.ts';
@@ -10,6 +11,8 @@ import { CACHE_POLICY } from './cache-policy.ts';
 import { createSearchService } from './search.ts';
 
 const BLOCKED = 'UCblocked000000000000000';
+const ONE = 'UCone0000000000000000000';
+const OTHER = 'UCother00000000000000000';
 
 function hit(channelId: string): SearchHit {
   return {
@@ -29,8 +32,17 @@ const page = (ids: readonly string[], next?: string): SearchResult => ({
   next: next === undefined ? {} : { source: next },
 });
 
+interface StorageOptions {
+  readonly maxMemoryBytes?: number;
+  /** Waited for by each look into the store. */
+  readonly beforeRead?: () => Promise<void>;
+}
+
 /** A service over one source that answers what a test hands it, in the order of the calls. */
-function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []) {
+function setUp(
+  answers: (SearchResult | Promise<SearchResult> | AppError)[] = [],
+  { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined }: StorageOptions = {},
+) {
   const clock = createManualClock();
   const stored = new Map<string, StoredEntry>();
   const asked: (string | undefined)[] = [];
@@ -52,9 +64,12 @@ function setUp(answers: (SearchResult | Promise<SearchResult> | AppError)[] = []
       changes: createChanges(),
       clock,
       ...CACHE_POLICY.searches,
-      maxMemoryBytes: 1_000_000,
+      maxMemoryBytes,
       store: {
-        get: async (key) => stored.get(key),
+        async get(key) {
+          await beforeRead();
+          return stored.get(key);
+        },
         set: async (key, entry) => void stored.set(key, entry),
         delete: async (key) => void stored.delete(key),
         close: async () => undefined,
@@ -78,6 +93,30 @@ describe('a search', () => {
     expect((await four).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd']);
     expect((await five).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(asked).toEqual([undefined, 'page 2', 'page 3']);
+  });
+
+  it('shares the load of a further page until that page is kept', async () => {
+    const writing = { reached: Promise.withResolvers<void>(), opened: Promise.withResolvers<void>() };
+    const BOTH = [ONE, OTHER];
+    let reads = 0;
+    const { idsOf, asked } = setUp([page([ONE], 'page 2'), page([OTHER])], {
+      // Each list is looked for in the store: by the first search, by the second, and before the second adds its page.
+      maxMemoryBytes: 1,
+      async beforeRead() {
+        reads += 1;
+        if (reads !== 3) return;
+        writing.reached.resolve();
+        await writing.opened.promise;
+      },
+    });
+    await idsOf('q', 1);
+    const second = idsOf('q', 2);
+    await writing.reached.promise;
+    const third = idsOf('q', 2);
+    await nextTurn();
+    writing.opened.resolve();
+    expect([await second, await third]).toEqual([BOTH, BOTH]);
+    expect(asked).toEqual([undefined, 'page 2']);
   });
 
   it('keeps one entry for each query, which stays as old as its first page', async () => {

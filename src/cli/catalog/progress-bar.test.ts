@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createProgressBar } from './import.ts';
+import { createProgressBar } from './progress-bar.ts';
 
 function createStream(isTTY: boolean) {
   let written = '';

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../lib/logger.ts';
-import { EXIT, onStopSignal } from '../command-line.ts';
+import { EXIT } from '../command-line.ts';
+import { onStopSignal } from '../stop-signals.ts';
 
 /** The running service, as far as starting and stopping it goes. */
 interface Service {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { poolSizeFor } from './pool.ts';
+import { poolSizeFor } from './limits.ts';
 
 const MIB = 1024 * 1024;
 

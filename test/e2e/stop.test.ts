@@ -1,0 +1,43 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Encoder } from '../../src/images/encoder/encoder.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/held-source.ts';
+import { playedEncoder } from '../helpers/played-encoder.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
+/** So large that it is still being written when the answer is there. */
+const PICTURE = Buffer.alloc(24 * 2 ** 20, 'RIFFxxxxWEBP');
+const URLS = [
+  `/channel/${HELD_CHANNEL_ID}`,
+  `/api/channel/${HELD_HANDLE}?type=handle`,
+  '/api/search?q=title',
+  `/${HELD_CHANNEL_ID}/avatar.webp`,
+];
+
+test('what was answered right before a stop is stored, and answered again after the next start', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const encoder: Encoder = { ...playedEncoder, encode: async () => PICTURE };
+  const downloader = { download: async () => Buffer.from('the original') };
+  const parts = { dataDir, encoder, downloader };
+  const stopped = await startTestApp({ ...parts, sources: [createHeldSource(AVATAR)] });
+  await Promise.all(URLS.map((url) => stopped.get(url)));
+  await stopped.close();
+  // At once: the process ends now.
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+  const sizes = files.filter((name) => name.startsWith('pictures/')).map((name) => statSync(join(dataDir, name)).size);
+  expect(sizes).toContain(PICTURE.length);
+  expect(files).not.toContain('cache.db-wal');
+
+  const source = createHeldSource(AVATAR);
+  const restarted = await startTestApp({ ...parts, clock: stopped.clock, sources: [source] });
+  onTestFinished(() => restarted.close());
+  for (const url of URLS) {
+    expect([url, (await restarted.get(url)).headers['cache-status']]).toEqual([
+      url,
+      expect.stringMatching(/^pennant; hit/),
+    ]);
+  }
+});

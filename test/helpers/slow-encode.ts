@@ -1,0 +1,12 @@
+import sharp from 'sharp';
+import type { EncodeJob } from '../../src/images/encoder/job.ts';
+
+/** An encode that takes many seconds: noise compresses badly. */
+export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+  const bytes = await sharp({ create: { ...size, channels: 3, background: 'grey', noise } })
+    .jpeg()
+    .toBuffer();
+  const crop = { left: 0, top: 0, ...size };
+  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'high' };
+}

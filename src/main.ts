@@ -4,7 +4,13 @@ import { EXIT } from './cli/command-line.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
 import { systemFailure } from './cli/failure.ts';
 import { formatCount } from './cli/format.ts';
-import { type EnvFile, findNameWarnings, type ShownSetting, shownSettings } from './config/report.ts';
+import {
+  type EnvFile,
+  findNameWarnings,
+  findTracingWarnings,
+  type ShownSetting,
+  shownSettings,
+} from './config/report.ts';
 import { type Config, ConfigError, type Environment, parseConfig } from './config/settings.ts';
 import { printable } from './domain/printable.ts';
 
@@ -37,10 +43,17 @@ interface Given {
 /** Each answers the exit code, or `undefined` while it runs on. */
 const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promise<number | undefined>> = {
   async serve(args, given) {
-    const { runServeCommand } = await import('./cli/serve.ts');
+    const [{ runServeCommand }, { isSdkLoaded }] = await Promise.all([
+      import('./cli/serve.ts'),
+      import('./lib/tracing.ts'),
+    ]);
     const config = given.config();
     const { env, envFile } = given;
-    const warnings = [...settingsWarnings(config), ...findNameWarnings(env, envFile)];
+    const warnings = [
+      ...settingsWarnings(config),
+      ...findNameWarnings(env, envFile),
+      ...findTracingWarnings(env, isSdkLoaded()),
+    ];
     return runServeCommand(args, {
       ...OUTPUT,
       checked: { ...checkSettings(config), envFile: describeEnvFile(envFile), warnings },

@@ -22,7 +22,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHolders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createMetrics } from '../lib/metrics/metrics.ts';
-import { traced } from '../lib/tracing/span.ts';
+import { flushSpans, traced } from '../lib/tracing.ts';
 import { createTroubleLog } from '../lib/trouble-log.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
@@ -43,7 +43,6 @@ import { createPartStates } from './component-health.ts';
 import { createFollowing } from './following.ts';
 import { createStores } from './stores.ts';
 import { takeDown } from './take-down.ts';
-import { createTracing } from './tracing.ts';
 import { createUpstreams } from './upstreams.ts';
 
 /** Parts that tests replace. */
@@ -94,7 +93,6 @@ export async function buildApp(
   const states = createPartStates(logger, clock);
   const troubles = createTroubleLog({ logger, clock });
   const holders = createHolders();
-  const tracing = await createTracing({ settings: config.tracing, version, logger, states });
   for (const kind of [...STORED_KEY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
   const onRefusedValue = (key: string) =>
     metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
@@ -239,7 +237,6 @@ export async function buildApp(
   const http = createHttpServer({
     clock,
     holders,
-    tracing,
     gate,
     clients,
     baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
@@ -375,7 +372,7 @@ export async function buildApp(
       await upstreams.close();
       await limiter.close();
       await following.stop();
-      await Promise.all([stores.close(), tracing?.close()]);
+      await Promise.all([stores.close(), flushSpans()]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findNameWarnings, shownSettings } from './report.ts';
+import { findNameWarnings, findTracingWarnings, shownSettings } from './report.ts';
 
 function warnings(env: Record<string, string>, inFile: readonly string[] = [], ignoredLines: readonly number[] = []) {
   return findNameWarnings(env, {
@@ -50,18 +50,41 @@ describe('a warning', () => {
   test('is not given for what belongs to others', () => {
     const env = { PATH: '/bin', HOME: '/', HOSTNAME: 'a', TERM: 'x', npm_config_port: '1', PENNANT_PORT: 'tcp://1' };
     expect(warnings(env)).toEqual([]);
-    expect(warnings({}, ['OTEL_SDK_DISABLED', 'NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
+    expect(warnings({}, ['NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
   });
 
   test('names what .env sets to no effect', () => {
-    const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'NODE_EXTRA_CA_CERTS', 'PORT_FILE'];
+    const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'NODE_EXTRA_CA_CERTS', 'OTEL_SERVICE_NAME', 'PORT_FILE'];
     const env = Object.fromEntries(names.map((name) => [name, 'x']));
     expect(warnings(env, names, [3])).toEqual([
       '/srv/.env: line 3 has no effect (one NAME=value a line, each name once)',
       '/srv/.env: BLOCKED_CHANNEL is not a setting; did you mean BLOCKED_CHANNELS?',
       '/srv/.env: SOMETHING is not a setting',
       '/srv/.env: NODE_EXTRA_CA_CERTS has no effect here: Node reads it before this file, so set it in the environment',
+      '/srv/.env: OTEL_SERVICE_NAME has no effect here: OpenTelemetry’s SDK reads it before this file, so set it in the environment',
       '/srv/.env: PORT_FILE is not a setting',
     ]);
+  });
+
+  const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+  test.each([ENDPOINT, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:password@collector/v1/traces' }])(
+    'tells which line to add when %o is set and no SDK is loaded',
+    (env) => {
+      const [warning, ...others] = findTracingWarnings(env, false);
+      expect(warning).toMatch(/^OTEL_EXPORTER_\w+ is set, .* NODE_OPTIONS=--import=/);
+      expect(warning).not.toContain('password');
+      expect(others).toEqual([]);
+      expect(findTracingWarnings(env, true)).toEqual([]);
+    },
+  );
+
+  test.each([
+    {},
+    { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' },
+    { ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' },
+    { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' },
+  ])('is not given about traces for %o', (env) => {
+    expect(findTracingWarnings(env, false)).toEqual([]);
   });
 });

@@ -60,7 +60,20 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
 );
 /** Not settings of this service, but used by it or by its libraries while it runs. */
-const USED_BY_OTHERS = /^(?:OTEL_.*|NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
+const USED_BY_OTHERS = /^(?:NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
+
+const OTLP_ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+
+/** A warning when the environment names a collector for traces, and no OpenTelemetry SDK is loaded that could send any. */
+export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): string[] {
+  const endpoint = OTLP_ENDPOINTS.find((name) => textIn(env, name) !== '');
+  const isOff =
+    textIn(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true' || textIn(env, 'OTEL_TRACES_EXPORTER') === 'none';
+  if (endpoint === undefined || isSdkLoaded || isOff) return [];
+  return [
+    `${endpoint} is set, but no OpenTelemetry SDK is loaded: no traces are sent. Add NODE_OPTIONS=--import=/path/to/otel.mjs (docs/tracing.md)`,
+  ];
+}
 
 /** Names that are probably misspelled, and lines of `.env` that have no effect. */
 export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines }: EnvFile): string[] {
@@ -79,6 +92,9 @@ export function findNameWarnings(env: Environment, { path, names, loaded, ignore
 function describeUnknown(name: string): string {
   if (name.startsWith('NODE_')) {
     return `${name} has no effect here: Node reads it before this file, so set it in the environment`;
+  }
+  if (name.startsWith('OTEL_')) {
+    return `${name} has no effect here: OpenTelemetry’s SDK reads it before this file, so set it in the environment`;
   }
   const near = findNearName(name);
   return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;

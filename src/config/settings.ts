@@ -1,7 +1,6 @@
 import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
-import { readTracingSettings, type TracingSettings } from '../domain/tracing-settings.ts';
 import { parseRedisUrl } from '../lib/redis/redis-url.ts';
 import { fileVariable, readSecretFile } from './secret-files.ts';
 
@@ -234,10 +233,7 @@ export const SETTINGS = {
   ),
 } as const;
 
-export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> } & {
-  /** From OpenTelemetry's own variables; `undefined`: nothing is traced. */
-  readonly tracing: TracingSettings | undefined;
-};
+export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -269,9 +265,7 @@ export function parseConfig(env: Environment): Config {
       return [name, undefined];
     }
   });
-  const tracing = readTracingSettings(env);
-  mistakes.push(...tracing.mistakes);
-  const config = { ...Object.fromEntries(values), tracing: tracing.settings } as Config;
+  const config = Object.fromEntries(values) as Config;
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { latestChange } from '../lib/change-count.ts';
 import type { Clock } from '../lib/clock.ts';
-import { runInSpan } from '../lib/tracing/span.ts';
+import { runInSpan } from '../lib/tracing.ts';
 import type { BaseUrls } from './request/base-url.ts';
 import type { ClientIdentification } from './request/client-address.ts';
 import { begin, type Exchange } from './request/context.ts';
@@ -26,8 +26,7 @@ export interface ReceptionOptions {
   readonly clock: Clock;
   readonly nextRequestId: () => string;
   readonly recentAnswers: RecentAnswers;
-  /** Without it nothing is traced. */
-  readonly tracing: RequestTracing | undefined;
+  readonly tracing: RequestTracing;
   /** How clients reach the operator. */
   readonly contact: string | undefined;
   readonly send: (exchange: Exchange, response: ServerResponse, answer: Answer) => void;
@@ -102,7 +101,7 @@ export function createReception(options: ReceptionOptions): Reception {
         span: undefined,
       };
       begin(exchange);
-      const span = tracing?.start(exchange, response);
+      const span = tracing.start(exchange, response);
       try {
         if (span === undefined) admit(exchange, response, handOn);
         else runInSpan(span, () => admit(exchange, response, handOn));

@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createServer } from '../lib/node-http.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
+import { failSpan } from '../lib/tracing.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import { describeRoutes } from './openapi/document.ts';
 import { createReception } from './reception.ts';
@@ -35,8 +35,6 @@ export interface HttpServerOptions
   readonly clock: Clock;
   /** Is told what the listener's caches hold. */
   readonly holders: Holders;
-  /** Without it nothing is traced. */
-  readonly tracing?: Tracing | undefined;
   /** Told of each route, of those without one too, before the first request. */
   readonly onRoute: (route: string) => void;
   /** Told of each answer as it is handed to the socket. */
@@ -64,7 +62,7 @@ const UNPARSED = 'unparsed';
 
 /** The public listener: images and JSON on every answer, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { gate, clients, baseUrls, contact, clock, holders, tracing, onRoute, onAnswer } = options;
+  const { gate, clients, baseUrls, contact, clock, holders, onRoute, onAnswer } = options;
   const recentAnswers = createRecentAnswers({ clock });
   const recordBodies = createRecordBodies({ urlForm: options.urlForm });
   holders.add('micro-cache', () => recentAnswers.stats());
@@ -79,7 +77,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clock,
     nextRequestId,
     recentAnswers,
-    tracing: tracing && createRequestTracing({ tracing, clients }),
+    tracing: createRequestTracing({ clients }),
     contact,
     send,
     onUntrustedForward: options.onUntrustedForward,
@@ -163,7 +161,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     const known = error instanceof AppError ? error : internalError(error);
     const answer = problemAnswer(known, { base: exchange.base, requestId: exchange.id });
     const isOurs = answer.status >= 500;
-    if (isOurs) exchange.span?.fail(known.code, known.message);
+    if (isOurs && exchange.span !== undefined) failSpan(exchange.span, known.code, known.message);
     const { outcome } = known;
     const more = {
       ...(answer.status === 405 && { allow: ALLOWED_METHODS }),

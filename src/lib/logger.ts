@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { printable } from '../domain/printable.ts';
 import { currentRequestId } from './request-context.ts';
-import { currentSpan } from './tracing/span.ts';
+import { currentSpan } from './tracing.ts';
 
 export type { Logger } from 'pino';
 
@@ -29,7 +29,7 @@ function standardOutput(): DestinationStream {
 
 function requestFields(): object {
   const requestId = currentRequestId();
-  const traceId = currentSpan()?.traceId;
+  const traceId = currentSpan()?.spanContext().traceId;
   return {
     ...(requestId !== undefined && { requestId }),
     // Its name in logs by opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context (seen 2026-11).

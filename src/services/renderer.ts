@@ -9,7 +9,7 @@ import { compactCopy } from '../lib/compact-copy.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { traced } from '../lib/tracing/span.ts';
+import { traced } from '../lib/tracing.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
 import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { QuotaSpentError } from '../lib/http/own-limit.ts';
-import { traced } from '../lib/tracing/span.ts';
+import { traced } from '../lib/tracing.ts';
 import { completeFrom } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { asWork } from '../lib/request-context.ts';
-import { currentSpan, tracedLookUp } from '../lib/tracing/span.ts';
+import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
 import { type Changes, concernsEntry } from './changes.ts';
 import {
   type Content,

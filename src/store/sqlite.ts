@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { cleanThreadOptions } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
 import type { ErasingPlace, ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
@@ -52,7 +53,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
 
   function startWorker(): Worker {
     const workerData: WorkerOptions = { path, maxBytes };
-    const started = new Worker(workerUrl(), { name: 'cache', workerData });
+    const started = new Worker(workerUrl(), { name: 'cache', workerData, ...cleanThreadOptions() });
     started.on('message', handleReply);
     started.on('error', (error: Error) => handleEnd(started, error));
     started.on('exit', (code) => handleEnd(started, new Error(`The cache's thread ended with code ${code}.`)));

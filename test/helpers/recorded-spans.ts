@@ -1,51 +1,73 @@
-import type { Span, SpanAttributes, SpanStart } from '../../src/lib/tracing/span.ts';
+import { context, propagation, trace } from '@opentelemetry/api';
+import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
+import { afterAll, afterEach } from 'vitest';
+import { runInSpan, startRequestSpan } from '../../src/lib/tracing.ts';
 
-/** A span that writes down what becomes of it. */
-export interface RecordedSpan extends Span {
+type SpanProcessor = NonNullable<NodeSDKConfiguration['spanProcessors']>[number];
+type EndedSpan = Parameters<SpanProcessor['onEnd']>[0];
+
+export interface RecordedSpan {
   readonly name: string;
-  readonly attributes: SpanAttributes;
-  readonly failure: { readonly type: string; readonly message: string | undefined } | undefined;
-  readonly isEnded: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** `undefined`: it has not failed. */
+  readonly failure: { readonly type: unknown; readonly message: string | undefined } | undefined;
+  /** In the order in which they began. */
   readonly children: readonly RecordedSpan[];
 }
 
-export function recordSpan({ name, attributes = {} }: SpanStart = { name: 'request' }): RecordedSpan {
-  const children: RecordedSpan[] = [];
-  let currentName = name;
-  let all = attributes;
-  let failure: RecordedSpan['failure'];
-  let isEnded = false;
+export interface RecordedRequest {
+  /** Runs work with the request's span as the current one. */
+  run<T>(work: () => T): T;
+  /** Its child spans that have ended. */
+  children(): readonly RecordedSpan[];
+}
+
+const FAILED = 2;
+
+/** Loads OpenTelemetry's SDK for the tests of this file, and keeps all spans that end in memory. */
+export function recordSpans(): { startRequest(): RecordedRequest } {
+  const ended: EndedSpan[] = [];
+  const processor: SpanProcessor = {
+    onStart: () => undefined,
+    onEnd: (span) => void ended.push(span),
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
+  const sdk = new NodeSDK({
+    autoDetectResources: false,
+    spanProcessors: [processor],
+    metricReaders: [],
+    logRecordProcessors: [],
+  });
+  sdk.start();
+  afterEach(() => void ended.splice(0));
+  afterAll(() => {
+    for (const api of [context, propagation, trace]) api.disable();
+  });
+
+  function childrenOf(spanId: string): readonly RecordedSpan[] {
+    return ended
+      .filter(({ parentSpanContext }) => parentSpanContext?.spanId === spanId)
+      .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])
+      .map((span) => {
+        const { 'error.type': type, ...attributes } = span.attributes;
+        return {
+          name: span.name,
+          attributes,
+          failure: span.status.code === FAILED ? { type, message: span.status.message } : undefined,
+          children: childrenOf(span.spanContext().spanId),
+        };
+      });
+  }
+
   return {
-    get name() {
-      return currentName;
-    },
-    traceId: '0af7651916cd43dd8448eb211c80319c',
-    children,
-    get attributes() {
-      return all;
-    },
-    get failure() {
-      return failure;
-    },
-    get isEnded() {
-      return isEnded;
-    },
-    startChild(start) {
-      const child = recordSpan(start);
-      children.push(child);
-      return child;
-    },
-    rename(newName) {
-      currentName = newName;
-    },
-    setAttributes(more) {
-      all = { ...all, ...more };
-    },
-    fail(type, message) {
-      failure = { type, message };
-    },
-    end() {
-      isEnded = true;
+    startRequest() {
+      const span = startRequestSpan('request', undefined);
+      if (span === undefined) throw new Error('The SDK is not loaded.');
+      return {
+        run: (work) => runInSpan(span, work),
+        children: () => childrenOf(span.spanContext().spanId),
+      };
     },
   };
 }

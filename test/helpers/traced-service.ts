@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
@@ -12,11 +13,25 @@ export interface TracedService {
   stop(): Promise<readonly ReceivedSpan[]>;
 }
 
+/** What docs/tracing.md tells an operator to write into otel.mjs. */
+export const SDK_FILE = join(import.meta.dirname, 'otel.mjs');
+
+/** The environment of a service that sends its traces to the receiver. */
+export function sdkSettings({ origin }: TraceReceiver): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${SDK_FILE}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+    OTEL_SERVICE_NAME: 'pennant',
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_LOGS_EXPORTER: 'none',
+  };
+}
+
 /** The service as a process, until the test ends, with a collector that takes its traces. */
 export async function startTracedService(env: Readonly<Record<string, string>> = {}): Promise<TracedService> {
   const receiver = await startTraceReceiver();
   const service = await startUntilTestEnds({
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin,
+    ...sdkSettings(receiver),
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     ...env,
   });

@@ -11,6 +11,7 @@ import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { SDK_FILE } from '../helpers/traced-service.ts';
 
 const API_KEY = 'key-that-nobody-may-read';
 const PASSWORD = 'password-that-nobody-may-read';
@@ -69,6 +70,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
       YOUTUBE_IMAGE_ORIGIN: upstream.origin,
       // Redis refuses it, and says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
+      NODE_OPTIONS: `--import=${SDK_FILE}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
       OTEL_BSP_SCHEDULE_DELAY: '100',

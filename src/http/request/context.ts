@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Span } from '../../lib/tracing/span.ts';
+import type { Span } from '../../lib/tracing.ts';
 import type { Admission } from './rate-limit.ts';
 import type { RequestTarget } from './target.ts';
 

@@ -1,46 +1,40 @@
 import type { ServerResponse } from 'node:http';
-import type { Span } from '../../lib/tracing/span.ts';
-import type { TraceParent, Tracing } from '../../lib/tracing/tracing.ts';
+import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ClientIdentification } from './client-address.ts';
 import type { Exchange } from './context.ts';
 
 export interface RequestTracing {
-  /** `undefined` for a request that is not sampled. */
+  /** `undefined` for a request that is not sampled, and for every one when no SDK is loaded. */
   start(exchange: Exchange, response: ServerResponse): Span | undefined;
 }
 
 export interface RequestTracingOptions {
-  readonly tracing: Tracing;
   readonly clients: ClientIdentification;
 }
 
 /**
- * Makes each request a span, from its header section to the last byte of its answer.
+ * Makes each request a span, from its header section to the last byte of its response.
  *
- * `traceparent` is read from trusted proxies only: with it a stranger could have everything sampled, or put foreign
- * spans into somebody's trace.
+ * `traceparent` is read from trusted proxies only: otherwise a stranger could have every request sampled, or write into
+ * other people's traces.
  */
-export function createRequestTracing({ tracing, clients }: RequestTracingOptions): RequestTracing {
-  function parentOf({ request: { headers, socket } }: Exchange): TraceParent | undefined {
-    const { traceparent, tracestate } = headers as Readonly<Record<string, string | undefined>>;
-    if (traceparent === undefined || !clients.isTrustedProxy(socket.remoteAddress ?? '')) return undefined;
-    return { traceparent, tracestate };
-  }
+export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing {
+  const isLoaded = isSdkLoaded();
 
   function finish(span: Span, exchange: Exchange, response: ServerResponse): void {
     const { statusCode, headersSent, writableFinished } = response;
-    // Never ended, never sent: a flood of them would push everything else out of the queue. Metrics count them.
+    // A span that is never ended is never sent: a flood of them would push all others out of the queue. Metrics count them.
     if (headersSent && statusCode === REFUSED) return;
     const { request, route, target } = exchange;
     const method = request.method ?? '';
-    if (route !== undefined) span.rename(`${nameOf(method)} ${route}`);
+    if (route !== undefined) span.updateName(`${nameOf(method)} ${route}`);
     span.setAttributes({
       'http.request.method': isKnownMethod(method) ? method : '_OTHER',
-      'http.request.method_original': isKnownMethod(method) ? undefined : method,
+      'http.request.method_original': isKnownMethod(method) ? undefined : cut(method),
       'http.route': route,
       'http.response.status_code': headersSent ? statusCode : undefined,
       'network.protocol.version': request.httpVersion,
-      'url.path': target.path,
+      'url.path': cut(target.path),
       'url.scheme': exchange.scheme,
       ...serverOf(exchange),
       'pennant.request_id': exchange.id,
@@ -51,7 +45,10 @@ export function createRequestTracing({ tracing, clients }: RequestTracingOptions
 
   return {
     start(exchange, response) {
-      const span = tracing.startRequest(nameOf(exchange.request.method ?? ''), parentOf(exchange));
+      if (!isLoaded) return undefined;
+      const { method = '', headers, socket } = exchange.request;
+      const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
+      const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
       if (span === undefined) return undefined;
       exchange.span = span;
       response.once('close', () => finish(span, exchange, response));
@@ -62,21 +59,27 @@ export function createRequestTracing({ tracing, clients }: RequestTracingOptions
 
 const REFUSED = 429;
 
-/** Without the query: it holds what people look for. */
 function serverOf({ request, target }: Exchange) {
   const url = URL.parse(`http://${target.authority ?? request.headers.host ?? ''}`);
   if (url === null) return {};
-  return { 'server.address': url.hostname, 'server.port': url.port === '' ? undefined : Number(url.port) };
+  return { 'server.address': cut(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };
 }
 
-/** Others are `_OTHER` by the conventions: anybody can make names up. */
+/** Paths and `Host` come from strangers. */
+const MAX_ATTRIBUTE_CHARACTERS = 1_024;
+
+function cut(text: string): string {
+  return text.slice(0, MAX_ATTRIBUTE_CHARACTERS);
+}
+
+/** By the conventions every other method is `_OTHER`: strangers can make up names. */
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT'];
 
 function isKnownMethod(method: string): boolean {
   return KNOWN_METHODS.includes(method);
 }
 
-/** Until the route is known, and for good where there is none. */
+/** The name until the route is known, and when there is none. */
 function nameOf(method: string): string {
   return isKnownMethod(method) ? method : 'HTTP';
 }

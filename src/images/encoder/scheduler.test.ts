@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { recordSpan } from '../../../test/helpers/recorded-spans.ts';
-import { runInSpan } from '../../lib/tracing/span.ts';
+import { recordSpans } from '../../../test/helpers/recorded-spans.ts';
 import type { EncoderTask, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type EndReason, TaskInterrupted } from './pool.ts';
 import { createScheduler } from './scheduler.ts';
 
+const { startRequest } = recordSpans();
 const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
 
 interface FakeTask {
@@ -294,35 +294,35 @@ describe('the scheduler', () => {
 
   it('traces each task’s wait and its time in a process as parts of the request that submitted it', async () => {
     const { submit, task, finish } = setUp();
-    const [first, second] = [recordSpan(), recordSpan()];
-    runInSpan(first, () => submit('1'));
-    runInSpan(second, () => submit('2'));
+    const [first, second] = [startRequest(), startRequest()];
+    first.run(() => submit('1'));
+    second.run(() => submit('2'));
     task('1').interrupt('crash');
     await settled();
     await finish('1');
     await finish('2');
-    expect(first.children).toMatchObject([
-      { name: 'encoder queue', failure: undefined, isEnded: true },
-      { name: 'encoder task', failure: { type: 'crash' }, isEnded: true },
-      { name: 'encoder queue', failure: undefined, isEnded: true },
-      { name: 'encoder task', failure: undefined, isEnded: true },
+    expect(first.children()).toMatchObject([
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: { type: 'crash' } },
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: undefined },
     ]);
-    expect(second.children).toMatchObject([
-      { name: 'encoder queue', failure: undefined, isEnded: true },
-      { name: 'encoder task', failure: undefined, isEnded: true },
+    expect(second.children()).toMatchObject([
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: undefined },
     ]);
   });
 
   it('traces what was given up while it waited, and leaves nothing open for what was refused', async () => {
     const { submit, clock } = setUp({ queueLength: 1 });
-    const [late, refused] = [recordSpan(), recordSpan()];
+    const [late, refused] = [startRequest(), startRequest()];
     submit('running');
-    const waiting = runInSpan(late, () => submit('late'));
-    await expect(runInSpan(refused, () => submit('refused'))).rejects.toMatchObject({ code: 'overloaded' });
+    const waiting = late.run(() => submit('late'));
+    await expect(refused.run(() => submit('refused'))).rejects.toMatchObject({ code: 'overloaded' });
     clock.advance(MAX_WAIT_MS);
     await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
     await settled();
-    expect(late.children).toMatchObject([{ name: 'encoder queue', failure: { type: 'overloaded' }, isEnded: true }]);
-    expect(refused.children).toEqual([]);
+    expect(late.children()).toMatchObject([{ name: 'encoder queue', failure: { type: 'overloaded' } }]);
+    expect(refused.children()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { currentSpan, noteFailure } from '../../lib/tracing/span.ts';
+import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { EncoderTask } from './job.ts';
 
 /** The stages of one task as spans: its wait for an encoder process, and its time in one. */
@@ -13,7 +13,7 @@ export interface TaskTrace {
 export function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
   const parent = currentSpan();
   if (parent === undefined) return undefined;
-  const startStage = (name: string) => parent.startChild({ name, attributes: { 'pennant.encoder.task': kind } });
+  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
   let stage = startStage('encoder queue');
 
   function startNext(name: string): void {
@@ -21,11 +21,11 @@ export function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): 
     stage = startStage(name);
   }
 
-  result.catch((error: unknown) => noteFailure(stage, error)).finally(() => stage.end());
+  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
   return {
     begin: () => startNext('encoder task'),
     waitAgain() {
-      stage.fail('crash');
+      failSpan(stage, 'crash');
       startNext('encoder queue');
     },
   };

@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina';
 import { AppError } from '../../domain/errors.ts';
 import { abortError } from '../deadline.ts';
+import { cleanThreadOptions } from '../worker-thread.ts';
 
 /**
  * The functions of one module, by name. Each turns the bytes of an answer into a small plain value that can be copied
@@ -48,7 +49,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
     }
     clearTimeout(idle);
     // With a smaller minimum, the pool forgets those who wait for a thread that is ended.
-    thread ??= new Piscina({ filename: module.href, minThreads: 1, maxThreads: 1, execArgv: [] });
+    thread ??= new Piscina({ filename: module.href, minThreads: 1, maxThreads: 1, ...cleanThreadOptions() });
     entries += 1;
     bytes += body.length;
     try {

@@ -3,7 +3,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadline.ts';
-import { type Span, traced } from '../tracing/span.ts';
+import { failSpan, type Span, traced } from '../tracing.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 import { discardBody, readBody } from './decode-body.ts';
 
@@ -174,8 +174,8 @@ function describeCall(
 }
 
 function noteStatus(span: Span | undefined, status: number): void {
-  span?.setAttributes({ 'http.response.status_code': status });
-  if (status >= 400) span?.fail(String(status));
+  span?.setAttribute('http.response.status_code', status);
+  if (span !== undefined && status >= 400) failSpan(span, String(status));
 }
 
 function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undefined {

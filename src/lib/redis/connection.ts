@@ -1,5 +1,5 @@
 import type { HolderStats } from '../holders.ts';
-import { traced } from '../tracing/span.ts';
+import { traced } from '../tracing.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 import type { RedisAddress } from './redis-url.ts';

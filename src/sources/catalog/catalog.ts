@@ -5,6 +5,7 @@ import type { SearchHit } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { cleanThreadOptions } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { type CatalogRecord, channelOf } from './record.ts';
 import type { CatalogAnswer, CatalogWorkerData, SearchTask } from './worker.ts';
@@ -46,7 +47,13 @@ export function createCatalogSource({
   onStateChange = () => {},
 }: CatalogSourceOptions): ChannelSource {
   const data: CatalogWorkerData = { dataDir, samplesDir };
-  const pool = new Piscina({ filename: WORKER_FILE.href, minThreads: 1, maxThreads: 1, workerData: data });
+  const pool = new Piscina({
+    filename: WORKER_FILE.href,
+    minThreads: 1,
+    maxThreads: 1,
+    workerData: data,
+    ...cleanThreadOptions(),
+  });
   let waiting = 0;
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 

@@ -1,0 +1,140 @@
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { AppError, type CacheOutcome, errorCodeOf, isCouldNotTell } from '../domain/errors.ts';
+import { systemClock } from './clock.ts';
+import { withinMs } from './deadline.ts';
+
+export type { Span } from '@opentelemetry/api';
+
+/*
+ * Spans by OpenTelemetry's API alone. They are recorded when the operator loads an SDK before the service
+ * (docs/tracing.md); without one every call here does nothing.
+ */
+
+export interface SpanStart {
+  /** One of few values: what varies goes into attributes. */
+  readonly name: string;
+  /** True for a call to another service. Default: work of this one. */
+  readonly isCall?: boolean;
+  /** Names by OpenTelemetry's semantic conventions, else `pennant.…`. `undefined` is left out. */
+  readonly attributes?: Attributes;
+}
+
+function tracer(): Tracer {
+  return trace.getTracer('pennant');
+}
+
+/** `undefined` when the current work is not recorded: no SDK, outside of requests, or a request that was not sampled. */
+export function currentSpan(): Span | undefined {
+  const span = trace.getActiveSpan();
+  return span?.isRecording() ? span : undefined;
+}
+
+/** Runs work, across all awaits, with the span as its current one. */
+export function runInSpan<T>(span: Span, work: () => T): T {
+  return context.with(trace.setSpan(context.active(), span), work);
+}
+
+/** Runs work as a child of the current span, or just runs it when there is none. */
+export function traced<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
+  const parent = currentSpan();
+  return parent === undefined ? work(undefined) : runAsChild(parent, start, work);
+}
+
+async function runAsChild<T>(parent: Span, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
+  const span = startChild(parent, start);
+  try {
+    return await runInSpan(span, () => work(span));
+  } catch (error) {
+    recordFailure(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** The caller ends it. */
+export function startChild(parent: Span, { name, isCall = false, attributes = {} }: SpanStart): Span {
+  const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
+  return tracer().startSpan(name, { kind, attributes }, trace.setSpan(ROOT_CONTEXT, parent));
+}
+
+/**
+ * Starts the span of an incoming request; the caller ends it.
+ *
+ * @param headers where the caller's own trace is read from; `undefined`: the request begins a trace of its own
+ * @returns `undefined` for a request that is not sampled
+ */
+export function startRequestSpan(
+  name: string,
+  headers: Readonly<Record<string, unknown>> | undefined,
+): Span | undefined {
+  const parent = headers === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, headers);
+  const span = tracer().startSpan(name, { kind: SpanKind.SERVER }, parent);
+  return span.isRecording() ? span : undefined;
+}
+
+/** @param type one of few values @param message nothing internal */
+export function failSpan(span: Span, type: string, message?: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+}
+
+/** "No such channel" is a result; bugs and upstreams that gave no usable answer are failures. */
+export function recordFailure(span: Span, error: unknown): void {
+  const code = errorCodeOf(error);
+  if (!(error instanceof AppError)) failSpan(span, error instanceof Error ? error.name : code);
+  else if (isCouldNotTell(error) || code === 'internal') failSpan(span, code, error.message);
+  else span.setAttribute('pennant.outcome', code);
+}
+
+/** Runs a look-up as a child of the current span, with its outcome as attributes. */
+export function tracedLookUp<T extends { readonly outcome: CacheOutcome }>(
+  name: string,
+  lookUp: () => Promise<T>,
+): Promise<T> {
+  return traced({ name: `look up ${name}` }, async (span) => {
+    try {
+      const found = await lookUp();
+      setOutcome(span, found.outcome);
+      return found;
+    } catch (error) {
+      if (error instanceof AppError && error.outcome !== undefined) setOutcome(span, error.outcome);
+      throw error;
+    }
+  });
+}
+
+function setOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
+  span?.setAttributes({
+    'pennant.cache.outcome': kind,
+    'pennant.cache.collapsed': isCollapsed,
+    'pennant.cache.reason': reason,
+  });
+}
+
+/** Whether an SDK is loaded: only an SDK gives a span a valid ID, sampled or not. */
+export function isSdkLoaded(): boolean {
+  return trace.isSpanContextValid(tracer().startSpan('start', {}, ROOT_CONTEXT).spanContext());
+}
+
+/** A stop takes 10 s at most, of which accepted requests may take 8. */
+const FLUSH_MS = 1_500;
+
+/** Lets the SDK send the spans that it still holds. Waits for at most 1.5 s, and never rejects. */
+export async function flushSpans(): Promise<void> {
+  // The API has no flush; every SDK's provider has.
+  const registered = trace.getTracerProvider() as { getDelegate?(): object };
+  const provider: { forceFlush?(): Promise<void> } = registered.getDelegate?.() ?? registered;
+  const flushed = provider.forceFlush?.().catch(() => undefined);
+  if (flushed !== undefined) await withinMs(systemClock, flushed, FLUSH_MS);
+}

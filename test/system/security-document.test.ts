@@ -14,12 +14,13 @@ interface Claim {
   readonly evidence: string;
 }
 
-/** The rows of the table under a heading. */
+/** The rows of the tables under a heading. */
 async function readClaims(heading: string): Promise<Claim[]> {
   const document = await readFile(join(ROOT, 'SECURITY.md'), 'utf8');
   const section = document.split('\n## ').find((part) => part.startsWith(heading)) ?? '';
-  const rows = section.split('\n').filter((line) => line.startsWith('| '));
-  return rows.slice(1).map((row) => {
+  const lines = section.split('\n');
+  const rows = lines.filter((line, at) => line.startsWith('| ') && !lines[at + 1]?.startsWith('|--'));
+  return rows.map((row) => {
     const cells = row.split('|').map((cell) => cell.trim());
     return { subject: cells[1] ?? '', evidence: cells.at(-2) ?? '' };
   });
@@ -99,7 +100,7 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
 }
 
-test('the lock file names the bytes of every package, and one that may run a script at installation', async () => {
+test('the lock file names the bytes of every package, and package.json allows one of them a script at installation', async () => {
   const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
   };
@@ -107,5 +108,8 @@ test('the lock file names the bytes of every package, and one that may run a scr
   expect(packages.length).toBeGreaterThan(100);
   expect(packages.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path)).toEqual([]);
   const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
-  expect(scripts.map(([path]) => path)).toEqual(['node_modules/node']);
+  // For development only; on a platform without a build of it, its script would download another one.
+  expect(scripts.map(([path]) => path)).toEqual(['node_modules/@swc/core', 'node_modules/node']);
+  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { allowScripts: object };
+  expect(manifest.allowScripts).toEqual({ '@swc/core': false, node: true });
 });

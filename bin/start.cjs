@@ -26,7 +26,7 @@ import(existsSync(SOURCES) ? '../src/main.ts' : '../dist/main.js').then(({ main 
 
 /**
  * First of all: process 1 of a container ignores a signal without a handler, and loading takes a while. A handler waits
- * for the event loop, so that other processes do better without one. The command may replace it (src/cli/stop-signals.ts).
+ * for the event loop, so that other processes do better without one. The command may replace it (src/cli/command-line.ts).
  */
 function endOnSignal() {
   if (!isService && process.pid !== 1) return;

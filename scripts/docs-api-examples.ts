@@ -90,6 +90,8 @@ export async function startExampleService(version: string): Promise<ExampleServi
     openApi: async () => (await ask({ url: '/openapi.json' })).json(),
     async show(example) {
       const answer = await ask(example);
+      // A machine that is short of memory ends the encoder; its 503 is no example.
+      if (answer.statusCode >= 500) throw new Error(`${example.url} answered ${answer.statusCode}: ${answer.payload}`);
       const shown = example.isHead ? fenced('http', headerSection(answer)) : fenced('json', pretty(answer.payload));
       return `${fenced('sh', commandOf(example))}\n\n${shown}`;
     },

@@ -4,7 +4,7 @@ import { ERROR_EXAMPLES, PATH_EXAMPLES, startExampleService, UNCHANGED_EXAMPLE }
 import { code, table } from './docs-markdown.ts';
 
 /*
- * docs/api.md, from the OpenAPI document that the service answers.
+ * Makes docs/api.md from the service's OpenAPI document.
  */
 
 interface Schema {
@@ -74,16 +74,16 @@ export async function apiDocument(version: string): Promise<string> {
       HEAD,
       openApi.info.description,
       INTRODUCTION,
-      `## Paths\n\n${table(['path', 'answers'], pathRows(openApi))}`,
+      `## Paths\n\n${table(['path', 'response'], pathRows(openApi))}`,
       ...endpoints,
       UNCHANGED,
       await service.show(UNCHANGED_EXAMPLE),
       '## Schemas',
       ...Object.entries(openApi.components.schemas).map(([name, schema]) => schemaText(name, schema)),
       `## Errors\n\n${ERRORS}`,
-      table(['code', 'status', 'when', '`Cache-Control`', '`Retry-After`'], errorRows()),
+      table(['code', 'status', 'when', '`Cache-Control`', '`Retry-After`'], errorRows(openApi)),
       ...errors,
-      `## Header fields\n\n${table(['field', 'meaning', 'for example'], headerRows(openApi))}`,
+      `## Header fields\n\n${table(['field', 'meaning', 'example'], headerRows(openApi))}`,
     ].join('\n\n')}\n`;
   } finally {
     await service.close();
@@ -94,23 +94,24 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 
 # HTTP API`;
 
-const INTRODUCTION = `Every answer is JSON or an image. The same, for programs, is at \`/openapi.json\` of every instance. The examples are
-answered by an instance that was started with \`npm start\` and holds the sample catalog; JSON is broken into lines here to
-be read, and header sections leave out the fields that every answer carries.
+const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` of every instance has the same description for programs. The examples are
+responses of an instance that was started with \`npm start\` and has the sample catalog. JSON is broken into lines here, and
+header sections omit the fields that every response has.
 
-Every path answers GET, HEAD (the same without the body) and OPTIONS (204, what a browser may ask for). Parameters that
-are not listed are ignored; a listed one that is empty, given twice or outside what is allowed is a 400.
+Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browsers). Unknown parameters are ignored. A listed
+parameter that is empty, given twice or not allowed is a 400.
 
-A body, \`Upgrade\` and \`Range\` are ignored. A URL has at most 8,192 bytes (414) and the whole header section 24 KiB (431);
-\`Host\`, where the operator has not set \`BASE_URL\`, at most 260 characters.`;
+A request body, \`Upgrade\` and \`Range\` are ignored. A URL may have 8,192 bytes (414 above that), the header section 24 KiB
+(431). If the operator has not set \`BASE_URL\`, \`Host\` may have 260 characters.`;
 
-const UNCHANGED = `## Unchanged answers
+const UNCHANGED = `## Conditional requests
 
-Every 200 has an \`ETag\`. Sent back as \`If-None-Match\` (several, weak ones and \`*\` will do), it is answered with 304 and no
-body while the answer is the same; a picture need not even be made for that. Pictures take \`If-Modified-Since\` as well.`;
+Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a list, have weak validators or be \`*\`. The response is a
+304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`.`;
 
-const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; none goes
-away. \`Retry-After\` says in seconds when asking again makes sense.`;
+const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
+\`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every
+request; the description of each path lists the others.`;
 
 function pathRows({ paths }: OpenApi): string[][] {
   return Object.entries(paths).map(([path, { get }]) => [`[\`${path}\`](#get-${anchor(path)})`, get.summary]);
@@ -128,7 +129,7 @@ function endpointText(path: string, operation: Operation, openApi: OpenApi, exam
   const parts = [`## GET ${path}`, `${summary}.${description === undefined ? '' : ` ${description}`}`];
   if (parameters.length > 0) {
     const rows = [...ofPath, ...ofQuery].map(parameterRow);
-    parts.push(table(['parameter', 'in', 'allowed', 'when left out', 'meaning'], rows));
+    parts.push(table(['parameter', 'in', 'allowed', 'default', 'meaning'], rows));
   }
   const answers = Object.entries(responses).map(([status, { $ref }]) => {
     const response = openApi.components.responses[lastPart($ref)] as Response;
@@ -141,10 +142,32 @@ function endpointText(path: string, operation: Operation, openApi: OpenApi, exam
       ['status', 'body', 'meaning', 'header fields'],
       successes.map(({ status, response }) => answerRow(status, response, openApi)),
     ),
-    `[Errors](#errors): ${failures.map(({ status, codes }) => `${status} ${codes.map(code).join(' ')}`).join(', ')}.`,
+    errorsText(failures, openApi),
     example,
   );
   return parts.join('\n\n');
+}
+
+interface Failure {
+  readonly status: string;
+  readonly codes: readonly string[];
+}
+
+/** The errors of a path beside those of every path. */
+function errorsText(failures: readonly Failure[], openApi: OpenApi): string {
+  const everywhere = codesOfEveryPath(openApi);
+  const own = failures.flatMap(({ status, codes }) => {
+    const listed = codes.filter((name) => !everywhere.has(name)).map(code);
+    return listed.length === 0 ? [] : [`${status} ${listed.join(' ')}`];
+  });
+  return `[Errors](#errors): ${['those of every path', ...own].join(', ')}.`;
+}
+
+function codesOfEveryPath({ paths }: OpenApi): Set<string> {
+  const all = Object.values(paths).map(({ get }) =>
+    Object.values(get.responses).flatMap(({ $ref }) => lastPart($ref).split('.').slice(1)),
+  );
+  return new Set(all.reduce((shared, one) => shared.filter((name) => one.includes(name))));
 }
 
 function parameterRow({ name, in: place, required, description, schema }: Parameter): string[] {
@@ -166,18 +189,25 @@ function fieldsOfEveryAnswer({ components }: OpenApi): Set<string> {
   return new Set(all.reduce((shared, one) => shared.filter((name) => one.includes(name))));
 }
 
-function errorRows(): string[][] {
+function errorRows(openApi: OpenApi): string[][] {
+  const everywhere = codesOfEveryPath(openApi);
   return ERROR_CODES.map((name) => {
     const { status, description, cacheControl, retryAfterSeconds }: Problem = PROBLEMS[name];
-    const age = cacheControl === 'what is left' ? '`public, max-age=` what is left of a minute' : code(cacheControl);
-    return [code(name), String(status), description, age, retryAfterSeconds === undefined ? '' : 'yes'];
+    const age = cacheControl === 'what is left' ? '`public, max-age=` the rest of its minute' : code(cacheControl);
+    return [
+      everywhere.has(name) ? `${code(name)} (every path)` : code(name),
+      String(status),
+      description,
+      age,
+      retryAfterSeconds === undefined ? '' : 'yes',
+    ];
   });
 }
 
 function headerRows(openApi: OpenApi): string[][] {
   const everywhere = fieldsOfEveryAnswer(openApi);
   return Object.entries(openApi.components.headers).map(([name, { description, schema }]) => [
-    everywhere.has(name) ? `${code(name)} (every answer)` : code(name),
+    everywhere.has(name) ? `${code(name)} (every response)` : code(name),
     description,
     code(schema.examples[0] ?? ''),
   ]);

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { EXIT } from './cli/command-line.ts';
+import { EXIT, formatCount, onStopSignal, systemFailure } from './cli/command-line.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
-import { systemFailure } from './cli/failure.ts';
-import { formatCount } from './cli/format.ts';
 import {
   type EnvFile,
   findNameWarnings,
@@ -61,10 +59,7 @@ const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promis
     });
   },
   async catalog(args, given) {
-    const [{ runCatalogCommand }, { onStopSignal }] = await Promise.all([
-      import('./cli/catalog.ts'),
-      import('./cli/stop-signals.ts'),
-    ]);
+    const { runCatalogCommand } = await import('./cli/catalog.ts');
     const config = given.config();
     return runCatalogCommand(args, {
       ...OUTPUT,
@@ -154,7 +149,7 @@ async function startServer(
       import('./lib/logger.ts'),
       import('./app/start-problem.ts'),
       import('./cli/serve/data-dir-lock.ts'),
-      import('./sources/catalog/samples.ts'),
+      import('./sources/catalog/schema.ts'),
     ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {

@@ -4,7 +4,7 @@ import { CacheCommandError, type CacheContext } from './cache/command.ts';
 import { purgeCommand } from './cache/purge.ts';
 import { statsCommand } from './cache/stats.ts';
 import { type CommandGroup, runCommandGroup } from './command-group.ts';
-import { systemFailure } from './failure.ts';
+import { systemFailure } from './command-line.ts';
 
 const CACHE: CommandGroup<CacheContext> = {
   about: 'What was loaded, and what was made of it: in cache.db, in pictures/, and with REDIS_URL in Redis.',

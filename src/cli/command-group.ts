@@ -1,6 +1,7 @@
+import type { ChannelRef } from '../domain/identifier.ts';
+import { channelRefsOfName } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
-import { EXIT, type Options, type Output, parseCommandLine, UsageError } from './command-line.ts';
-import { StoppedError } from './stop-signals.ts';
+import { EXIT, type Options, type Output, parseCommandLine, StoppedError, UsageError } from './command-line.ts';
 
 /** What stands behind the sub-command's name. */
 export interface Given {
@@ -101,4 +102,15 @@ function read<Context>({ argumentName, options = {} }: SubCommand<Context>, args
 function overview<Context extends Output>({ about, commands }: CommandGroup<Context>): string {
   const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
   return `${about}\n\n${lines.join('\n')}\n\nEach takes --help and --data-dir DIR.\n`;
+}
+
+/**
+ * The channels that a command's argument may stand for, in the order to try them.
+ *
+ * @throws UsageError when it can be none.
+ */
+export function requireRefs(argument: string): ChannelRef[] {
+  const refs = channelRefsOfName(argument);
+  if (refs.length === 0) throw new UsageError(`"${argument}" is no channel ID, handle or user name.`);
+  return refs;
 }

@@ -38,3 +38,49 @@ export function parseCommandLine<const Known extends Options>(args: readonly str
 function firstSentence(message: string): string {
   return `${message.split('. ', 1)[0]?.replace(/\.$/, '')}.`;
 }
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** As shells report a process that a signal has ended (POSIX.1-2024, XCU 2.8.2). */
+const EXIT_CODES: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
+
+/** A command was stopped before it had done everything; the message says what it has done. */
+export class StoppedError extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: StopSignal, done: string) {
+    super(`Stopped by ${signal}. ${done}`);
+    this.exitCode = EXIT_CODES[signal];
+  }
+}
+
+/** Takes SIGINT and SIGTERM over from the handlers that were there before (bin/start.cjs). */
+export function onStopSignal(handler: (signal: StopSignal) => void): void {
+  for (const signal of STOP_SIGNALS) {
+    const earlier = process.listeners(signal);
+    // Added before the others go: without any handler the signal would end the process, or be ignored by process 1.
+    process.on(signal, () => handler(signal));
+    for (const listener of earlier) process.off(signal, listener);
+  }
+}
+
+/** The message of a full disk, missing rights and their like: for the operator, and no bug. `undefined` for others. */
+export function systemFailure(error: unknown): string | undefined {
+  return error instanceof Error && 'syscall' in error ? printable(error.message) : undefined;
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const UNIT_STEP = 1024;
+
+/** `1.4 MiB` */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(UNIT_STEP)));
+  return power === 0 ? `${bytes} bytes` : `${(bytes / UNIT_STEP ** power).toFixed(1)} ${UNITS[power]}`;
+}
+
+/** `1 record`, `2 records` */
+export function formatCount(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

@@ -1,7 +1,7 @@
 import type { ChannelRef } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import { systemClock } from '../lib/clock.ts';
-import { requireRefs } from './channel-argument.ts';
+import { requireRefs } from './command-group.ts';
 import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 import { diagnose } from './doctor/diagnose.ts';
 import { requireNames, requireNewDirectory, saveRecording } from './doctor/recording.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bucketsSince, quantile } from './buckets.ts';
+import { bucketsSince, quantile } from './totals.ts';
 
 const BOUNDS = [0.1, 1, 10, Number.POSITIVE_INFINITY];
 

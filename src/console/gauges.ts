@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
+import { registerMetric } from '../lib/metrics/register-metric.ts';
 
 /** What is read when the metrics are scraped. */
 export interface GaugeReaders {
@@ -114,4 +118,84 @@ function addRedisGauges(
     help: 'Requests that this instance has admitted or refused without the shared Redis.',
     read: () => read().decidedAlone,
   });
+}
+
+type Figure = Exclude<keyof HolderReading, 'name'>;
+
+/** Units come last in a name: prometheus.io/docs/practices/naming (seen 2026-11). */
+const GAUGES: Readonly<Record<Figure, { readonly name: string; readonly help: string }>> = {
+  entries: { name: 'pennant_held_entries', help: 'Entries of a cache, map or queue.' },
+  maxEntries: { name: 'pennant_held_max_entries', help: 'Entries that it may hold.' },
+  bytes: { name: 'pennant_held_bytes', help: 'Bytes that a cache, map or queue holds, keys included.' },
+  maxBytes: { name: 'pennant_held_max_bytes', help: 'Bytes that it may hold.' },
+};
+
+/** How much everything that grows with requests holds, and may hold. */
+export function addHolderGauges({ addGauge }: Pick<Metrics, 'addGauge'>, holders: Holders): void {
+  for (const [figure, { name, help }] of Object.entries(GAUGES)) {
+    addGauge({ name, help, label: 'holder', read: () => readingsOf(holders.read(), figure as Figure) });
+  }
+}
+
+function readingsOf(holders: readonly HolderReading[], figure: Figure): Record<string, number> {
+  return Object.fromEntries(
+    holders.flatMap((holder) => {
+      const value = holder[figure];
+      return value === undefined ? [] : [[holder.name, value]];
+    }),
+  );
+}
+
+/**
+ * The process itself, read when scraped. Not the library's default set: that watches every garbage collection, which
+ * cost a hot answer more than a microsecond.
+ */
+export function addProcessGauges({ registry, addGauge, addCounter }: Metrics): void {
+  const loopDelay = monitorEventLoopDelay({ resolution: 20 });
+  loopDelay.enable();
+  addCounter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of this process, user and system.',
+    read() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+  });
+  addGauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of this process, encoder processes not included.',
+    read: () => process.memoryUsage.rss(),
+  });
+  addGauge({
+    name: 'process_start_time_seconds',
+    help: 'When this process started, seconds since 1970.',
+    read: () => Math.round(performance.timeOrigin / 1000),
+  });
+  addGauge({
+    name: 'process_open_fds',
+    help: 'Open file descriptors; 0 where the system does not tell.',
+    read: countOpenFiles,
+  });
+  registerMetric(
+    registry,
+    'pennant_event_loop_delay_seconds',
+    'summary',
+    'Delay of the event loop since the last scrape.',
+    () => {
+      const samples = [0.5, 0.99].map((quantile) => {
+        return { labels: { quantile }, value: loopDelay.percentile(quantile * 100) / 1e9 };
+      });
+      loopDelay.reset();
+      return samples;
+    },
+  );
+}
+
+function countOpenFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    // Not Linux.
+    return 0;
+  }
 }

@@ -1,6 +1,13 @@
 import type { HolderStats } from '../lib/holders.ts';
-import { type Buckets, bucketsSince, quantile } from './buckets.ts';
-import { LOOKUP_KINDS, REQUEST_OUTCOMES, type RequestOutcome, type Totals } from './totals.ts';
+import {
+  type Buckets,
+  bucketsSince,
+  LOOKUP_KINDS,
+  quantile,
+  REQUEST_OUTCOMES,
+  type RequestOutcome,
+  type Totals,
+} from './totals.ts';
 
 /** What happened between two looks at the counters. */
 export interface Step {

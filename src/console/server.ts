@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -6,7 +7,6 @@ import type { Logger } from '../lib/logger.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';
-import { createHostGuard } from './host-guard.ts';
 import { addPurgeRoute } from './purge-route.ts';
 import { readState, type ServiceReaders } from './state.ts';
 import { addStaticFiles } from './static-files.ts';
@@ -93,4 +93,38 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
   app.get('/playground/config.json', (request) => ({ instance: publicBase(request.hostname) }));
   addStaticFiles(app, { prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS });
   return app;
+}
+
+/** Names that only ever mean this machine. */
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+interface HostGuard {
+  /** Whether the name in `Host` is one that the operator gave to this listener. */
+  isAllowed(host: string | undefined): boolean;
+  /**
+   * Whether it is at least an address: probes and scrapers ask by it. A page elsewhere cannot make a browser send one
+   * for its own name, which is what DNS rebinding needs.
+   */
+  isAddress(host: string | undefined): boolean;
+}
+
+/** Decides by `Host` who may talk to the private listener: a name that was rebound to it is not among the names. */
+function createHostGuard({ allowedHosts }: { readonly allowedHosts: readonly string[] }): HostGuard {
+  const allowed = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
+  return {
+    isAllowed: (host) => allowed.has(nameIn(host)),
+    isAddress: (host) => isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0,
+  };
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** The name without its port and without the dot that ends a full name. */
+function nameIn(host: string | undefined): string {
+  return (host ?? '')
+    .toLowerCase()
+    .replace(/:\d{1,5}$/, '')
+    .replace(/\.$/, '');
 }

@@ -1,6 +1,6 @@
 import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { Condition } from './conditions.ts';
+import type { Condition } from './state.ts';
 
 /** What is not in order with a source, beside its breaker. The service works on in all of these. */
 export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): Condition[] {

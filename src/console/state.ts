@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading, Holders } from '../lib/holders.ts';
-import type { Condition } from './conditions.ts';
 import type { History, Recent, Step } from './history.ts';
 import { type FieldTotals, readTotals } from './totals.ts';
 
@@ -83,4 +82,12 @@ export async function readState(
     refusedNetworks: readers.refusedNetworks(),
     settings: readers.settings,
   };
+}
+
+/** A reason for which the service should get no traffic, or gets it in a reduced state. */
+export interface Condition {
+  readonly name: string;
+  readonly detail: string;
+  /** True: answers would be wrong or none; false: the service works around it. */
+  readonly isBlocking: boolean;
 }

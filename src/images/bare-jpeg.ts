@@ -1,13 +1,14 @@
-import { findScanEnd, type Scan } from './jpeg-scan.ts';
 import {
   createHuffmanTable,
   createQuantisationTable,
+  findScanEnd,
   type HuffmanTable,
   huffmanTableBytes,
   isNeededHuffman,
   isNeededQuantisation,
   type QuantisationTable,
-} from './jpeg-tables.ts';
+  type Scan,
+} from './jpeg-scan.ts';
 
 /**
  * Whether a JPEG of three components in one baseline scan holds its picture and nothing else: no thumbnails, texts or

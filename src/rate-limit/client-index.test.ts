@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FIELD_COUNT } from './client-fields.ts';
 import { createClientIndex } from './client-index.ts';
-import { createRecords, NONE } from './records.ts';
+import { createRecords, FIELD_COUNT, NONE } from './records.ts';
 
 test('the index finds what a map would, whatever is added and removed', () => {
   const step = fc.record({ client: fc.integer({ min: 0, max: 60 }), limit: fc.integer({ min: 0, max: 1 }) });

@@ -1,6 +1,5 @@
 import { createKeyedHash } from '../lib/keyed-hash.ts';
-import { FIELD } from './client-fields.ts';
-import { NONE, type Records } from './records.ts';
+import { FIELD, NONE, type Records } from './records.ts';
 
 /** Finds a client's record. Holds no text: clients are told apart by fingerprints of 96 bits. */
 export interface ClientIndex {

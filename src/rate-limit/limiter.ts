@@ -1,3 +1,6 @@
+import type { RateLimitOverride } from '../domain/setting-forms.ts';
+import { createNetworkTable, parseAddress } from '../lib/ip-address.ts';
+
 /** At most `requests` admitted in any span of `windowMs`. */
 export interface RateLimit {
   readonly requests: number;
@@ -21,4 +24,22 @@ export interface RateLimiter {
   /** Decides one request of one client; a refused one is not counted. May answer at once or later. */
   hit(client: string, limit: RateLimit): RateLimitDecision | Promise<RateLimitDecision>;
   close(): Promise<void>;
+}
+
+export type ClientLimit = RateLimit | 'unlimited';
+
+/**
+ * Which limit holds for an address: the override with the longest prefix, else the default. Costs
+ * nothing where there are no overrides.
+ */
+export function createLimitLookup(
+  defaultLimit: RateLimit,
+  overrides: readonly RateLimitOverride[],
+): (address: string) => ClientLimit {
+  if (overrides.length === 0) return () => defaultLimit;
+  const find = createNetworkTable(overrides.map(({ range, limit }) => [range, limit] as const));
+  return (text) => {
+    const address = parseAddress(text);
+    return (address === undefined ? undefined : find(address)) ?? defaultLimit;
+  };
 }

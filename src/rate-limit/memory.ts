@@ -1,9 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
-import { FIELD_COUNT } from './client-fields.ts';
 import { createClientIndex } from './client-index.ts';
-import { createClientRanks } from './client-ranks.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
-import { createRecords, NONE } from './records.ts';
+import { createClientRanks, createRecords, FIELD_COUNT, NONE } from './records.ts';
 import { createTimeQueues } from './timestamp-pool.ts';
 
 export interface MemoryRateLimiterStats {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rateLimitOverride } from '../domain/setting-forms.ts';
-import { createLimitLookup } from './overrides.ts';
+import { createLimitLookup } from './limiter.ts';
 
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };
 

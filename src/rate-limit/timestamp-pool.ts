@@ -1,5 +1,4 @@
-import { FIELD } from './client-fields.ts';
-import { NONE, type Records } from './records.ts';
+import { FIELD, NONE, type Records } from './records.ts';
 
 /**
  * First-in-first-out queues of times, one for each record, that share a few large arrays: 12 bytes a time, however many

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/numbered-source.ts';
+import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';

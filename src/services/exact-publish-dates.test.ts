@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import type { Channel } from '../domain/channel.ts';
 import { publishedKey } from '../store/keys.ts';
 import { createPublishedTimes } from './exact-publish-dates.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { numberedChannelId } from '../../test/helpers/numbered-source.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { type Announced, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isCouldNotTell } from '../../src/domain/errors.ts';
@@ -5,7 +6,6 @@ import { findHandle, findUsername, isChannelId } from '../../src/domain/identifi
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey } from '../../src/store/keys.ts';
-import { answeringLate } from '../helpers/late-source.ts';
 
 /** A source that is ready to be asked, and what the suite may assume of its content. */
 export interface SourceUnderTest {
@@ -39,6 +39,27 @@ export function describeSourceContract(name: string, setUp: () => Promise<Source
       return { ...underTest, source: answeringLate(underTest.source) };
     });
   });
+}
+
+const TURNS = 5;
+
+/** The same source. Every response comes some turns of the event loop later. */
+function answeringLate(source: ChannelSource): ChannelSource {
+  async function delayed<T>(response: Promise<T>): Promise<T> {
+    try {
+      return await response;
+    } finally {
+      for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+    }
+  }
+  return {
+    name: source.name,
+    isLive: source.isLive,
+    resolve: (ref, options) => delayed(source.resolve(ref, options)),
+    getChannel: (channelId, options) => delayed(source.getChannel(channelId, options)),
+    search: (query, limit, options) => delayed(source.search(query, limit, options)),
+    close: () => delayed(source.close()),
+  };
 }
 
 function defineTests(setUp: () => Promise<SourceUnderTest>): void {

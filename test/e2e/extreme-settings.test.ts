@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
 /** Nothing listens there: the catalog has what is asked for. */
@@ -21,7 +21,7 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
       ...settings,
     },
     // Processes are what these settings concern.
-    ...(!usesEncoder && { encoder: playedEncoder }),
+    ...(!usesEncoder && { encoder: createFakeEncoder() }),
   });
   onTestFinished(() => service.close());
   const paths = [

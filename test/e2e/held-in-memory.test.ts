@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
-import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import { findUndeclared, type OpenApiDocument } from '../helpers/openapi-document.ts';
 import { hostileRequests } from '../helpers/openapi-requests.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
 
 let service: TestApp;
 let client: HttpSender;
 beforeAll(async () => {
-  service = await startTestApp({ encoder: playedEncoder });
+  service = await startTestApp({ encoder: createFakeEncoder() });
   // A real socket: what injects requests resolves dot segments itself.
   client = createHttpSender(await service.listen());
 });

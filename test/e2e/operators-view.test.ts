@@ -12,7 +12,7 @@ import { createSqliteStore } from '../../src/store/sqlite.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];

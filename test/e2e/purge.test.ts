@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/held-source.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
@@ -42,8 +42,8 @@ async function pass(name: keyof typeof gates): Promise<void> {
   await gates[name]?.opened;
 }
 
-const encoder: Encoder = {
-  inspect: async () => ({ width: 900, height: 900, format: 'webp', hasAlpha: false, isWebReady: false }),
+const encoder = createFakeEncoder({
+  info: { width: 900, height: 900, format: 'webp' },
   async encode() {
     await pass('encode');
     return PICTURE;
@@ -52,10 +52,7 @@ const encoder: Encoder = {
     await pass('refine');
     return PICTURE.subarray(0, 500);
   },
-  stats: () => ({ processes: 0, running: 0, queued: 0, refused: 0, displaced: 0, restarts: 0 }),
-  warmUp: () => undefined,
-  close: async () => undefined,
-};
+});
 
 beforeEach(async () => {
   gates = {};

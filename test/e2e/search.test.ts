@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { numberedChannelId, numberedSource } from '../helpers/numbered-source.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 

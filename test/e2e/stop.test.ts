@@ -1,10 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/held-source.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
@@ -19,7 +18,7 @@ const URLS = [
 
 test('what was answered right before a stop is stored, and answered again after the next start', async () => {
   const dataDir = await createTemporaryDirectory();
-  const encoder: Encoder = { ...playedEncoder, encode: async () => PICTURE };
+  const encoder = createFakeEncoder({ encode: async () => PICTURE });
   const downloader = { download: async () => Buffer.from('the original') };
   const parts = { dataDir, encoder, downloader };
   const stopped = await startTestApp({ ...parts, sources: [createHeldSource(AVATAR)] });

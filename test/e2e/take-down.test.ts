@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
@@ -36,14 +36,14 @@ beforeEach(async () => {
 });
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startTestApp({ dataDir, env, clock: createRunningClock(), encoder: playedEncoder });
+  const app = await startTestApp({ dataDir, env, clock: createRunningClock(), encoder: createFakeEncoder() });
   onTestFinished(() => app.close());
   return app;
 }
 
 /** Fills the stores with the channel by every way, and with another one's picture. */
 async function fillStores(): Promise<void> {
-  const app = await startTestApp({ dataDir, clock: createRunningClock(), encoder: playedEncoder });
+  const app = await startTestApp({ dataDir, clock: createRunningClock(), encoder: createFakeEncoder() });
   for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
     expect([way, (await app.get(way)).status]).toEqual([way, 200]);
   await app.close();
@@ -110,7 +110,7 @@ describe('a channel that is blocked after it was stored', () => {
       {
         dataDir,
         clock: createRunningClock(),
-        encoder: playedEncoder,
+        encoder: createFakeEncoder(),
         env: { BLOCKED_CHANNELS: 'UCreplayLighthouse000001' },
       },
     );

@@ -1,24 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Encoder } from '../../src/images/encoder/encoder.ts';
-import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { startTestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
 
 /** Takes every original for a very wide one, and answers each job's size: encoding that many pixels takes seconds. */
-function createEncoderOfWidePictures(): Encoder {
-  return {
-    inspect: async () => ({ width: 17_000, height: 2_809, format: 'jpeg', hasAlpha: false, isWebReady: false }),
-    encode: async ({ output }: EncodeJob) => Buffer.from(`${output.width}×${output.height}`),
-    refine: async () => undefined,
-    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
-    warmUp: () => undefined,
-    async close() {},
-  };
-}
+const encoder = createFakeEncoder({
+  info: { width: 17_000, height: 2_809 },
+  encode: async ({ output }) => Buffer.from(`${output.width}×${output.height}`),
+});
 
 test('a crop that is wider than its format can hold is scaled down to fit', async () => {
-  const service = await startTestApp({ encoder: createEncoderOfWidePictures() });
+  const service = await startTestApp({ encoder });
   onTestFinished(() => service.close());
   const sizeOf = async (path: string) => (await service.get(path)).text;
   expect(await sizeOf(`/${CHANNEL}.webp`)).toBe('16383×2707');

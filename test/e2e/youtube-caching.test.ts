@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -22,7 +22,7 @@ let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir, encoder: playedEncoder });
+  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());
@@ -48,7 +48,7 @@ async function restartWithoutUpstream(): Promise<TestApp> {
     env: youtubeSettings(await findRefusingOrigin()),
     clock,
     dataDir,
-    encoder: playedEncoder,
+    encoder: createFakeEncoder(),
   });
   running = { ...running, close: () => service.close() };
   return service;

@@ -1,10 +1,20 @@
-/** A server's stand-in for tests that kill it: starts one encoder process, tells its id, and keeps it busy. */
+import sharp from 'sharp';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
-import { slowJob } from './slow-encode.ts';
+import type { EncodeJob } from '../../src/images/encoder/job.ts';
 
-const encoder = createEncoder({
-  processes: 1,
-  deadlineMs: 120_000,
-  onEvent: (event) => process.send?.(event),
-});
-await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: '' });
+/** An encode that takes many seconds: noise compresses badly. */
+export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+  const bytes = await sharp({ create: { ...size, channels: 3, background: 'grey', noise } })
+    .jpeg()
+    .toBuffer();
+  const crop = { left: 0, top: 0, ...size };
+  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'high' };
+}
+
+/** As a process: takes a server's place in tests that kill it. Starts one encoder, reports its events, keeps it busy. */
+if (import.meta.main) {
+  const onEvent = (event: object) => process.send?.(event);
+  const encoder = createEncoder({ processes: 1, deadlineMs: 120_000, onEvent });
+  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: '' });
+}

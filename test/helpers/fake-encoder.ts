@@ -1,23 +1,37 @@
+import sharp from 'sharp';
+import type { Format } from '../../src/domain/formats.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
-import type { EncodeJob, PictureInfo } from '../../src/images/encoder/job.ts';
+import type { PictureInfo } from '../../src/images/encoder/job.ts';
 
-/** A 16:9 picture that needs no work. */
-const INFO: PictureInfo = { width: 2560, height: 1440, format: 'png', hasAlpha: false, isWebReady: true };
+const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
+const PIXELS = new Map<Format, Promise<Buffer>>();
 
-/** For tests that pixels do not matter to: what it makes says what was asked for. */
-export function createFakeEncoder(): Encoder & { readonly jobs: EncodeJob[] } {
-  const jobs: EncodeJob[] = [];
+/** One red pixel. */
+function pixelIn(format: Format): Promise<Buffer> {
+  const pixel = PIXELS.get(format) ?? drawn.clone().toFormat(format).toBuffer();
+  PIXELS.set(format, pixel);
+  return pixel;
+}
+
+/** What an original is taken for, unless the test names other values. */
+const INFO: PictureInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
+
+export interface FakeEncoderOptions extends Partial<Encoder> {
+  readonly info?: Partial<PictureInfo>;
+}
+
+/**
+ * Takes the place of the encoder processes in tests that are not about pixels: every original is a large JPEG that has
+ * to be encoded, and every encoded picture is one pixel in the requested format.
+ */
+export function createFakeEncoder({ info, ...methods }: FakeEncoderOptions = {}): Encoder {
   return {
-    jobs,
-    inspect: async () => INFO,
-    async encode(job) {
-      jobs.push(job);
-      const { original: _bytes, ...what } = job;
-      return Buffer.from(JSON.stringify(what));
-    },
+    inspect: async () => ({ ...INFO, ...info }),
+    encode: ({ format }) => pixelIn(format),
     refine: async () => undefined,
-    stats: () => ({ queued: 0, running: 0, processes: 0, refused: 0, restarts: 0 }),
+    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, displaced: 0 }),
     warmUp: () => undefined,
     close: async () => undefined,
+    ...methods,
   };
 }

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ExpectedValues } from './expected-values.ts';
 import { type IndexedAnswer, jsonAnswer, type ReplayAnswer, readAnswers } from './replay-answers.ts';
 
@@ -20,11 +18,6 @@ export const isFirstSearchPage: Filter = ({ request }) => request.body?.query !=
 export const isLaterSearchPage: Filter = ({ request }) =>
   request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 export const isFeed: Filter = ({ request }) => request.url.includes('/feeds/');
-
-/** Both folders of recordings that may stand beside this project; each says in its index what should come out. */
-export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
-  .map((name) => join(import.meta.dirname, '../../../shared', name))
-  .filter((directory) => existsSync(directory));
 
 /** The answers of an index in one form, whichever way it writes them. */
 export function readIndexedAnswers(directory: string): IndexedAnswer[] {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One recorded or hand-made answer, with the request it belongs to. */
@@ -43,6 +43,15 @@ export const OWN_ANSWERS = join(FIXTURES, 'youtube');
 export const OWN_RECORDINGS: readonly string[] = readdirSync(FIXTURES)
   .filter((name) => name.startsWith('youtube-'))
   .map((name) => join(FIXTURES, name));
+
+/**
+ * Responses that were recorded from YouTube may stand beside the project. A fresh clone has none: the tests that need
+ * them are skipped then. Each directory's index says what the service should make of them.
+ */
+export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
+  .map((name) => join(FIXTURES, '../../../shared', name))
+  .filter((directory) => existsSync(directory));
+if (RECORDING_DIRECTORIES.length < 2) console.log('SKIPPED: not all YouTube recordings are beside this project.');
 
 /** The JSON of our own answer to a request with this value. */
 export function ownAnswer(parameter: 'browseId' | 'query', value: string): object {

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
-import { slowJob } from '../helpers/slow-encode.ts';
+import { slowJob } from '../helpers/encoder-owner.ts';
 import { WAIT } from '../helpers/wait.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };

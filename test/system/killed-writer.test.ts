@@ -8,15 +8,14 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/picture-store/disk-files.ts';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
-import { pictureOf } from '../helpers/numbered-pictures.ts';
+import { pictureOf } from '../helpers/endless-writer.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-const PICTURE_WRITER = import.meta.resolve('../helpers/picture-writer.ts');
-const RECORD_WRITER = import.meta.resolve('../helpers/record-writer.ts');
+const WRITER = fileURLToPath(import.meta.resolve('../helpers/endless-writer.ts'));
 const KILLS = 8;
 
-async function writeUntilKilled(program: string, path: string, afterMs: number): Promise<void> {
-  const writer = spawn(process.execPath, [fileURLToPath(program), path], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(what: 'pictures' | 'records', path: string, afterMs: number): Promise<void> {
+  const writer = spawn(process.execPath, [WRITER, what, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(writer, 'exit');
   await once(writer.stdout, 'data');
   await new Promise((resolve) => setTimeout(resolve, afterMs));
@@ -26,7 +25,7 @@ async function writeUntilKilled(program: string, path: string, afterMs: number):
 
 it('a process killed while it stores pictures leaves no cut one to be found, and nothing lying about', async () => {
   const directory = await createTemporaryDirectory();
-  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled(PICTURE_WRITER, directory, (kill * 37) % 100);
+  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('pictures', directory, (kill * 37) % 100);
 
   const events: DiskFileStoreEvent[] = [];
   const { promise: scanned, resolve } = Promise.withResolvers<void>();
@@ -61,7 +60,7 @@ it('a process killed while it stores records leaves a sound cache.db to the one 
   const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: (event) => events.push(event) });
   let found = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
-    await writeUntilKilled(RECORD_WRITER, path, (kill * 37) % 100);
+    await writeUntilKilled('records', path, (kill * 37) % 100);
     await store.set(`own ${kill}`, { value: 'own', storedAtMs: 1 }, 3_600_000);
     for (let number = 0; number < 500; number += 1) {
       const entry = await store.get(`record ${number}`);

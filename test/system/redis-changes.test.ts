@@ -9,7 +9,8 @@ import { createRedisStore } from '../../src/store/redis.ts';
 import { CHANGES_KEY, createSharedChanges } from '../../src/store/shared-changes.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
-import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/held-source.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -195,14 +196,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
         clock: createRunningClock(),
         env: { REDIS_URL: server.url },
         downloader: { download: async () => PICTURE },
-        encoder: {
-          inspect: async () => ({ width: 900, height: 900, format: 'webp', hasAlpha: false, isWebReady: false }),
-          encode: async () => PICTURE,
-          refine: async () => undefined,
-          stats: () => ({ processes: 0, running: 0, queued: 0, refused: 0, displaced: 0, restarts: 0 }),
-          warmUp: () => undefined,
-          close: async () => undefined,
-        },
+        encoder: createFakeEncoder({ info: { width: 900, height: 900, format: 'webp' }, encode: async () => PICTURE }),
       });
       onTestFinished(() => instance.close());
       // On a busy machine the first attempt to connect may have been too slow.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RedisClient } from '../../src/lib/redis/client.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createFallbackRateLimiter } from '../../src/rate-limit/fallback.ts';
@@ -8,7 +9,33 @@ import { createRedisRateLimiter } from '../../src/rate-limit/redis.ts';
 import { describeLimiterContract } from '../contracts/limiter.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { withScriptTime } from '../helpers/redis-time.ts';
+
+type EvalOptions = Parameters<RedisClient['eval']>[1];
+
+/**
+ * Runs scripts with a time that the test moves, everything else in them as it is: Redis's own clock cannot be moved.
+ * Keys still expire by Redis's clock.
+ */
+function withScriptTime(connection: RedisConnection, nowMs: () => number): Pick<RedisConnection, 'run'> {
+  function replaceTime(lua: string): string {
+    const microseconds = Math.round(nowMs() * 1000);
+    const time = `{ '${Math.floor(microseconds / 1_000_000)}', '${microseconds % 1_000_000}' }`;
+    if (!lua.includes("redis.call('TIME')")) throw new Error('the script does not ask for the time');
+    return lua.replaceAll("redis.call('TIME')", time);
+  }
+
+  return {
+    run: (command) =>
+      connection.run((client) => {
+        const scripted = Object.create(client, {
+          // The script's text is then sent, in which the time can be replaced.
+          evalSha: { value: () => Promise.reject(new Error('NOSCRIPT')) },
+          eval: { value: (lua: string, options: EvalOptions) => client.eval(replaceTime(lua), options) },
+        }) as RedisClient;
+        return command(scripted);
+      }),
+  };
+}
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
-import { playedEncoder } from '../helpers/played-encoder.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -33,7 +33,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   });
 
   async function start(env: Record<string, string> = {}): Promise<TestApp> {
-    const options = { dataDir, clock: createRunningClock(), encoder: playedEncoder };
+    const options = { dataDir, clock: createRunningClock(), encoder: createFakeEncoder() };
     const app = await startTestApp({ ...options, env: { REDIS_URL: redis.url, ...env } });
     onTestFinished(() => app.close());
     return app;

@@ -4,11 +4,11 @@ import { channelOf } from '../../bench/simulation/instance.ts';
 import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
 import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
 import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
-import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 /*
  * `npm run simulate` says how the service would do with traffic that nobody can produce here: these tests hold it to
@@ -43,7 +43,7 @@ async function measureHitRate(scenario: Scenario): Promise<number> {
     clock,
     env: { MEMORY_CACHE_BYTES: String(scenario.memoryBytes), IMAGE_CACHE_BYTES: String(scenario.diskBytes) },
     sources: [everyChannel],
-    encoder: playedEncoder,
+    encoder: createFakeEncoder({ info: { isWebReady: true }, encode: async () => Buffer.alloc(1_000) }),
     downloader: {
       // Each is different, as channels' pictures are.
       async download() {
@@ -78,15 +78,6 @@ const everyChannel: ChannelSource = {
   resolve: () => Promise.reject(new Error('no request names a channel by its handle')),
   getChannel: async (channelId) => ({ channel: channelOf(channelId), missing: [], isComplete: true }),
   search: async () => ({ hits: [] }),
-  async close() {},
-};
-
-const playedEncoder: Encoder = {
-  inspect: async () => ({ width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: true }),
-  encode: async () => Buffer.alloc(1_000),
-  refine: async () => undefined,
-  stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0 }),
-  warmUp: () => undefined,
   async close() {},
 };
 

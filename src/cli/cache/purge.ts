@@ -3,8 +3,8 @@ import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
-import { requireRefs } from '../channel-argument.ts';
-import { formatBytes, formatCount } from '../format.ts';
+import { requireRefs } from '../command-group.ts';
+import { formatBytes, formatCount } from '../command-line.ts';
 import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
 import { askRunningService } from './running-service.ts';
 

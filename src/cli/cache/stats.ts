@@ -2,7 +2,7 @@ import { createRedisConnection } from '../../lib/redis/connection.ts';
 import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import { STORE_MAX_BYTES } from '../../services/cache-policy.ts';
 import { cachePaths } from '../../store/cache-paths.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes } from '../command-line.ts';
 import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
 import {
   findDatabaseStatistics,

@@ -7,8 +7,7 @@ import { isPictureName } from '../../sources/catalog/pictures.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
-import { withReader, writeLines } from './output.ts';
+import { type CatalogCommand, IMAGES_OPTION, imagesFolder, withReader, writeLines } from './command.ts';
 
 export const exportCommand: CatalogCommand = {
   usage: 'catalog export [--images DIR] > FILE.ndjson',

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createProgressBar } from './progress-bar.ts';
+import { createProgressBar } from './import.ts';
 
 function createStream(isTTY: boolean) {
   let written = '';

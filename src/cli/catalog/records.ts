@@ -5,9 +5,8 @@ import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
 import { CacheCommandError } from '../cache/command.ts';
-import { requireRefs } from '../channel-argument.ts';
-import type { CatalogCommand } from './command.ts';
-import { withReader, writeLines } from './output.ts';
+import { requireRefs } from '../command-group.ts';
+import { type CatalogCommand, withReader, writeLines } from './command.ts';
 
 const ID_CHARACTERS = 24;
 /** Longer handles push their title aside. */

@@ -4,10 +4,16 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader, IMAGE_HOSTS } from '../../images/download.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createHttpClient } from '../../lib/http/client.ts';
-import { type FieldFinding, isDrift } from '../../sources/field-finding.ts';
-import type { LoadedChannel } from '../../sources/source.ts';
-import { explain, type RecordedCall, recordCalls } from './recorded-calls.ts';
-import { createUpstream, type SourceName, type Upstream, type UpstreamSettings } from './upstreams.ts';
+import { type FieldFinding, isDrift, type LoadedChannel } from '../../sources/source.ts';
+import {
+  createUpstream,
+  explain,
+  type RecordedCall,
+  recordCalls,
+  type SourceName,
+  type Upstream,
+  type UpstreamSettings,
+} from './upstreams.ts';
 
 export interface Diagnosis {
   readonly asked: string;

@@ -1,17 +1,17 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { OriginalRef } from '../../domain/channel.ts';
-import { buildAboutToken } from '../../sources/youtube/about-token.ts';
+import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
 import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
 import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/youtube/json.ts';
-import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/known-names.ts';
+import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
 import { UsageError } from '../command-line.ts';
 import type { Diagnosis } from './diagnose.ts';
-import type { RecordedCall } from './recorded-calls.ts';
-import { redact } from './redact.ts';
+import type { RecordedCall } from './upstreams.ts';
 
 /** One answer as `test/fixtures/youtube` has them: a file, and its entry in `index.json`. */
 interface RecordedAnswer {
@@ -178,4 +178,74 @@ function panelValues(body: JsonObject, channelId: string): object {
 
 function baseOf(picture: OriginalRef | null): string | null {
   return picture === null ? null : picture.key;
+}
+
+/*
+ * What of an answer may be written down: members with known names only, and of their texts nothing that could be a
+ * token, an address or a key. Recordings are meant for a public repository.
+ */
+
+/** What stands for the About token of a page, so that a recording still shows where it was. */
+const TOKEN_NAME = 'token';
+const TOKEN = 'recorded-token';
+
+/** Upstream nests 40 levels at most. */
+const MAX_DEPTH = 100;
+const MAX_TEXT_CHARACTERS = 20_000;
+
+/** @param names of members that are kept; everything below a member with another name is left out */
+function redact(value: unknown, names: ReadonlySet<string>, depth = 0): unknown {
+  if (depth > MAX_DEPTH) return null;
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return redactList(value, names, depth);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => names.has(name));
+  return Object.fromEntries(
+    kept.map(([name, member]) => [name, name === TOKEN_NAME ? TOKEN : redact(member, names, depth + 1)]),
+  );
+}
+
+/** Elements of which nothing is left are dropped: a page has hundreds of videos. */
+function redactList(list: readonly unknown[], names: ReadonlySet<string>, depth: number): unknown[] {
+  return list
+    .map((element) => redact(element, names, depth + 1))
+    .filter((element) => !isJsonObject(element) || Object.keys(element).length > 0);
+}
+
+/** Of a channel's page, absolute or not: names may be long and escaped. */
+const CHANNEL_PATH = /^\/(?:@|channel\/|user\/|c\/)[^/?#]{1,300}$/;
+
+function redactText(text: string): string {
+  if (text.length > MAX_TEXT_CHARACTERS) return '';
+  if (CHANNEL_PATH.test(text)) return text;
+  const url = text.startsWith('//') ? URL.parse(`https:${text}`) : URL.parse(text);
+  const isWeb = url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
+  return isWeb ? redactUrl(url) : withoutSecrets(text);
+}
+
+/** Hosts of channels' pictures: what names a picture looks like a token. */
+const PICTURE_HOST = /^(?:yt3\.ggpht\.com|(?:yt3|lh3)\.googleusercontent\.com)$/;
+
+/** Without its query, which may hold anything; of the redirector only where it leads to. */
+function redactUrl(url: URL): string {
+  const { origin, hostname, pathname, searchParams } = url;
+  const isYoutube = /(?:^|\.)youtube\.com$/.test(hostname);
+  if (PICTURE_HOST.test(hostname) || (isYoutube && CHANNEL_PATH.test(pathname))) return `${origin}${pathname}`;
+  const target = isYoutube && pathname === '/redirect' ? URL.parse(searchParams.get('q') ?? '') : null;
+  const query = target === null ? '' : `?q=${encodeURIComponent(redactUrl(target))}`;
+  return `${withoutSecrets(`${origin}${pathname}`)}${query}`;
+}
+
+/** Whatever is too long for a word and has no blanks: tokens, visitor data, cookies, signatures, keys. */
+const OPAQUE = /[\w%+=~-]{30,}/g;
+const QUERY = /[?#][\w%&=+.~/-]{8,}/g;
+const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,200}/g;
+const ADDRESS = /[\da-f:.]{7,45}/gi;
+
+function withoutSecrets(text: string): string {
+  return text
+    .replace(EMAIL, 'someone@example.com')
+    .replace(ADDRESS, (found) => (isIP(found.replace(/[.:]$/, '')) === 0 ? found : '192.0.2.1'))
+    .replace(QUERY, '')
+    .replace(OPAQUE, '(left out)');
 }

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
-import { type FieldFinding, type FieldState, isDrift } from '../../sources/field-finding.ts';
+import { type FieldFinding, type FieldState, isDrift } from '../../sources/source.ts';
 import type { Diagnosis } from './diagnose.ts';
-import type { RecordedCall } from './recorded-calls.ts';
+import type { RecordedCall } from './upstreams.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

@@ -1,15 +1,14 @@
+import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
-import type { FieldFinding } from '../../sources/field-finding.ts';
-import { type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
+import { type FieldFinding, type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
 import { createYoutubeDataApiSource } from '../../sources/youtube-data-api/client.ts';
-import { inspectChannelList } from '../../sources/youtube-data-api/inspect.ts';
-import { type RecordedCall, recordCalls } from './recorded-calls.ts';
+import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
 
 /** An address of an upstream; one that is not public is the operator's own. */
 export interface UpstreamOrigin {
@@ -164,4 +163,58 @@ function lastObject(calls: readonly RecordedCall[], name: string): JsonObject | 
     .filter((call) => call.name === name)
     .map(({ body }) => (body === null ? undefined : parseJsonObject(body)))
     .findLast((value) => value !== undefined);
+}
+
+/** One outgoing call and what came of it. */
+export interface RecordedCall {
+  /** What was asked for. */
+  readonly name: string;
+  readonly method: string;
+  /** Without headers: these may hold a key. */
+  readonly url: string;
+  /** What the body asks for, without what every body says of the client. */
+  readonly parameters?: JsonObject;
+  readonly durationMs: number;
+  /** `null` when there was no answer. */
+  readonly status: number | null;
+  readonly body: Buffer | null;
+  /** Why there was no answer. */
+  readonly problem: string | null;
+}
+
+/** The same client, with every call noted down in the order in which they end. */
+export function recordCalls(
+  http: HttpClient,
+  { calls, clock, nameOf }: { calls: RecordedCall[]; clock: Clock; nameOf: (request: HttpRequest) => string },
+): HttpClient {
+  return {
+    async request(request) {
+      const startedAt = clock.monotonic();
+      const note = (came: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
+        const { method, url, body } = request;
+        const durationMs = clock.monotonic() - startedAt;
+        const { context: _, ...parameters } = (body === undefined ? {} : JSON.parse(body)) as JsonObject;
+        calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...came });
+      };
+      try {
+        const response = await http.request(request);
+        note({ status: response.status, body: response.body, problem: null });
+        return response;
+      } catch (error) {
+        note({ status: null, body: null, problem: error instanceof AppError ? explain(error) : String(error) });
+        throw error;
+      }
+    },
+    close: () => http.close(),
+  };
+}
+
+/** A failure with the reason that clients of the service are not told. */
+export function explain({ message, cause }: AppError): string {
+  return cause instanceof Error ? `${message} (${reasonOf(cause)})` : message;
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return [error.message, code].find((text) => text !== undefined && text !== '') ?? error.name;
 }

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../lib/logger.ts';
-import { EXIT } from '../command-line.ts';
-import { onStopSignal } from '../stop-signals.ts';
+import { EXIT, onStopSignal } from '../command-line.ts';
 
 /** The running service, as far as starting and stopping it goes. */
 interface Service {

@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
-import type { ClientLimit } from '../../rate-limit/overrides.ts';
+import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client, ClientIdentification } from './client-address.ts';
 
 export interface Admission {

@@ -2,8 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskError } from './job.ts';
-import { poolSizeFor } from './limits.ts';
-import { createEncoderPool, type PoolEvent } from './pool.ts';
+import { createEncoderPool, type PoolEvent, poolSizeFor } from './pool.ts';
 import { createScheduler, type FinishedTask, type SchedulerStats } from './scheduler.ts';
 
 export interface EncoderStats extends SchedulerStats {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { poolSizeFor } from './limits.ts';
+import { poolSizeFor } from './pool.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
 import { createFairQueue } from './queue.ts';
-import { type TaskTrace, traceTask } from './task-trace.ts';
 
 /** A full queue of quick encodes is worked off in about this time on two cores. */
 const RETRY_AFTER_MS = 5_000;
@@ -159,4 +159,34 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
 function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
+}
+
+/** The stages of one task as spans: its wait for an encoder process, and its time in one. */
+export interface TaskTrace {
+  /** It has an encoder process now. */
+  begin(): void;
+  /** Its process has crashed; it waits for another. */
+  waitAgain(): void;
+}
+
+/** Of the request that submits the task; `undefined` where that is not traced. The last stage ends with the result. */
+function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
+  const parent = currentSpan();
+  if (parent === undefined) return undefined;
+  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
+  let stage = startStage('encoder queue');
+
+  function startNext(name: string): void {
+    stage.end();
+    stage = startStage(name);
+  }
+
+  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
+  return {
+    begin: () => startNext('encoder task'),
+    waitAgain() {
+      failSpan(stage, 'crash');
+      startNext('encoder queue');
+    },
+  };
 }

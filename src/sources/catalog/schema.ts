@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { printable } from '../../domain/printable.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
 
 export interface CatalogPaths {
   readonly database: string;
@@ -184,3 +185,38 @@ const PRIMARY_CODE_MASK = 0xff;
 const DAMAGE_CODES = new Set([11, 26]);
 /** SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_MISUSE, SQLITE_RANGE. */
 const BUG_CODES = new Set([1, 19, 20, 21, 25]);
+
+/** A folder in which a new catalog is built before it gets its name. */
+const DRAFT_PREFIX = 'catalog.new-';
+/** Much longer than a draft takes: another process may be writing one. */
+const ABANDONED_MS = 600_000;
+
+/** Creates a folder for a draft, and removes folders that a killed process left behind. */
+export function createDraftFolder(dataDir: string): string {
+  makeDirectory(dataDir);
+  for (const path of draftsIn(dataDir, DRAFT_PREFIX)) {
+    const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - modifiedAtMs > ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(dataDir, ownPrefix()));
+}
+
+/** Removes this process's drafts when it ends early. A folder that cannot be removed stays until it counts as abandoned. */
+export function removeOwnDrafts(dataDir: string): void {
+  try {
+    for (const path of draftsIn(dataDir, ownPrefix())) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+  }
+}
+
+function ownPrefix(): string {
+  return `${DRAFT_PREFIX}${process.pid}-`;
+}
+
+function draftsIn(dataDir: string, prefix: string): string[] {
+  if (statSync(dataDir, { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(dataDir)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => join(dataDir, name));
+}

@@ -12,7 +12,7 @@ import {
   redirectTo,
   startFaultyUpstream,
 } from '../../../test/helpers/faulty-upstream.ts';
-import { findRecordings, readExpectation, readRecording } from '../../../test/helpers/recordings.ts';
+import { RECORDING_DIRECTORIES, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
@@ -328,11 +328,18 @@ interface ExpectedSearch {
   readonly firstTitle: string;
 }
 
-describe.skipIf(!findRecordings())('the recordings', () => {
+describe.each(RECORDING_DIRECTORIES.slice(0, 1))('the recordings', (directory) => {
+  const recordings = readAnswers(directory);
+
+  /** Answers with a recording from here on. @returns what its index expects */
+  function replay(file: string): unknown {
+    const recording = recordings.find((each) => each.file === file);
+    upstream.answer(answerJson(JSON.parse(recording?.text ?? '')));
+    return recording?.expected;
+  }
+
   it('of channels.list give the expected records', async () => {
-    const file = 'dataapi-channels-list-google-multi.json';
-    upstream.answer(answerJson(readRecording(file)));
-    const expected = readExpectation<ExpectedChannel[]>(file);
+    const expected = replay('dataapi-channels-list-google-multi.json') as ExpectedChannel[];
     expect(expected).toHaveLength(2);
     for (const { bannerBase, ...fields } of expected) {
       const { channel } = await source.getChannel(fields.channelId, { signal });
@@ -342,9 +349,7 @@ describe.skipIf(!findRecordings())('the recordings', () => {
   });
 
   it('of search.list give the expected hits', async () => {
-    const file = 'dataapi-search-list-channels.json';
-    upstream.answer(answerJson(readRecording(file)));
-    const expected = readExpectation<ExpectedSearch>(file);
+    const expected = replay('dataapi-search-list-channels.json') as ExpectedSearch;
     const { hits } = await source.search('q', 50, { signal });
     expect(hits).toHaveLength(expected.count);
     expect(hits[0]).toMatchObject({ channelId: expected.firstChannelId, title: expected.firstTitle });

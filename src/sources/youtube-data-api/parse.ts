@@ -1,9 +1,9 @@
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { parseHandle } from '../youtube/identities.ts';
+import type { FieldFinding } from '../source.ts';
 import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
-import { avatarOriginal, bannerOriginal, isDefaultAvatar, parsePictureBase } from '../youtube/pictures.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
+import { avatarOriginal, bannerOriginal, isDefaultAvatar, parseHandle, parsePictureBase } from '../youtube/urls.ts';
 
 const CHANNEL_LIST = 'youtube#channelListResponse';
 const SEARCH_LIST = 'youtube#searchListResponse';
@@ -42,7 +42,7 @@ function readItems<T extends { readonly channelId: string }>(
 }
 
 /** Where a channels.list item has the parts of a record, the best first; no part of the API has the links. */
-export const CHANNEL_PATHS = {
+const CHANNEL_PATHS = {
   channelId: ['id'],
   title: ['snippet.title'],
   description: ['snippet.description'],
@@ -58,7 +58,7 @@ export const CHANNEL_PATHS = {
 } as const satisfies Record<keyof Channel, readonly string[]>;
 
 /** The one of a channels.list answer's items that was asked for. */
-export function findItem(items: readonly unknown[], channelId: string | undefined): unknown {
+function findItem(items: readonly unknown[], channelId: string | undefined): unknown {
   return items.find((each) => {
     const id = textAt(each, 'id') ?? '';
     return channelId === undefined ? isChannelId(id) : id === channelId;
@@ -107,7 +107,7 @@ function parseHit(item: unknown): SearchHit | undefined {
   };
 }
 
-export const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
+const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 const COUNTRY = /^[A-Z]{2}$/;
 
@@ -147,3 +147,30 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&quot;': '"',
   '&#39;': "'",
 };
+
+type Field = keyof typeof CHANNEL_PATHS;
+
+const FIELDS = Object.keys(CHANNEL_PATHS) as Field[];
+
+/** What a channel may do without. */
+const OPTIONAL_FIELDS: readonly Field[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
+
+/** Compares a channels.list answer with the record that was read from it. */
+export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
+  const item = findItem(valuesAt(body, 'items.*'), channel.channelId);
+  return FIELDS.map((field) => inspectField(field, item, channel));
+}
+
+function inspectField(field: Field, item: unknown, channel: Channel): FieldFinding {
+  const path = CHANNEL_PATHS[field].find((each) => firstAt(item, each) !== undefined) ?? null;
+  const picture = field === 'banner' || field === 'avatar' ? channel[field]?.key : undefined;
+  const value = picture ?? channel[field];
+  if (value !== null) return { field, state: 'fine', value, path, note: null };
+  const nothing = { field, value, path };
+  if (field === 'links') return { ...nothing, state: 'absent', note: 'no part of this API has them' };
+  if (field === 'subscriberCount' && firstAt(item, HIDDEN_SUBSCRIBERS) === true) {
+    return { ...nothing, state: 'absent', note: 'hidden by the channel' };
+  }
+  if (path !== null) return { ...nothing, state: 'unreadable', note: JSON.stringify(firstAt(item, path)).slice(0, 80) };
+  return { ...nothing, state: OPTIONAL_FIELDS.includes(field) ? 'absent' : 'missing', note: null };
+}

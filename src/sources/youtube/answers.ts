@@ -75,3 +75,16 @@ export function invalid(message: string, cause?: unknown): AppError {
 export function channelNotFound(cause: string): AppError {
   return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
 }
+
+/**
+ * "This channel does not exist.", "This account has been terminated …" (nine reasons), "This channel was removed
+ * because …": wordings seen from 2019 to 2026-07.
+ */
+const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
+
+/** The error for an alert: "no such channel", or indeterminate for every other text. */
+export function alertError(text: string): AppError {
+  const cause = new Error(text);
+  if (GONE.test(text)) return new AppError('channel_not_found', 'There is no such channel.', { cause });
+  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause, scope: 'key' });
+}

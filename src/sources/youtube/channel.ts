@@ -4,12 +4,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { LoadedChannel } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel } from './about.ts';
-import { alertError } from './alerts.ts';
-import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
+import { type ApiAnswer, alertError, channelNotFound, invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
-import { formatRest, parseRest } from './rest.ts';
 
 export interface ChannelLoaderOptions {
   readonly innertube: Innertube;
@@ -124,4 +122,21 @@ function assertShowsChannel(page: PageReading): void {
   if (showsChannel(page)) return;
   if (page.alert !== undefined) throw alertError(page.alert);
   throw invalid('The video site sent an answer without a channel.');
+}
+
+/** What has to be known of a page to ask for its channel's About data without it. */
+type Rest = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
+
+function formatRest({ aboutToken, aboutTab, language }: Rest): string {
+  const known = Object.entries({ token: aboutToken, tab: aboutTab, language });
+  return new URLSearchParams(known.filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
+}
+
+function parseRest(text: string): Rest {
+  const known = new URLSearchParams(text);
+  return {
+    aboutToken: known.get('token') ?? undefined,
+    aboutTab: known.get('tab') === 'elsewhere' ? 'elsewhere' : undefined,
+    language: known.get('language') ?? undefined,
+  };
 }

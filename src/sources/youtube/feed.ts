@@ -1,5 +1,5 @@
-import { parseChannelId } from './identities.ts';
 import { toIsoSeconds } from './texts.ts';
+import { parseChannelId } from './urls.ts';
 
 /** What a channel's feed says of the channel itself. */
 export interface FeedReading {

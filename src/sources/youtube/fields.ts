@@ -1,9 +1,7 @@
 import { findCountryCode } from './countries.ts';
-import { parseChannelId, parseHandle } from './identities.ts';
 import { firstAt } from './json.ts';
 import type { ChannelField } from './layouts.ts';
 import { parseLinks } from './links.ts';
-import { parsePictureBase } from './pictures.ts';
 import {
   type CountNoun,
   isPlainCount,
@@ -16,6 +14,7 @@ import {
   textOf,
   textWithin,
 } from './texts.ts';
+import { parseChannelId, parseHandle, parsePictureBase } from './urls.ts';
 
 type FieldReaders = { readonly [Field in ChannelField]: (value: unknown) => unknown };
 

@@ -1,7 +1,6 @@
-import type { FieldFinding } from '../field-finding.ts';
+import type { FieldFinding } from '../source.ts';
 import { readFieldValue } from './fields.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
-import { KNOWN_NAMES, UNREAD_NAMES } from './known-names.ts';
 import {
   ABOUT_PANEL,
   AGE_GATE,
@@ -10,13 +9,15 @@ import {
   CHANNEL_LAYOUTS,
   type ChannelField,
   INTERACTIVE_HEADER,
+  KNOWN_NAMES,
   METADATA,
   MICROFORMAT,
   PAGE_HEADER,
+  UNREAD_NAMES,
 } from './layouts.ts';
-import { isDefaultAvatar } from './pictures.ts';
 import { isEnglish, readPage } from './readings.ts';
 import { isRoundedVideoCount } from './record.ts';
+import { isDefaultAvatar } from './urls.ts';
 
 /** Whole answers about one channel. */
 export interface ChannelAnswers {

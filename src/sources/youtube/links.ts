@@ -1,7 +1,7 @@
 import type { ChannelLink } from '../../domain/channel.ts';
-import { findYoutubeUrl } from './identities.ts';
 import { firstAt, isJsonObject } from './json.ts';
 import { MAX_URL_CHARACTERS, textOf } from './texts.ts';
+import { findYoutubeUrl } from './urls.ts';
 
 interface LinkShape {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { avatarOriginal, bannerOriginal, parsePictureBase } from './pictures.ts';
+import { avatarOriginal, bannerOriginal, parsePictureBase } from './urls.ts';
 
 describe('parsePictureBase', () => {
   it.each([

@@ -1,6 +1,4 @@
 import { isChannelId } from '../../domain/identifier.ts';
-import { findAboutToken } from './about-token.ts';
-import { findAlertText } from './alerts.ts';
 import { isReadAsEnglish, readFieldValue } from './fields.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import {
@@ -11,10 +9,11 @@ import {
   CHANNEL_LAYOUTS,
   type ChannelField,
   type ChannelLayouts,
+  findContinuationToken,
   INTERACTIVE_HEADER,
   LANGUAGE,
 } from './layouts.ts';
-import { MAX_URL_CHARACTERS, textWithin } from './texts.ts';
+import { MAX_URL_CHARACTERS, textOf, textWithin } from './texts.ts';
 
 /** A value that an answer has for a field of the record, and the path that carried it. */
 export interface FieldReading {
@@ -145,4 +144,30 @@ const MAX_LANGUAGE_CHARACTERS = 35;
 
 export function isEnglish(language: string): boolean {
   return /^en(?:[-_]|$)/i.test(language);
+}
+
+const ITEMS_IN_PANEL =
+  'engagementPanel.engagementPanelSectionListRenderer.content.sectionListRenderer.contents.*' +
+  '.itemSectionRenderer.contents.*';
+
+/** Ours has 135 characters. */
+const MAX_TOKEN_CHARACTERS = 10_000;
+
+/**
+ * Finds the About token that a channel page brings along, in its header only: panels elsewhere on the page belong to
+ * shelves ("Featured Channels"). All panels of the header are the same one.
+ */
+function findAboutToken(page: JsonObject): string | undefined {
+  const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
+  const items = panels.flatMap((panel) => valuesAt(panel, ITEMS_IN_PANEL));
+  return textWithin(findContinuationToken(items), MAX_TOKEN_CHARACTERS);
+}
+
+/** The longest known alert has 140 characters. */
+const MAX_ALERT_CHARACTERS = 500;
+
+/** The text of a page's error alert, `""` for one without a text; `undefined` when there is none. */
+function findAlertText(page: JsonObject): string | undefined {
+  const alert = valuesAt(page, 'alerts.*.alertRenderer').find((renderer) => firstAt(renderer, 'type') === 'ERROR');
+  return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
 }

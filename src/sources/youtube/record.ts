@@ -9,8 +9,8 @@ import {
   type ChannelLayouts,
   METADATA,
 } from './layouts.ts';
-import { avatarOriginal, bannerOriginal } from './pictures.ts';
 import { type FieldReading, isEnglish, type PageReading, type PanelReading } from './readings.ts';
+import { avatarOriginal, bannerOriginal } from './urls.ts';
 
 /** What upstream answered about one channel. */
 export interface ChannelReadings {

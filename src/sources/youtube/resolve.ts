@@ -1,8 +1,8 @@
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
-import { findYoutubeUrl, parseChannelId } from './identities.ts';
 import { type Innertube, YOUTUBE_WEB } from './innertube.ts';
 import type { EndpointReading } from './readings.ts';
+import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
 /** A handle answered with another URL instead of its channel in 2025-07; more than one such step was never seen. */
 const MAX_HOPS = 3;

@@ -1,9 +1,7 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { findContinuationToken } from './continuations.ts';
-import { parseHandle } from './identities.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
-import { isDefaultAvatar } from './pictures.ts';
+import { findContinuationToken } from './layouts.ts';
 import {
   type CountNoun,
   MAX_DESCRIPTION_CHARACTERS,
@@ -14,6 +12,7 @@ import {
   textOf,
   textWithin,
 } from './texts.ts';
+import { isDefaultAvatar, parseHandle } from './urls.ts';
 
 /** Where a first and a later page keep their sections. */
 const SECTION_LISTS = [

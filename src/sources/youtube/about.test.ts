@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildAboutToken, findAboutToken } from './about-token.ts';
+
+import { buildAboutToken } from './about.ts';
+import { readPage } from './readings.ts';
 
 describe('buildAboutToken', () => {
   it('builds a token of a channel page byte for byte', () => {
@@ -9,7 +11,7 @@ describe('buildAboutToken', () => {
   });
 });
 
-describe('findAboutToken', () => {
+describe('the About token of a page', () => {
   const panel = (token: unknown) =>
     panelWith({ continuationItemRenderer: { continuationEndpoint: { continuationCommand: { token } } } });
   const panelWith = (item: object) => ({
@@ -27,22 +29,22 @@ describe('findAboutToken', () => {
   });
 
   it('finds the token wherever it stands in the header', () => {
-    expect(findAboutToken({ header: { some: [{ deep: panel('from the header') }] } })).toBe('from the header');
+    expect(readPage({ header: { some: [{ deep: panel('from the header') }] } }).aboutToken).toBe('from the header');
   });
 
   it('finds the token in the item of 2026-06 too', () => {
     const continuationCommand = { innertubeCommand: { continuationCommand: { token: 'of a view model' } } };
     const header = panelWith({ continuationItemViewModel: { continuationCommand } });
-    expect(findAboutToken({ header })).toBe('of a view model');
+    expect(readPage({ header }).aboutToken).toBe('of a view model');
   });
 
   it('never takes the panel of a shelf', () => {
-    expect(findAboutToken({ contents: [panel('of a shelf')], header: {} })).toBeUndefined();
+    expect(readPage({ contents: [panel('of a shelf')], header: {} }).aboutToken).toBeUndefined();
   });
 
   it('finds none where the panel is of another shape', () => {
-    expect(findAboutToken({ header: panel(7) })).toBeUndefined();
-    expect(findAboutToken({ header: { showEngagementPanelEndpoint: {} } })).toBeUndefined();
-    expect(findAboutToken({})).toBeUndefined();
+    expect(readPage({ header: panel(7) }).aboutToken).toBeUndefined();
+    expect(readPage({ header: { showEngagementPanelEndpoint: {} } }).aboutToken).toBeUndefined();
+    expect(readPage({}).aboutToken).toBeUndefined();
   });
 });

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createDiskFileStore } from '../../src/picture-store/disk-files.ts';
+import { createSqliteStore } from '../../src/store/sqlite.ts';
+
+/** Bytes that only this number has: 10 to 250 kilobytes. */
+export function pictureOf(number: number): Buffer {
+  const seed = createHash('sha256').update(`picture ${number}`).digest();
+  return Buffer.alloc(10_000 + (number % 25) * 10_000, seed);
+}
+
+async function writePictures(directory: string): Promise<void> {
+  const files = createDiskFileStore({ directory, maxBytes: 20_000_000, clock: systemClock, onEvent: () => undefined });
+  for (let first = 0; ; first += 8) {
+    const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
+    const write = (number: number) =>
+      files.set(`picture ${number}`, pictureOf(number), number % 4 === 0 ? 'custom' : 'plain');
+    await Promise.all(numbers.map(write));
+    if (first === 16) process.stdout.write('writing\n');
+  }
+}
+
+async function writeRecords(path: string): Promise<void> {
+  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined });
+  for (let number = 0; ; number += 1) {
+    const key = `record ${number % 500}`;
+    await store.set(key, { value: key.repeat(100 + (number % 200)), storedAtMs: number }, 3_600_000);
+    if (number === 20) process.stdout.write('writing\n');
+  }
+}
+
+/** As a process that tests kill: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
+if (import.meta.main) {
+  const [, , what, path = ''] = process.argv;
+  await (what === 'pictures' ? writePictures(path) : writeRecords(path));
+}

@@ -19,10 +19,7 @@ export async function withDeadline<T>(
   const passOn = () => controller.abort(abortError(parent));
   parent.addEventListener('abort', passOn, { once: true });
   try {
-    const abandoned = new Promise<never>((_resolve, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
-    });
-    return await Promise.race([work(controller.signal), abandoned]);
+    return await untilAborted(work(controller.signal), controller.signal);
   } finally {
     cancel();
     parent.removeEventListener('abort', passOn);
@@ -34,6 +31,19 @@ const TOO_LATE = 'The upstream did not answer in time.';
 /** What a call that was given up rejects with: the reason where it is one of ours, `upstream_timeout` otherwise. */
 export function abortError({ reason }: AbortSignal): AppError {
   return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
+}
+
+/** The promise's result; rejects with the signal's reason as soon as that is aborted. The work behind it goes on. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** The promise's value when it settles within `ms`, else `undefined`. The work behind it goes on. */

@@ -1,3 +1,4 @@
+import { untilAborted } from './deadline.ts';
 import type { HolderStats } from './holders.ts';
 
 /** Runs each piece of work once, however many ask for it at the same time. */
@@ -38,13 +39,9 @@ export function createSharedWork<T>(): SharedWork<T> {
       signal.throwIfAborted();
       const task = tasks.get(key) ?? startTask(key, start);
       task.callers += 1;
-      const { promise: gone, reject } = Promise.withResolvers<never>();
-      const leave = () => reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
       try {
-        return await Promise.race([task.result, gone]);
+        return await untilAborted(task.result, signal);
       } finally {
-        signal.removeEventListener('abort', leave);
         task.callers -= 1;
         if (task.callers === 0 && tasks.get(key) === task) {
           // Whoever asks from now on starts anew instead of joining work that is being given up.

@@ -1,8 +1,185 @@
-/**
- * Options of `new Worker` for every thread of the service: it gets neither the flags nor the `NODE_OPTIONS` that the
- * operator gave to the process, so that what they load (`--import`), OpenTelemetry's SDK for example, runs once.
- */
-export function cleanThreadOptions(): { readonly execArgv: string[]; readonly env: NodeJS.ProcessEnv } {
-  const { NODE_OPTIONS: _, ...env } = process.env;
-  return { execArgv: [], env };
+import { once } from 'node:events';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { type Clock, systemClock } from './clock.ts';
+import type { HolderStats } from './holders.ts';
+
+/** What a thread can do, by name: functions of one argument, whose arguments and results are structured-cloned. */
+// biome-ignore lint/suspicious/noExplicitAny: each function has an argument of its own.
+export type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown>>;
+
+/** The thread ended, is not yet started again, or has too many calls waiting; the call may have been carried out. */
+export class ThreadUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ThreadUnavailable';
+  }
+}
+
+/** One worker thread, started with the first call and again after it has ended. */
+export interface WorkerThread<F extends ThreadFunctions> {
+  /**
+   * Calls a function of the thread. Calls are carried out in their order, as far as the functions are synchronous.
+   *
+   * @throws ThreadUnavailable, or an `Error` with the message of the one that the function threw
+   */
+  call<Name extends keyof F & string>(
+    name: Name,
+    argument: Parameters<F[Name]>[0],
+  ): Promise<Awaited<ReturnType<F[Name]>>>;
+  /** Ends the thread at once, whatever it is doing: its calls reject. The next call starts another. */
+  terminate(): Promise<void>;
+  /** Lets the thread finish its calls and end by itself. Later calls reject. */
+  close(): Promise<void>;
+  /** Calls without a result yet. */
+  stats(): HolderStats;
+}
+
+export interface WorkerThreadOptions {
+  /** Of the thread, for debuggers. */
+  readonly name: string;
+  /** A module that calls `serveCalls`. */
+  readonly module: URL;
+  readonly workerData: unknown;
+  readonly maxCalls: number;
+  /** How long after a thread has ended by itself no other is started. */
+  readonly restartMs: number;
+  readonly clock?: Clock;
+  /** Called when the thread has ended by itself. */
+  readonly onEnded?: (error: Error) => void;
+  /** Called with what the thread passes to `notify`. */
+  readonly onNotice?: (notice: unknown) => void;
+}
+
+interface CallMessage {
+  readonly id: number;
+  readonly name: string;
+  readonly argument: unknown;
+}
+
+type ThreadMessage =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: string }
+  | { readonly notice: unknown };
+
+/** Asks the thread to end; no function has this name. */
+const CLOSE = '';
+
+export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions): WorkerThread<F> {
+  const { name: threadName, module, workerData, maxCalls, restartMs, clock = systemClock, onEnded, onNotice } = options;
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let worker: Worker | undefined;
+  let nextId = 0;
+  let isClosed = false;
+  let restartAtMs = Number.NEGATIVE_INFINITY;
+
+  function start(): Worker {
+    // Without the operator's flags and NODE_OPTIONS: what they load (`--import`) is loaded once, by the main thread.
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const started = new Worker(module, { name: threadName, workerData, execArgv: [], env });
+    started.on('message', handleMessage);
+    started.on('error', (error: Error) => handleEnd(started, error));
+    started.on('exit', (code) => handleEnd(started, new Error(`The thread "${threadName}" ended with code ${code}.`)));
+    return started;
+  }
+
+  function handleMessage(message: ThreadMessage): void {
+    if ('notice' in message) {
+      onNotice?.(message.notice);
+      return;
+    }
+    const call = pending.get(message.id);
+    pending.delete(message.id);
+    // An idle thread does not keep the process alive.
+    if (pending.size === 0 && !isClosed) worker?.unref();
+    if ('error' in message) call?.reject(new Error(message.error));
+    else call?.resolve(message.result);
+  }
+
+  function handleEnd(ended: Worker, cause: Error): void {
+    if (worker !== ended) return;
+    restartAtMs = clock.monotonic() + restartMs;
+    dropWorker(cause);
+    if (!isClosed) onEnded?.(cause);
+  }
+
+  function dropWorker(cause?: Error): void {
+    worker = undefined;
+    const calls = [...pending.values()];
+    pending.clear();
+    for (const call of calls) call.reject(new ThreadUnavailable(cause?.message ?? 'The thread was ended.', { cause }));
+  }
+
+  function post(message: CallMessage): void {
+    worker ??= start();
+    if (pending.size === 0) worker.ref();
+    worker.postMessage(message);
+  }
+
+  return {
+    call(name, argument) {
+      if (isClosed) return Promise.reject(new ThreadUnavailable('The thread is closed.'));
+      if (worker === undefined && clock.monotonic() < restartAtMs) {
+        return Promise.reject(new ThreadUnavailable('The thread has ended and is not yet started again.'));
+      }
+      if (pending.size >= maxCalls) return Promise.reject(new ThreadUnavailable('Too many calls wait for the thread.'));
+      const id = nextId;
+      nextId += 1;
+      const call = Promise.withResolvers<unknown>();
+      post({ id, name, argument });
+      pending.set(id, call);
+      return call.promise as ReturnType<WorkerThread<F>['call']>;
+    },
+
+    async terminate() {
+      const ending = worker;
+      dropWorker();
+      await ending?.terminate();
+    },
+
+    async close() {
+      isClosed = true;
+      const ending = worker;
+      if (ending === undefined) return;
+      const ended = once(ending, 'exit');
+      post({ id: nextId, name: CLOSE, argument: undefined });
+      await ended;
+    },
+
+    stats: () => ({ entries: pending.size, maxEntries: maxCalls }),
+  };
+}
+
+/** In a thread: carries out the calls of the `WorkerThread` that has started it. @param onClose before the thread ends */
+export function serveCalls(functions: ThreadFunctions, onClose: () => void = () => undefined): void {
+  const port = parentPort;
+  if (isMainThread || port === null) throw new Error('This module runs as a worker thread.');
+
+  function fail(id: number, error: unknown): void {
+    port?.postMessage({ id, error: error instanceof Error ? error.message : String(error) } satisfies ThreadMessage);
+  }
+
+  port.on('message', ({ id, name, argument }: CallMessage) => {
+    if (name === CLOSE) {
+      onClose();
+      port.close();
+      return;
+    }
+    try {
+      const result = functions[name]?.(argument);
+      if (!(result instanceof Promise)) port.postMessage({ id, result } satisfies ThreadMessage);
+      else {
+        result.then(
+          (value) => port.postMessage({ id, result: value } satisfies ThreadMessage),
+          (error: unknown) => fail(id, error),
+        );
+      }
+    } catch (error) {
+      fail(id, error);
+    }
+  });
+}
+
+/** In a thread: tells the `WorkerThread` that has started it something that is no result. */
+export function notify(notice: unknown): void {
+  parentPort?.postMessage({ notice } satisfies ThreadMessage);
 }

@@ -2,9 +2,21 @@ import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { type Change, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';
-import type { ErasingPlace, ErasingStep } from './sqlite-messages.ts';
 import { DamagedFileError } from './sqlite-schema.ts';
 import type { StoredEntry } from './store.ts';
+
+/** The result of one step of erasing. */
+export interface ErasingStep {
+  readonly erasedKeys: readonly string[];
+  /** Where the next step begins; `undefined` at the end. */
+  readonly next: ErasingPlace | undefined;
+}
+
+export interface ErasingPlace {
+  readonly afterRow: number;
+  /** The last row when it began: what was stored since is newer than the change. */
+  readonly upToRow: number;
+}
 
 /** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */
 export interface CacheTables {

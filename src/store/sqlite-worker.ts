@@ -1,54 +1,62 @@
 /** The thread that `cache.db` lives in, so that no call to it stops the event loop. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { type CacheDatabase, createCacheDatabase } from './sqlite-database.ts';
-import type { Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
-import type { CacheTables } from './sqlite-tables.ts';
+import { workerData } from 'node:worker_threads';
+import { notify, serveCalls } from '../lib/worker-thread.ts';
+import type { Change } from './changes.ts';
+import { createCacheDatabase } from './sqlite-database.ts';
+import type { CacheTables, ErasingPlace, ErasingStep } from './sqlite-tables.ts';
+import type { StoredEntry } from './store.ts';
+
+/** What the thread is started with. */
+export interface CacheThreadOptions {
+  readonly path: string;
+  readonly maxBytes: number;
+}
+
+/** The caller's times: the thread has no clock of its own that a test could move. */
+export interface Times {
+  readonly nowMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Notified when the file was damaged, deleted or of another layout, and has been begun anew. */
+export interface RebuiltNotice {
+  readonly reason: string;
+}
 
 const WRITES_BETWEEN_SHRINKING = 16;
 
-if (parentPort === null) throw new Error('This file runs as a worker thread.');
-const port = parentPort;
-const { path, maxBytes } = workerData as WorkerOptions;
-const database: CacheDatabase = createCacheDatabase({
+const { path, maxBytes } = workerData as CacheThreadOptions;
+const database = createCacheDatabase({
   path,
   maxBytes,
-  onRebuilt: (reason) => reply({ kind: 'rebuilt', reason }),
+  onRebuilt: (reason) => notify({ reason } satisfies RebuiltNotice),
 });
 let writes = 0;
 
-function reply(message: Reply): void {
-  port.postMessage(message);
+function use<T>({ monotonicMs }: Times, work: (tables: CacheTables) => T): T {
+  return database.use(work, monotonicMs);
 }
 
-function run(tables: CacheTables, operation: Operation, nowMs: number): Result {
-  if (operation.name === 'get') return tables.get(operation.key, nowMs);
-  if (operation.name === 'erase') return tables.erase(operation.change, operation.from);
-  if (operation.name === 'finish-erasing') tables.finishErasing();
-  if (operation.name === 'delete') tables.delete(operation.key);
-  if (operation.name === 'set') {
+function set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
+  use(times, (tables) => {
     writes += 1;
-    // Before the write: it must make room also where the disk or the quota leaves none.
-    if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(nowMs);
-    tables.set(operation.key, operation.entry, nowMs + operation.ttlMs);
-  }
-  return undefined;
+    // Before the write: it must make room also when the disk or the quota leaves none.
+    if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(times.nowMs);
+    tables.set(key, entry, times.nowMs + ttlMs);
+  });
 }
 
-port.on('message', ({ id, operation, nowMs, monotonicMs }: Request) => {
-  try {
-    if (operation.name === 'close') {
-      database.close();
-      port.close();
-      return;
-    }
-    if (operation.name === 'erase-all') {
-      database.beginAnew();
-      reply({ kind: 'done', id, result: undefined });
-      return;
-    }
-    const result = database.use((tables) => run(tables, operation, nowMs), monotonicMs);
-    reply({ kind: 'done', id, result });
-  } catch (error) {
-    reply({ kind: 'failed', id, message: error instanceof Error ? error.message : String(error) });
-  }
-});
+const functions = {
+  get: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.get(key, times.nowMs)),
+  set,
+  delete: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.delete(key)),
+  /** One step. */
+  erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }): ErasingStep =>
+    use(times, (tables) => tables.erase(change, from)),
+  finishErasing: (times: Times) => use(times, (tables) => tables.finishErasing()),
+  eraseAll: () => database.beginAnew(),
+};
+
+export type CacheFunctions = typeof functions;
+
+serveCalls(functions, () => database.close());

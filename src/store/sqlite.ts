@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { cleanThreadOptions } from '../lib/worker-thread.ts';
+import { createWorkerThread } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
-import type { ErasingPlace, ErasingStep, Operation, Reply, Request, Result, WorkerOptions } from './sqlite-messages.ts';
-import type { ErasableStore, StoredEntry } from './store.ts';
+import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
+import type { CacheFunctions, CacheThreadOptions, RebuiltNotice, Times } from './sqlite-worker.ts';
+import type { ErasableStore } from './store.ts';
 
 export type SqliteStoreEvent =
   /** The file was damaged, deleted or of another layout, and has been begun anew. */
@@ -31,113 +30,47 @@ export interface SqliteStore extends ErasableStore {
 const RESTART_MS = 1_000;
 /** A disk that hangs must not fill the memory with what should be written to it. */
 const MAX_PENDING_CALLS = 10_000;
-
-interface PendingCall {
-  resolve(result: Result): void;
-  reject(error: Error): void;
-}
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const WORKER = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url);
 
 /**
  * A store in one SQLite file that may be thrown away at any time, and is rebuilt by itself when it is damaged. Several
  * processes may use the same file. Calls reject with `Error` while the file cannot be opened or written.
- *
- * A thread and a message port of our own: a call takes a third of what a pool's bookkeeping (piscina 5) adds to it.
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { path, maxBytes, clock = systemClock, onEvent } = options;
-  const pending = new Map<number, PendingCall>();
-  let worker: Worker | undefined;
-  let nextId = 0;
-  let isClosed = false;
-  let restartAtMs = Number.NEGATIVE_INFINITY;
-
-  function startWorker(): Worker {
-    const workerData: WorkerOptions = { path, maxBytes };
-    const started = new Worker(workerUrl(), { name: 'cache', workerData, ...cleanThreadOptions() });
-    started.on('message', handleReply);
-    started.on('error', (error: Error) => handleEnd(started, error));
-    started.on('exit', (code) => handleEnd(started, new Error(`The cache's thread ended with code ${code}.`)));
-    return started;
-  }
-
-  function handleReply(reply: Reply): void {
-    if (reply.kind === 'rebuilt') {
-      onEvent(reply);
-      return;
-    }
-    const call = pending.get(reply.id);
-    pending.delete(reply.id);
-    if (reply.kind === 'done') call?.resolve(reply.result);
-    else call?.reject(new Error(reply.message));
-  }
-
-  function handleEnd(ended: Worker, error: Error): void {
-    if (worker !== ended) return;
-    worker = undefined;
-    restartAtMs = clock.monotonic() + RESTART_MS;
-    const calls = [...pending.values()];
-    pending.clear();
-    for (const call of calls) call.reject(error);
-    if (!isClosed) onEvent({ kind: 'worker-ended', error });
-  }
-
-  function post(operation: Operation): number {
-    worker ??= startWorker();
-    const id = nextId;
-    nextId += 1;
-    worker.postMessage({ id, operation, nowMs: clock.now(), monotonicMs: clock.monotonic() } satisfies Request);
-    return id;
-  }
-
-  function call(operation: Operation): Promise<Result> {
-    if (isClosed) return Promise.reject(new Error('The cache is closed.'));
-    if (worker === undefined && clock.monotonic() < restartAtMs) {
-      return Promise.reject(new Error("The cache's thread has ended and is not yet started again."));
-    }
-    if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(new Error('Too many calls wait for the cache.'));
-    return new Promise((resolve, reject) => {
-      pending.set(post(operation), { resolve, reject });
-    });
-  }
+  const thread = createWorkerThread<CacheFunctions>({
+    name: 'cache',
+    module: WORKER,
+    workerData: { path, maxBytes } satisfies CacheThreadOptions,
+    maxCalls: MAX_PENDING_CALLS,
+    restartMs: RESTART_MS,
+    clock,
+    onEnded: (error) => onEvent({ kind: 'worker-ended', error }),
+    onNotice: (notice) => onEvent({ kind: 'rebuilt', ...(notice as RebuiltNotice) }),
+  });
+  const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
 
   return {
-    async get(key) {
-      return (await call({ name: 'get', key })) as StoredEntry | undefined;
-    },
-    async set(key, entry, ttlMs) {
-      await call({ name: 'set', key, entry, ttlMs });
-    },
-    async delete(key) {
-      await call({ name: 'delete', key });
-    },
+    get: (key) => thread.call('get', { key, ...times() }),
+    set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
+    delete: (key) => thread.call('delete', { key, ...times() }),
     async erase(change) {
       if (isEverything(change)) {
-        await call({ name: 'erase-all' });
+        await thread.call('eraseAll', undefined);
         return [];
       }
       const keys: string[] = [];
       let from: ErasingPlace | undefined;
       do {
-        const step = (await call({ name: 'erase', change, from })) as ErasingStep;
+        const step: ErasingStep = await thread.call('erase', { change, from, ...times() });
         keys.push(...step.erasedKeys);
         from = step.next;
       } while (from !== undefined);
-      await call({ name: 'finish-erasing' });
+      await thread.call('finishErasing', times());
       return keys;
     },
-    stats: () => ({ entries: pending.size, maxEntries: MAX_PENDING_CALLS }),
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      const ending = worker;
-      if (ending === undefined) return;
-      post({ name: 'close' });
-      await once(ending, 'exit');
-    },
+    stats: thread.stats,
+    close: thread.close,
   };
-}
-
-/** The worker lies beside this file and has its extension, whether that is the source or a build. */
-function workerUrl(): URL {
-  return new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url);
 }

@@ -1,7 +1,7 @@
-import { Piscina } from 'piscina';
+import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
-import { abortError } from '../deadline.ts';
-import { cleanThreadOptions } from '../worker-thread.ts';
+import { abortError, untilAborted } from '../deadline.ts';
+import { createWorkerThread } from '../worker-thread.ts';
 
 /**
  * The functions of one module, by name. Each turns the bytes of an answer into a small plain value that can be copied
@@ -35,12 +35,22 @@ export const MAX_BYTES_ON_EVENT_LOOP = 256 * 1024;
 /** Of 4 MiB each, which become up to 140 MB of objects, one body at a time (2026-11). */
 const MAX_WAITING = 8;
 const IDLE_THREAD_MS = 30_000;
+/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+const WORKER = new URL(`./body-reader-worker${extname(import.meta.url)}`, import.meta.url);
 
 export function createBodyReader<R extends Readers>({ readers, module }: BodyReaderOptions<R>): BodyReader<R> {
-  let thread: Piscina | undefined;
+  const thread = createWorkerThread<Readers>({
+    name: 'long answers',
+    module: WORKER,
+    workerData: module.href,
+    maxCalls: 1,
+    restartMs: 0,
+  });
   let idle: NodeJS.Timeout | undefined;
   let entries = 0;
   let bytes = 0;
+  /** Settles when every body before is done: the thread has one at a time, since giving up a body ends the thread. */
+  let turn: Promise<unknown> = Promise.resolve();
 
   async function readInThread(name: string, body: Uint8Array, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
@@ -48,28 +58,28 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
       throw new AppError('upstream_unavailable', 'Too many long upstream answers are being read at the moment.');
     }
     clearTimeout(idle);
-    // With a smaller minimum, the pool forgets those who wait for a thread that is ended.
-    thread ??= new Piscina({ filename: module.href, minThreads: 1, maxThreads: 1, ...cleanThreadOptions() });
     entries += 1;
     bytes += body.length;
+    const before = turn;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    turn = before.then(() => done);
+    let isRunning = false;
     try {
-      return await thread.run(body, { name, signal });
+      await untilAborted(before, signal);
+      isRunning = true;
+      return await untilAborted(thread.call(name, body), signal);
     } catch (cause) {
-      if (signal.aborted) throw abortError(signal);
-      throw new AppError('upstream_invalid', 'The upstream’s answer could not be read.', { cause });
+      if (!signal.aborted)
+        throw new AppError('upstream_invalid', 'The upstream’s answer could not be read.', { cause });
+      if (isRunning) void thread.terminate();
+      throw abortError(signal);
     } finally {
+      resolve();
       entries -= 1;
       bytes -= body.length;
-      if (entries === 0) idle = setTimeout(endThread, IDLE_THREAD_MS).unref();
+      // It may hold 200 MB, and long answers are rare.
+      if (entries === 0) idle = setTimeout(thread.terminate, IDLE_THREAD_MS).unref();
     }
-  }
-
-  /** It may hold 200 MB, and long answers are rare. */
-  async function endThread(): Promise<void> {
-    clearTimeout(idle);
-    const ending = thread;
-    thread = undefined;
-    await ending?.destroy();
   }
 
   return {
@@ -79,6 +89,9 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
       return value as ReturnType<R[typeof name]>;
     },
     stats: () => ({ entries, maxEntries: MAX_WAITING, bytes }),
-    close: endThread,
+    close() {
+      clearTimeout(idle);
+      return thread.terminate();
+    },
   };
 }

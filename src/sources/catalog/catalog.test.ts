@@ -51,6 +51,8 @@ describe('the catalog source', () => {
     const source = createCatalogSource({ dataDir: await createTemporaryDirectory(), samplesDir: null });
     onTestFinished(() => source.close());
     const { signal } = new AbortController();
+    // The catalog is open then: opening it is a call of its own.
+    await source.search('query', 20, { signal });
     const questions = Array.from({ length: 1_500 }, (_, number) => source.search(`query ${number}`, 20, { signal }));
     expect(source.holders?.['questions to the catalog']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
     const outcomes = await Promise.allSettled(questions);

@@ -1,14 +1,12 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
-import type { SearchHit } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { cleanThreadOptions } from '../../lib/worker-thread.ts';
+import { createWorkerThread, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
-import { type CatalogRecord, channelOf } from './record.ts';
-import type { CatalogAnswer, CatalogWorkerData, SearchTask } from './worker.ts';
+import { channelOf } from './record.ts';
+import type { CatalogAnswer, CatalogFunctions, CatalogWorkerData } from './worker.ts';
 
 export interface CatalogSourceOptions {
   /** `catalog.db` and `catalog-images/` are in it; it is made where it is missing. */
@@ -47,40 +45,37 @@ export function createCatalogSource({
   onStateChange = () => {},
 }: CatalogSourceOptions): ChannelSource {
   const data: CatalogWorkerData = { dataDir, samplesDir };
-  const pool = new Piscina({
-    filename: WORKER_FILE.href,
-    minThreads: 1,
-    maxThreads: 1,
+  const thread = createWorkerThread<CatalogFunctions>({
+    name: 'catalog',
+    module: WORKER_FILE,
     workerData: data,
-    ...cleanThreadOptions(),
+    maxCalls: MAX_WAITING,
+    restartMs: RETRY_AFTER_MS,
+    clock,
   });
-  let waiting = 0;
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
-  const opening = run('open').catch((error: unknown) => {
+  const opening = run(thread.call('open', undefined)).catch((error: unknown) => {
     // Reported by onStateChange; the calls to come try again.
     if (!(error instanceof AppError)) throw error;
   });
 
-  async function ask<T>(name: 'find' | 'search', task: ChannelRef | SearchTask, signal: AbortSignal): Promise<T> {
+  /** `call` is without the signal, which could only end the thread: an answer takes milliseconds. */
+  async function ask<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
-    if (waiting >= MAX_WAITING) {
+    if (thread.stats().entries === MAX_WAITING) {
       throw new AppError('upstream_unavailable', 'The channel catalog is asked for too much at the moment.', {
         retryAfterMs: BUSY_RETRY_MS,
       });
     }
-    waiting += 1;
-    try {
-      // The signal stays here: the pool would end the whole thread for it, and an answer takes milliseconds.
-      return await run(name, task);
-    } finally {
-      waiting -= 1;
-    }
+    return run(call());
   }
 
-  async function run<T>(name: 'open' | 'find' | 'search', task?: ChannelRef | SearchTask): Promise<T> {
-    const answer: CatalogAnswer<T> = await pool.run(task, { name });
+  async function run<T>(call: Promise<CatalogAnswer<T>>): Promise<T> {
+    const answer = await call.catch((error: unknown) => {
+      throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
+    });
     if ('unusable' in answer) {
       if (failure?.problem !== answer.unusable) onStateChange(answer.unusable);
       failure = { problem: answer.unusable, atMs: clock.monotonic() };
@@ -92,7 +87,7 @@ export function createCatalogSource({
   }
 
   async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
-    const record = await ask<CatalogRecord | undefined>('find', ref, signal);
+    const record = await ask(signal, () => thread.call('find', ref));
     if (record === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
     return { channel: channelOf(record), isComplete: true, missing: [] };
   }
@@ -100,18 +95,18 @@ export function createCatalogSource({
   return {
     name: 'catalog',
     isLive: false,
-    holders: { 'questions to the catalog': () => ({ entries: waiting, maxEntries: MAX_WAITING }) },
+    holders: { 'questions to the catalog': thread.stats },
     getChannel: (channelId: string, { signal }: LoadOptions) => load(channelIdRef(channelId), signal),
     async resolve(ref: ChannelRef, { signal }: LoadOptions) {
       const loaded = await load(ref, signal);
       return { channelId: loaded.channel.channelId, loaded };
     },
     async search(query: string, limit: number, { signal }: LoadOptions) {
-      return { hits: await ask<SearchHit[]>('search', { query, limit }, signal) };
+      return { hits: await ask(signal, () => thread.call('search', { query, limit })) };
     },
     async close() {
       await opening;
-      await pool.close({ force: true });
+      await thread.close();
     },
   };
 }

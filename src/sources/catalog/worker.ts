@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { serveCalls } from '../../lib/worker-thread.ts';
 import { type CatalogReader, createOpenCatalog } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
 import { createCatalog } from './samples.ts';
@@ -13,11 +14,6 @@ export interface CatalogWorkerData {
   readonly samplesDir: string | null;
 }
 
-export interface SearchTask {
-  readonly query: string;
-  readonly limit: number;
-}
-
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
 export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: string };
 
@@ -27,18 +23,18 @@ const catalog = createOpenCatalog(paths.database);
 /** A catalog is made at the start only: one that goes missing later is for the operator to put back. */
 let isCreationDue = true;
 
-/** Opens the catalog, and makes it first where there is none. */
-export function open(): Promise<CatalogAnswer<undefined>> {
-  return answer(() => undefined, undefined);
-}
+const functions = {
+  /** Opens the catalog, and makes it first when there is none. */
+  open: () => answer(() => undefined, undefined),
+  find: (ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> =>
+    answer((reader) => reader.findRecord(ref), undefined),
+  search: ({ query, limit }: { readonly query: string; readonly limit: number }): Promise<CatalogAnswer<SearchHit[]>> =>
+    answer((reader) => reader.search(query, limit), []),
+};
 
-export function find(ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> {
-  return answer((reader) => reader.findRecord(ref), undefined);
-}
+export type CatalogFunctions = typeof functions;
 
-export function search({ query, limit }: SearchTask): Promise<CatalogAnswer<SearchHit[]>> {
-  return answer((reader) => reader.search(query, limit), []);
-}
+serveCalls(functions);
 
 async function answer<T>(work: (reader: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
   try {

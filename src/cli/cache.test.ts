@@ -4,8 +4,40 @@ import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
+import type { Purge } from '../services/purge.ts';
+import { cachePaths } from '../store/cache-paths.ts';
 import { EVERYTHING } from '../store/changes.ts';
+import { channelKey, originalKey, refinementKey } from '../store/keys.ts';
+import { createSqliteStore } from '../store/sqlite.ts';
 import { runCacheCommand } from './cache.ts';
+
+const REFUSED = () => Promise.reject(new Error('Nobody asked for that.'));
+const NO_PURGE: Purge = { purgeChannel: REFUSED, purgeChannels: REFUSED, purgeAll: REFUSED, apply: REFUSED };
+
+const HOUR_MS = 3_600_000;
+
+/** Runs a command beside no service. */
+async function run(args: readonly string[], dataDir: string, purge: Partial<Purge> = {}) {
+  const written = { stdout: '', stderr: '' };
+  const outputTo = (name: keyof typeof written) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written[name] += String(chunk);
+        done();
+      },
+    });
+  const exitCode = await runCacheCommand(args, {
+    dataDir,
+    redis: undefined,
+    imageCacheBytes: 1_000_000,
+    consoleOrigin: undefined,
+    stdin: new PassThrough(),
+    stdout: outputTo('stdout'),
+    stderr: outputTo('stderr'),
+    openStores: async () => ({ purge: { ...NO_PURGE, ...purge }, problems: () => [], close: async () => undefined }),
+  });
+  return { exitCode, ...written };
+}
 
 /** Runs `cache clear` as on a terminal, where somebody types the line. */
 async function clearOnTerminal(directory: string, line: string) {
@@ -58,3 +90,47 @@ test.each([
   const left = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.plain'));
   expect(left).toHaveLength(filesLeft);
 });
+
+test('the statistics count each kind apart, with the time of its oldest entry', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const path = cachePaths(dataDir).database;
+  const store = createSqliteStore({ path, maxBytes: 1_000_000, onEvent: () => undefined });
+  const firstMs = Date.UTC(2026, 0, 1);
+  const [first, second] = ['UCfirst________________A', 'UCsecond_______________A'];
+  const keys = [
+    [channelKey(second), '{"value":{}}'],
+    [channelKey(first), '{"value":{}}'],
+    [channelKey('UCabsent_______________A'), '{"absent":"no such channel"}'],
+    [refinementKey(`picture2/${first}/0123/0,0,1,1/1x1/default.avif`), 'kept'],
+    [originalKey(first, 'banner'), '{}'],
+    [refinementKey(`picture2/${first}/4567/0,0,1,1/1x1/default.avif`), 'kept'],
+  ] as const;
+  for (const [hour, [key, value]] of keys.entries()) {
+    await store.set(key, { value, storedAtMs: firstMs + hour * HOUR_MS }, 1_000 * HOUR_MS);
+  }
+  await store.close();
+  const { exitCode, stdout } = await run(['stats', '--json'], dataDir);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).store.kinds).toEqual({
+    records: { entries: 2, bytes: bytesOf(keys.slice(0, 2)), oldest: '2026-01-01T00:00:00.000Z' },
+    negatives: { entries: 1, bytes: bytesOf(keys.slice(2, 3)), oldest: '2026-01-01T02:00:00.000Z' },
+    pictureDetails: { entries: 3, bytes: bytesOf(keys.slice(3)), oldest: '2026-01-01T03:00:00.000Z' },
+  });
+  expect((await run(['stats'], dataDir)).stdout).toMatch(/picture details +3 .* oldest 2026-01-01T03:00:00Z/);
+});
+
+test('a purge says what it has removed of every kind', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const channelId = 'UCgone_________________A';
+  const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1, refinement: 2 };
+  const purged = { channelId, entries, pictures: 3, pictureBytes: 3 * 2 ** 20 };
+  const { exitCode, stdout } = await run(['purge', channelId], dataDir, { purgeChannel: async () => purged });
+  expect([exitCode, stdout]).toEqual([
+    0,
+    `Purged ${channelId}: 1 record, 2 names, 1 search, 4 details, 3 pictures (3.0 MiB).\n`,
+  ]);
+});
+
+function bytesOf(entries: readonly (readonly [string, string])[]): number {
+  return Buffer.byteLength(entries.flat().join(''));
+}

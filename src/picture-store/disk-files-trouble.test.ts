@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bytesOf, setUpFileStore } from '../../test/helpers/file-store.ts';
+import { bytesOf, pathOf, SMALL_FILE_BYTES, setUpFileStore } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 describe('two stores on one directory', () => {
@@ -32,6 +32,27 @@ describe('two stores on one directory', () => {
         ),
       );
     }
+  });
+});
+
+describe('a file that cannot be removed', () => {
+  it('stays counted until it is gone', async () => {
+    const { openScanned } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
+    const files = await openScanned();
+    for (const key of ['a', 'b', 'c']) await files.set(key, bytesOf(key), 'plain');
+    const { bytes } = files.stats();
+    const path = await pathOf(files, 'a');
+    for (const key of ['b', 'c']) await files.get(key);
+    await rm(path);
+    // The superuser may remove every file, but no directory as a file.
+    await mkdir(path);
+    await expect(files.set('d', bytesOf('d'), 'plain')).rejects.toThrow(/A picture cannot be stored in /);
+    expect(files.stats()).toMatchObject({ entries: 3, bytes });
+
+    await rmdir(path);
+    await files.set('d', bytesOf('d'), 'plain');
+    expect(await files.get('d')).toEqual(bytesOf('d'));
+    expect(files.stats()).toMatchObject({ entries: 3, bytes });
   });
 });
 

@@ -306,6 +306,16 @@ describe('the quota', () => {
     }
     expect(modified).toEqual([0, HOUR_MS, HOUR_MS, 2 * HOUR_MS]);
   });
+
+  it('remembers a use on disk also where the file is dated in the future', async () => {
+    const { clock, open } = await setUpFileStore();
+    const files = open();
+    clock.jumpWallClock(72 * HOUR_MS);
+    await files.set('key', bytesOf('picture'), 'plain');
+    clock.jumpWallClock(-72 * HOUR_MS);
+    await files.get('key');
+    expect((await stat(await pathOf(files, 'key'))).mtimeMs).toBe(clock.now());
+  });
 });
 
 describe('what killed processes leave', () => {

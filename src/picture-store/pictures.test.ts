@@ -69,6 +69,25 @@ test('a picture that is made here is shared, unless it has a client’s own size
   expect(calls).toEqual(['set plain']);
 });
 
+test('pictures of a client’s own size take a quarter of the memory, and no place of the others', async () => {
+  const maxMemoryBytes = 100_000;
+  const { pictures } = await createInstance(new Map(), { maxMemoryBytes });
+  const put = (fileClass: 'plain' | 'custom', count: number) => {
+    for (let number = 0; number < count; number += 1) {
+      pictures.put(`picture2/UC/${fileClass} ${number}`, Buffer.alloc(1_000), fileClass);
+    }
+  };
+  put('plain', 20);
+  const { bytes: plainBytes = 0 } = pictures.stats().memory;
+  put('custom', 200);
+  const { bytes: allBytes = 0 } = pictures.stats().memory;
+  expect(allBytes - plainBytes).toBeGreaterThan(0.2 * maxMemoryBytes);
+  expect(allBytes - plainBytes).toBeLessThanOrEqual(0.25 * maxMemoryBytes);
+  put('plain', 200);
+  expect(pictures.stats().memory.bytes).toBeGreaterThan(0.9 * maxMemoryBytes);
+  expect(pictures.stats().memory.bytes).toBeLessThanOrEqual(maxMemoryBytes);
+});
+
 test('a picture that is made while it is looked up is found', async () => {
   const lookUp = Promise.withResolvers<undefined>();
   const shared: SharedPictures = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };

@@ -165,6 +165,13 @@ describe('a search', () => {
     expect([asked.length, stored.size]).toEqual([1, 0]);
   });
 
+  it('has no more results than the limit, from a source that failed and from what is stored too', async () => {
+    const failure = new AppError('upstream_unavailable', 'down');
+    const { idsOf } = setUp([{ ...page(['a', 'b', 'c']), failure }, page(['a', 'b', 'c'])]);
+    expect(await idsOf('q', 2)).toEqual(['a', 'b']);
+    for (let asked = 0; asked < 2; asked += 1) expect(await idsOf('q', 2)).toEqual(['a', 'b']);
+  });
+
   it('fails where nothing was found and a source could not tell', async () => {
     const { service } = setUp([new AppError('upstream_timeout', 'late')]);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });

@@ -1,10 +1,10 @@
+import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-/** Only a hang meets it. */
 
 test('a picture that nobody waits for any more is dropped before an encoder takes it up', async () => {
   let encoderPid = 0;
@@ -38,4 +38,30 @@ test('a picture that nobody waits for any more is dropped before an encoder take
   expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'gone'));
   process.kill(encoderPid, 'SIGCONT');
   expect((await Promise.all([patient, shared])).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('a picture is refused once as many wait as ENCODER_QUEUE says', async () => {
+  const pids: number[] = [];
+  const logger = pino(
+    { level: 'debug' },
+    {
+      write(text: string) {
+        const { msg, kind, pid } = JSON.parse(text);
+        if (msg === 'encoder process' && kind === 'started') pids.push(pid);
+      },
+    },
+  );
+  const service = await startTestApp({ logger, env: { ENCODERS: '1', ENCODER_QUEUE: '1' } });
+  onTestFinished(() => service.close());
+  const ask = (width: number) => service.get(`/${SAMPLE}/tv.png?width=${width}`);
+  await ask(10);
+  expect(pids).toHaveLength(1);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  const asked = [20, 30, 40].map(ask);
+  // A queue of another length would hold both that cannot run.
+  const stats = () => service.app.encoderStats();
+  await expect.poll(() => stats().refused >= 1 || stats().queued >= 2).toBe(true);
+  expect(stats().refused).toBeGreaterThanOrEqual(1);
+  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  expect((await Promise.all(asked)).map(({ status }) => status)).toContain(503);
 });

@@ -83,10 +83,11 @@ describe('the state', () => {
     await service.get(`/channel/${SAMPLE}?again`);
     await service.get(`/${SAMPLE}/tv.webp?width=200`);
     await service.get('/nowhere');
+    await service.get(`/channel/${SAMPLE}`, { 'if-none-match': '*' });
     const { recent, encoder, stores, version } = await stateOf(service);
-    expect(recent.requests).toEqual({ answered: 3, unchanged: 0, mistaken: 1, refused: 0, failed: 0 });
+    expect(recent.requests).toEqual({ answered: 3, unchanged: 1, mistaken: 1, refused: 0, failed: 0 });
     const none = { hit: 0, miss: 0, refreshed: 0, stale: 0 };
-    expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 1 });
+    expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 2 });
     expect(recent.lookups.pictures).toEqual({ ...none, miss: 1 });
     expect(recent.encoded).toBe(1);
     expect(recent.encodingSeconds.p50).toBeGreaterThan(0);
@@ -104,10 +105,12 @@ describe('the state', () => {
       BASE_URL: 'http://pennant.test',
     });
     const ask = (client: string) => service.get('/', { 'x-forwarded-for': client });
+    await stateOf(service);
     for (const client of ['203.0.113.77', '203.0.113.77', '203.0.113.78', '203.0.113.78', '203.0.113.78'])
       await ask(client);
     for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
-    const { refusedNetworks } = await stateOf(service);
+    const { refusedNetworks, recent } = await stateOf(service);
+    expect(recent.requests).toMatchObject({ answered: 3, mistaken: 0, refused: 4 });
     expect(refusedNetworks).toEqual([
       { network: '203.0.113.0/24', refused: 3 },
       { network: '2001:db8:17::/48', refused: 1 },

@@ -180,6 +180,8 @@ test('metrics tell what encoders take, which is less than what the request took'
       expect([task, name, await metric(service, `${name}_count{task="${task}"}`)]).toEqual([task, name, 1]);
       expect(seconds, `${name} ${task}`).toBeLessThan(elapsedSeconds);
     }
+    const sumOf = (what: string) => metric(service, `pennant_encoder_${what}_duration_seconds_sum{task="${task}"}`);
+    expect(await sumOf('wait'), task).not.toBe(await sumOf('task'));
   }
 });
 
@@ -202,6 +204,37 @@ test('a source that fails is left alone, and says so in readiness and metrics', 
   const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
   expect(await metric(service, calls)).toBe(20);
   expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('10');
+});
+
+test('a source that is tried again after a pause counts as paused until it has answered', async () => {
+  const probe = { asked: Promise.withResolvers<void>(), answered: Promise.withResolvers<void>() };
+  const failing = failingSource();
+  const working = numberedSource();
+  let isWorking = false;
+  const source: ChannelSource = {
+    ...failing,
+    async getChannel(channelId, options) {
+      if (!isWorking) return failing.getChannel(channelId, options);
+      probe.asked.resolve();
+      await probe.answered.promise;
+      return working.getChannel(channelId, options);
+    },
+  };
+  const service = await start({ sources: [source] });
+  const isPaused = () => metric(service, 'pennant_breaker_open{upstream="failing"}');
+  for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
+  isWorking = true;
+  service.clock.advance(10_000);
+  const asking = service.get(`/channel/${numberedChannelId(40)}`);
+  await probe.asked.promise;
+  expect(await conditions(service)).toEqual([expect.objectContaining({ detail: 'circuit breaker half-open' })]);
+  expect((await stateOf(service)).sources).toContainEqual(
+    expect.objectContaining({ name: 'failing', breaker: 'half-open' }),
+  );
+  expect(await isPaused()).toBe(1);
+  probe.answered.resolve();
+  expect((await asking).status).toBe(200);
+  expect([await conditions(service), await isPaused()]).toEqual([[], 0]);
 });
 
 test('a stored value that is not ours is counted by its kind, and loaded anew', async () => {

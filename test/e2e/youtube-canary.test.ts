@@ -35,7 +35,11 @@ describe('the canary of a service', () => {
     expect(replay.callsTo('browse').length - before).toBe(2);
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; hit; ttl=1800');
     expect(await conditions()).toEqual([]);
-    expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="country"} 0');
+    const text = await metrics();
+    expect(text).toContain('pennant_youtube_canary_field_gone{field="country"} 0');
+    // Unix time, as Prometheus's time() is.
+    expect(text).toContain(`pennant_youtube_canary_checked_timestamp_seconds ${service.clock.now() / 1_000}\n`);
+    expect(text).toContain(`pennant_youtube_client_version_timestamp_seconds ${Date.UTC(2026, 5, 30) / 1_000}\n`);
   });
 
   it('shows a field that is gone as a condition, in the metrics and on the console; the service stays ready', async () => {

@@ -8,7 +8,7 @@ import {
   redirectTo,
   startFaultyUpstream,
 } from '../../../test/helpers/faulty-upstream.ts';
-import { measureHeldBytes } from '../../../test/helpers/heap.ts';
+import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createHttpClient, type HttpClient } from '../../lib/http/client.ts';
@@ -64,7 +64,7 @@ describe('the current client version', () => {
     expect(problem).toContain('sw.js_data: ');
   });
 
-  it('does not keep the page alive that it stands in', async () => {
+  memoryTest('does not keep the page alive that it stands in', async () => {
     const page = sent(`${homePage(VERSION)}${' '.repeat(3_000_000)}`);
     // The first look-up loads code.
     await lookUp(answerStatus(404), page);

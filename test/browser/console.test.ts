@@ -28,7 +28,7 @@ async function visit(options: BrowserContextOptions = {}): Promise<{ page: Page;
   });
   const page = await context.newPage();
   await page.goto(`${service.consoleOrigin}/`);
-  await eventually(() => page.locator('#status').innerText()).toBe('All is well');
+  await eventually(() => page.locator('#status').innerText()).toBe('Healthy');
   return { page, service };
 }
 
@@ -37,19 +37,19 @@ function legendOf(page: Page, label: string): Promise<string> {
 }
 
 describe.skipIf(!hasBrowser)('the console', () => {
-  test('shows what goes on without being asked again', async () => {
+  test('updates itself', async () => {
     const { page, service } = await visit();
-    expect(await legendOf(page, 'Answered')).toBe('0');
+    expect(await legendOf(page, 'Successful')).toBe('0');
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/channel/${SAMPLE}`);
-    await eventually(() => legendOf(page, 'Answered')).toBe('10');
-    expect(await legendOf(page, 'Refused')).toBe('2');
+    await eventually(() => legendOf(page, 'Successful')).toBe('10');
+    expect(await legendOf(page, 'Rate limited')).toBe('2');
     await eventually(() => page.locator('#refused').innerText()).toContain('127.0.0.0/24');
     expect(await page.locator('#lookups').innerText()).toMatch(/Records\s+90 % of 10/);
     expect(await page.locator('#latency-legend').innerText()).toMatch(/p50\s*[\d.<]+/);
     await eventually(() => page.locator('#requests-chart rect').count()).toBeGreaterThan(0);
   });
 
-  test('forgets a channel on request, and says so', async () => {
+  test('purges a channel and reports it', async () => {
     const { page, service } = await visit();
     const recordUrl = `${service.publicOrigin}/api/channel/${SAMPLE}`;
     await fetch(recordUrl);
@@ -64,20 +64,20 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await eventually(() => page.locator('#purge-result').innerText()).toContain('Name a channel ID');
   });
 
-  test('shows the settings in force', async () => {
+  test('shows the active settings', async () => {
     const { page } = await visit();
     await page.getByText('Settings', { exact: true }).click();
     const row = page.locator('#settings tr', { hasText: 'SOURCES' });
     expect(await row.innerText()).toMatch(/SOURCES\s+catalog/);
   });
 
-  test('says when nobody answers any more', async () => {
+  test('reports that the service does not respond', async () => {
     const { page, service } = await visit();
     await page.route(`${service.consoleOrigin}/state.json`, (route) => route.abort());
-    await eventually(() => page.locator('#status').innerText()).toContain('No answer');
+    await eventually(() => page.locator('#status').innerText()).toContain('No response');
   });
 
-  test('is nothing that another page could put into a frame or send forms to', async () => {
+  test('cannot be framed by another page or receive its forms', async () => {
     const { page, service } = await visit();
     const other = await startBrowsedService();
     onTestFinished(() => other.close());
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect(answer?.status()).toBeGreaterThanOrEqual(400);
   });
 
-  test.each(APPEARANCES)('has no fault that axe-core finds: %s', async (_name, options) => {
+  test.each(APPEARANCES)('has no accessibility fault that axe-core finds: %s', async (_name, options) => {
     const { page, service } = await visit(options);
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar`);
     await eventually(() => page.locator('#refused table').count()).toBe(1);

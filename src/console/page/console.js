@@ -8,17 +8,17 @@ import { showEncoder, showTraffic } from './traffic.js';
 const POLL_MS = 2_000;
 const status = find('#status', HTMLElement);
 
-async function look() {
+async function poll() {
   try {
     const response = await fetch('state.json');
-    if (!response.ok) throw new TypeError(`The console answered ${response.status}.`);
+    if (!response.ok) throw new TypeError(`The console responded with status ${response.status}.`);
     show(await response.json());
   } catch (error) {
-    // Only what fetch throws: anything else is a mistake of this page.
+    // Thrown by fetch. Every other error is a bug of this page.
     if (!(error instanceof TypeError)) throw error;
-    showStatus('No answer: is the service running?', false);
+    showStatus('No response. Is the service running?', false);
   } finally {
-    setTimeout(look, POLL_MS);
+    setTimeout(poll, POLL_MS);
   }
 }
 
@@ -28,7 +28,7 @@ function show(state) {
   const isReady = !conditions.some(({ isBlocking }) => isBlocking);
   const reduced =
     conditions.length === 1 ? 'Running, with one restriction' : `Running, with ${conditions.length} restrictions`;
-  const text = conditions.length === 0 ? 'All is well' : isReady ? reduced : 'Not ready';
+  const text = conditions.length === 0 ? 'Healthy' : isReady ? reduced : 'Not ready';
   showStatus(text, conditions.length === 0);
   showConditions(conditions);
   find('#about', HTMLElement).textContent = `Version ${version}, up ${uptime(nowMs - startedAtMs)}`;
@@ -46,7 +46,7 @@ function show(state) {
  * @param {boolean} isWell
  */
 function showStatus(text, isWell) {
-  // Said again only when it changes: this is read out.
+  // Screen readers announce each change.
   if (status.textContent !== text) status.replaceChildren(dot(isWell), text);
 }
 
@@ -79,8 +79,8 @@ find('#purge', HTMLFormElement).addEventListener('submit', async (event) => {
     body: JSON.stringify({ channel: input.value }),
   });
   const answer = await response.json();
-  const done = answer.channelId === null ? 'Forgot what was known of that name.' : `Purged ${answer.channelId}.`;
+  const done = answer.channelId === null ? 'Removed what was stored for that name.' : `Purged ${answer.channelId}.`;
   result.textContent = response.ok ? done : answer.detail;
 });
 
-void look();
+void poll();

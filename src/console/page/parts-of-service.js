@@ -6,8 +6,8 @@ import { barRow, dot, nothing, table } from './parts.js';
 
 const MAX_FIELDS = 8;
 const VERSION_ORIGINS = { setting: 'set by YOUTUBE_CLIENT_VERSION', 'built-in': 'built in', learned: 'learned' };
-const BREAKERS = { closed: 'asked', open: 'left alone', 'half-open': 'being tried' };
-/** What a call may end with without anything being wrong. */
+const BREAKERS = { closed: 'healthy', open: 'paused after failures', 'half-open': 'testing' };
+/** Outcomes of a call that are no failure. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found']);
 
 /** @param {ConsoleState} state */
@@ -20,7 +20,7 @@ export function showSources({ sources, recent }) {
       'span',
       {},
       dot(breaker === null || breaker === 'closed'),
-      breaker === null ? 'always asked' : BREAKERS[breaker],
+      breaker === null ? 'no breaker' : BREAKERS[breaker],
     );
     const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${count} ${outcome}`);
     const isCounted = calls.length > 0 || name !== 'image hosts';
@@ -77,7 +77,7 @@ export function showFields({ fields }) {
   const rows = lacking.map(({ source, field, share, missing, found }) =>
     barRow(`${field} (${source})`, `${missing} of ${missing + found}`, [{ name: 'fill', share }]),
   );
-  const none = fields.length === 0 ? 'No upstream answer has been read yet.' : 'Every field was found.';
+  const none = fields.length === 0 ? 'No upstream response has been read yet.' : 'Every field was found.';
   find('#fields', HTMLElement).replaceChildren(
     rows.length === 0 ? nothing(none) : element('div', { class: 'bars' }, ...rows),
   );
@@ -124,11 +124,11 @@ export function showRefused({ refusedNetworks, limiter }) {
   const rows = refusedNetworks.map(({ network, refused }) => ({
     cells: [element('code', {}, network), formatCount(String(refused))],
   }));
-  const known = `Clients remembered: ${formatCount(String(limiter.clients))}, forgotten early: ${formatCount(String(limiter.evicted))}.`;
+  const known = `Clients tracked: ${formatCount(String(limiter.clients))}, evicted early: ${formatCount(String(limiter.evicted))}.`;
   find('#refused', HTMLElement).replaceChildren(
     rows.length === 0
-      ? nothing('Nobody in the last minutes.')
-      : table([{ label: 'Network' }, { label: 'Refused, last minutes', isNumber: true }], rows),
+      ? nothing('None in the last minutes.')
+      : table([{ label: 'Network' }, { label: 'Rejected, last minutes', isNumber: true }], rows),
     nothing(known),
   );
 }

@@ -6,10 +6,10 @@ import { barRow, legend } from './parts.js';
 /** @typedef {import('../state.ts').ConsoleState} ConsoleState */
 
 const OUTCOMES = /** @type {const} */ ([
-  { name: 'answered', label: 'Answered' },
-  { name: 'unchanged', label: 'Unchanged (304)' },
-  { name: 'mistaken', label: 'Client’s mistake (4xx)' },
-  { name: 'refused', label: 'Refused (429)' },
+  { name: 'answered', label: 'Successful' },
+  { name: 'unchanged', label: 'Not modified (304)' },
+  { name: 'mistaken', label: 'Client error (4xx)' },
+  { name: 'refused', label: 'Rate limited (429)' },
   { name: 'failed', label: 'Failed (5xx)' },
 ]);
 const QUANTILES = /** @type {const} */ (['p50', 'p95', 'p99']);
@@ -18,7 +18,7 @@ const LOOKUPS = /** @type {const} */ ([
   { name: 'pictures', label: 'Pictures' },
   { name: 'searches', label: 'Searches' },
 ]);
-/** The service looks at its counters every five seconds and remembers a quarter of an hour. */
+/** The service samples its counters every five seconds and keeps 15 minutes. */
 const STEP_SECONDS = 5;
 const KEPT_STEPS = 180;
 const STEPS_PER_COLUMN = 2;
@@ -38,7 +38,7 @@ function showRequests({ steps, recent }) {
     return { name, values: inColumns(padded(counts, 0)) };
   });
   const total = OUTCOMES.reduce((sum, { name }) => sum + recent.requests[name], 0);
-  const { chart, highest } = stackedBars(`Requests by outcome, ${total} in all`, series);
+  const { chart, highest } = stackedBars(`Requests by outcome, ${total} in total`, series);
   const peak = `highest: ${formatCount(String(highest))} in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
   find('#requests-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
   find('#request-rate', HTMLElement).replaceChildren(rate(total / recent.seconds), element('small', {}, ' a second'));
@@ -53,9 +53,9 @@ function showLatency({ steps, recent }) {
     const values = steps.map(({ latencySeconds }) => latencySeconds[name]);
     return { name, values: padded(values, null) };
   });
-  const said = QUANTILES.map((name) => `${name} ${seconds(recent.latencySeconds[name])}`);
+  const figures = QUANTILES.map((name) => `${name} ${seconds(recent.latencySeconds[name])}`);
   find('#latency-chart', HTMLElement).replaceChildren(
-    logLines(`Time to answer: ${said.join(', ')}`, series, LATENCY_SECONDS),
+    logLines(`Response time: ${figures.join(', ')}`, series, LATENCY_SECONDS),
     scale('15 min ago', '0.1 ms to 10 s, logarithmic', 'now'),
   );
   find('#latency-legend', HTMLElement).replaceChildren(
@@ -68,7 +68,7 @@ function showLookups({ recent }) {
   const rows = LOOKUPS.map(({ name, label }) => {
     const { hit = 0, stale = 0, miss = 0, refreshed = 0 } = recent.lookups[name];
     const total = hit + stale + miss + refreshed;
-    if (total === 0) return barRow(label, 'none asked for', []);
+    if (total === 0) return barRow(label, 'no lookups', []);
     const share = Math.round(((hit + stale) / total) * 100);
     return barRow(label, `${share} % of ${formatCount(String(total))}`, [
       { name: 'hit', share: hit / total },
@@ -78,8 +78,8 @@ function showLookups({ recent }) {
   });
   const keys = [
     { name: 'hit', label: 'Fresh', value: '' },
-    { name: 'stale', label: 'Old, sources failed', value: '' },
-    { name: 'loaded', label: 'Loaded or made', value: '' },
+    { name: 'stale', label: 'Stale, sources failed', value: '' },
+    { name: 'loaded', label: 'Loaded or encoded', value: '' },
   ];
   find('#lookups', HTMLElement).replaceChildren(
     element('div', { class: 'bars' }, ...rows),
@@ -98,11 +98,11 @@ export function showEncoder({ steps, recent, encoder }) {
   find('#encoder-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
   find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
   find('#encoder', HTMLElement).replaceChildren(
-    ...figure('Made', formatCount(String(recent.encoded))),
+    ...figure('Encoded', formatCount(String(recent.encoded))),
     ...figure('Time, p50', seconds(recent.encodingSeconds.p50)),
     ...figure('Time, p95', seconds(recent.encodingSeconds.p95)),
     ...figure('Wait, p95', seconds(recent.waitingSeconds.p95)),
-    ...figure('Turned away', formatCount(String(refused))),
+    ...figure('Rejected', formatCount(String(refused))),
     ...figure('Restarts', formatCount(String(restarts))),
   );
 }

@@ -58,7 +58,7 @@ async function encodeBare(file: string, { crop, format }: EncodeJob): Promise<Bu
     .autoOrient()
     .extract(crop);
   if (format === 'jpeg') picture = picture.flatten({ background: 'white' });
-  return picture.toFormat(format, encoderOptions(format, 'quick', undefined)).toBuffer();
+  return picture.toFormat(format, encoderOptions(format, 'fast', undefined)).toBuffer();
 }
 
 async function compare(pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>, rounds: number) {

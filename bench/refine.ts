@@ -68,7 +68,7 @@ async function refine({ picture, format, directory, encoder, peer }: Subject): P
   const reference = lumaOf(await cutPixels(picture.bytes, CROP));
   const job: EncodeJob = { original, crop: CROP, output: CROP, format, quality: undefined };
   const quick = await encoder.encode(job, ANYONE);
-  const refined = await encoder.refine({ ...job, effort: 'high' }, quick, ANYONE);
+  const refined = await encoder.reencode({ ...job, effort: 'optimized' }, quick, ANYONE);
   const first = await describe(quick, reference);
   return {
     first,

@@ -1,20 +1,87 @@
-export const FORMATS = ['avif', 'webp', 'jpeg', 'png'] as const;
-export type Format = (typeof FORMATS)[number];
+/** Options of the encoder library, by its own names: sharp.pixelplumbing.com/api-output (0.35, seen 2026-11). */
+export type EncoderOptions = Readonly<Record<string, number | boolean | string>>;
 
-export const MEDIA_TYPES: Record<Format, string> = {
-  avif: 'image/avif',
-  webp: 'image/webp',
-  jpeg: 'image/jpeg',
-  png: 'image/png',
-};
+interface FormatRow {
+  readonly mediaType: string;
+  /** Of file names; in URLs the format's name is an extension too. */
+  readonly extension: string;
+  /** Whether `Accept` may choose it. The order of the rows is the order of preference. */
+  readonly isNegotiated: boolean;
+  readonly hasTransparency: boolean;
+  /** 1–100 on the format's own scale; with these values the formats look alike (docs/images.md). `undefined`: lossless. */
+  readonly quality: number | undefined;
+  /** For a client that waits. */
+  readonly fast: EncoderOptions;
+  /** For the background: takes longer, needs fewer bytes and looks the same. */
+  readonly optimized: EncoderOptions;
+  /** How much lower the quality of `optimized` may be and still look no worse than `fast` on most pictures. */
+  readonly optimizedQualityStep?: number;
+  /** The most pixels in a row or column that the library encodes. */
+  readonly maxSidePx: number;
+}
 
-/** File name extensions; `jpg` is what people save JPEGs as. */
-export const EXTENSIONS: Record<Format, string> = { avif: 'avif', webp: 'webp', jpeg: 'jpg', png: 'png' };
+/** Every format of a response, one row each. */
+export const FORMAT_TABLE = {
+  avif: {
+    mediaType: 'image/avif',
+    extension: 'avif',
+    isNegotiated: true,
+    hasTransparency: true,
+    quality: 60,
+    fast: { effort: 0, chromaSubsampling: '4:2:0' },
+    optimized: { effort: 3, chromaSubsampling: '4:2:0' },
+    optimizedQualityStep: 6,
+    // libvips: heifsave.
+    maxSidePx: 16_384,
+  },
+  webp: {
+    mediaType: 'image/webp',
+    extension: 'webp',
+    isNegotiated: true,
+    hasTransparency: true,
+    quality: 82,
+    fast: { effort: 2 },
+    optimized: { effort: 4 },
+    // RFC 9649 section 2.5: 14 bits.
+    maxSidePx: 16_383,
+  },
+  jpeg: {
+    mediaType: 'image/jpeg',
+    extension: 'jpg',
+    isNegotiated: true,
+    hasTransparency: false,
+    quality: 80,
+    // Both give the same pixels. The best Huffman tables need a second pass over the picture.
+    fast: { optimiseCoding: false },
+    optimized: { optimiseScans: true },
+    // libjpeg-turbo: JPEG_MAX_DIMENSION.
+    maxSidePx: 65_500,
+  },
+  // Pictures with transparency fall back to it, so `Accept` need not name it.
+  png: {
+    mediaType: 'image/png',
+    extension: 'png',
+    isNegotiated: false,
+    hasTransparency: true,
+    quality: undefined,
+    fast: { compressionLevel: 2, adaptiveFiltering: true },
+    optimized: { compressionLevel: 9, adaptiveFiltering: true },
+    // PNG, third edition, section 11.2.1: 31 bits. No original has as many pixels.
+    maxSidePx: 2 ** 31 - 1,
+  },
+} as const satisfies Record<string, FormatRow>;
+
+export type Format = keyof typeof FORMAT_TABLE;
+
+export const FORMATS = Object.keys(FORMAT_TABLE) as readonly Format[];
+
+export function formatRow(format: Format): FormatRow {
+  return FORMAT_TABLE[format];
+}
 
 /** Reads a format's name or extension; `undefined` when it is none of ours. */
 export function findFormat(text: string): Format | undefined {
-  if (text === 'jpg') return 'jpeg';
-  return FORMATS.find((format) => format === text);
+  return FORMATS.find((format) => format === text || FORMAT_TABLE[format].extension === text);
 }
 
 /** What originals may be: anything else is refused before a decoder sees it. */

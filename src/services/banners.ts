@@ -1,9 +1,8 @@
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
-import type { Format } from '../domain/formats.ts';
+import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import { cropOf, resolveOutput } from '../images/crop.ts';
-import { defaultQuality, maxSideOf } from '../images/encode-settings.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
 import type { Renderer, Rendition } from './renderer.ts';
@@ -54,7 +53,7 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const { value: original, outcome } = await originals.get(channel, kind);
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
       const variantCrop = cropOf(variant, original);
-      const maxSide = maxSideOf(format);
+      const maxSide = formatRow(format).maxSidePx;
       const whole = resolveOutput(variantCrop, {}, maxSide);
       const { crop, output } = resolveOutput(variantCrop, sizeOf(width, height), maxSide);
       const ownQuality = ownQualityOf(format, quality);
@@ -76,7 +75,7 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
 
 /** `undefined` where the picture is the one that has no quality of its own: it is the same picture. */
 function ownQualityOf(format: Format, quality: number | undefined): number | undefined {
-  const usual = defaultQuality(format);
+  const usual = formatRow(format).quality;
   return usual === undefined || quality === usual ? undefined : quality;
 }
 

@@ -48,7 +48,7 @@ function createSubjects() {
   });
   const renderer = createRenderer({
     originals: { get: unused, read: unused, readBytes: unused },
-    encoder: { encode: unused, refine: unused },
+    encoder: { encode: unused, reencode: unused },
     pictures: { has: async () => false } as unknown as PictureCache,
     refinements,
     changes: createChanges(),

@@ -85,7 +85,7 @@ function start(): void {
     originals: { get: unused, readBytes: () => readBytes(), read: () => readOriginal() },
     encoder: {
       encode: (job) => encode(job),
-      async refine() {
+      async reencode() {
         attempts += 1;
         return (outcomes.shift() ?? (async () => SMALL))();
       },
@@ -211,7 +211,7 @@ describe('a smaller encoding that is gone', () => {
     };
     pictures.clear();
     await render(WAITING);
-    expect(efforts).toEqual(['high']);
+    expect(efforts).toEqual(['optimized']);
   });
 
   it.each(['evicted', 'purged'])('is made again when it was %s', async (how) => {

@@ -66,7 +66,7 @@ export interface Renderer {
 
 export interface RendererOptions {
   readonly originals: Omit<Originals, 'stats'>;
-  readonly encoder: Pick<Encoder, 'encode' | 'refine'>;
+  readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
   readonly pictures: PictureCache;
   readonly refinements: Refinements;
   readonly changes: Changes;
@@ -120,11 +120,11 @@ export function createRenderer(options: RendererOptions): Renderer {
     const quick = await pictures.get(key, spec.fileClass);
     if (quick === undefined) return 'interrupted';
     return traced({ name: 'refine picture', attributes: describePicture(spec) }, async () => {
-      const job = await jobFor(spec, 'high').catch(unavailableOriginal);
+      const job = await jobFor(spec, 'optimized').catch(unavailableOriginal);
       if (job === undefined) return 'unavailable';
       try {
         const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
-        const refined = await encoder.refine(job, quick, background);
+        const refined = await encoder.reencode(job, quick, background);
         if (refined === undefined) return 'rejected';
         pictures.put(refinedPictureKey(key), refined, spec.fileClass);
         return 'kept';
@@ -165,7 +165,7 @@ export function createRenderer(options: RendererOptions): Renderer {
       const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
       const generation = await availableGeneration(key, spec.fileClass);
       const storedKey = generation === 'refined' ? refinedPictureKey(key) : key;
-      const effort = generation === 'refined' ? 'high' : 'quick';
+      const effort = generation === 'refined' ? 'optimized' : 'fast';
 
       async function make(signal: AbortSignal, client: string): Promise<Buffer> {
         const isShared = () => waiting.hasOther(storedKey, client);

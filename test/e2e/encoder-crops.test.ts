@@ -1,9 +1,8 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FORMATS, type Format } from '../../src/domain/formats.ts';
+import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
 import { type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
-import { maxSideOf } from '../../src/images/encode-settings.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';
@@ -68,7 +67,7 @@ describe('the longest side of a format', () => {
       const crop = { left: 0, top: 0, ...row };
       return encoder.encode({ original: { bytes }, crop, output: row, format, quality: undefined }, ANYONE);
     };
-    const longest = maxSideOf(format);
+    const longest = formatRow(format).maxSidePx;
     expect(await sharp(await encodeRow(longest)).metadata()).toMatchObject({ width: longest, height: 4 });
     await expect(encodeRow(longest + 1)).rejects.toThrow();
   });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { EXTENSIONS } from '../../src/domain/formats.ts';
+import { formatRow } from '../../src/domain/formats.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
 import { SEED, seedPictures } from '../helpers/seeded-pictures.ts';
@@ -20,7 +20,7 @@ test('no byte of an original is sent that is not part of its picture', async () 
   onTestFinished(() => service.close());
 
   for (const [number, { format, place }] of pictures.entries()) {
-    const extension = format === 'gif' ? 'png' : EXTENSIONS[format];
+    const extension = format === 'gif' ? 'png' : formatRow(format).extension;
     const { status, bytes } = await service.get(`/${channelIdOf(number)}/avatar.${extension}`);
     const name = `${format}: ${place}`;
     expect([name, bytes.includes(SHORTEST_SEED)]).toEqual([name, false]);

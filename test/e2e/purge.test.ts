@@ -48,7 +48,7 @@ const encoder = createFakeEncoder({
     await pass('encode');
     return PICTURE;
   },
-  async refine() {
+  async reencode() {
     await pass('refine');
     return PICTURE.subarray(0, 500);
   },

@@ -9,7 +9,7 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
     .jpeg()
     .toBuffer();
   const crop = { left: 0, top: 0, ...size };
-  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'high' };
+  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'optimized' };
 }
 
 /** As a process: takes a server's place in tests that kill it. Starts one encoder, reports its events, keeps it busy. */

@@ -28,7 +28,7 @@ export function createFakeEncoder({ info, ...methods }: FakeEncoderOptions = {})
   return {
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
-    refine: async () => undefined,
+    reencode: async () => undefined,
     stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, displaced: 0 }),
     warmUp: () => undefined,
     close: async () => undefined,

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
-import { FORMATS, MEDIA_TYPES } from '../../domain/formats.ts';
+import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
 import { type HeaderFieldName, headersOf } from './header-fields.ts';
 import { completeObject } from './json-schema.ts';
@@ -145,7 +145,7 @@ export const SEARCH_RESULTS = success('result', {
 });
 
 export const PICTURE = success('picture', {
-  content: Object.fromEntries(FORMATS.map((format) => [MEDIA_TYPES[format], BYTES])),
+  content: Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES])),
   fields: [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary'],
   bodyFields: ['Content-Disposition'],
 });

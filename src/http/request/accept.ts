@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { FORMATS, type Format } from '../../domain/formats.ts';
+import { FORMATS, type Format, formatRow } from '../../domain/formats.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 
-/** PNG is never negotiated: it is what a picture with transparency falls back to. */
-const NEGOTIABLE: readonly Format[] = FORMATS.filter((format) => format !== 'png');
+const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
 
 /** Browsers send a handful of different values; anything else is a client of its own. */
 const MAX_REMEMBERED = 500;
@@ -15,8 +14,8 @@ export function acceptFieldStats(): HolderStats {
 }
 
 /**
- * The formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the order
- * AVIF, WebP, JPEG. `*\/*` and `image/*` name none: whoever sends them has not said that it can show AVIF.
+ * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
+ * order of the format table. `*\/*` and `image/*` name none: whoever sends them has not said that it can show AVIF.
  */
 export function acceptedFormats(accept: string | undefined): readonly Format[] {
   if (accept === undefined || accept === '') return [];
@@ -31,10 +30,10 @@ function parseAccept(accept: string): readonly Format[] {
   const qualities = new Map<Format, number>();
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const format = NEGOTIABLE.find((candidate) => type === `image/${candidate}`);
+    const format = NEGOTIATED.find((candidate) => type === formatRow(candidate).mediaType);
     if (format !== undefined) qualities.set(format, Math.max(qualities.get(format) ?? 0, qualityOf(parameters)));
   }
-  return NEGOTIABLE.filter((format) => (qualities.get(format) ?? 0) > 0).sort(
+  return NEGOTIATED.filter((format) => (qualities.get(format) ?? 0) > 0).sort(
     (a, b) => (qualities.get(b) ?? 0) - (qualities.get(a) ?? 0),
   );
 }

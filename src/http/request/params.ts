@@ -1,6 +1,6 @@
 import type { XStatic } from 'typebox/schema';
 import { AppError } from '../../domain/errors.ts';
-import { FORMATS } from '../../domain/formats.ts';
+import { FORMATS, type Format } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 
 /*
@@ -59,7 +59,8 @@ export const PICTURE_QUERY = {
   type: 'object',
   properties: {
     type: oneOf(VARIANTS, { description: 'Which crop of the banner, or the avatar.', default: 'default' }),
-    format: oneOf([...FORMATS, 'jpg'], {
+    // A tuple type, from which the type of the parameter is made.
+    format: oneOf([...FORMATS, 'jpg'] as unknown as readonly [Format, 'jpg'], {
       description:
         'The encoding; when left out the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
     }),

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { EXTENSIONS, FORMATS, type Format, findFormat } from '../../domain/formats.ts';
+import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 
@@ -52,9 +52,7 @@ export function parseShortPath(identifier: string, segment: string | undefined):
 }
 
 /** As a path may end in them. */
-export const EXTENSION_LIST = Object.values(EXTENSIONS)
-  .map((extension) => `.${extension}`)
-  .join(', ');
+export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
 
 /** Everything below `/api/` is the service's own and no channel's name. */
 const RESERVED_SEGMENT = 'api';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import { EXTENSIONS, type Format, findFormat, MEDIA_TYPES } from '../../domain/formats.ts';
+import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadline.ts';
@@ -71,7 +71,7 @@ export function addBannerRoutes(app: FastifyInstance, { clock, banners, isNegoti
       headers: {
         ...headers,
         'cache-status': cacheStatusOf(rendered),
-        'content-type': MEDIA_TYPES[picture.format],
+        'content-type': formatRow(picture.format).mediaType,
         'content-disposition': `inline; filename="${fileNameOf(picture)}"`,
       },
       body: bytes,
@@ -152,7 +152,7 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
 
 /** Made of the record alone: nothing that the client wrote goes into a header. */
 function fileNameOf({ channelId, variant, format }: Picture): string {
-  return `${channelId}-${variant}.${EXTENSIONS[format]}`;
+  return `${channelId}-${variant}.${formatRow(format).extension}`;
 }
 
 function httpDate(ms: number): string {

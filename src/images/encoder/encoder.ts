@@ -21,8 +21,8 @@ export interface EncoderStats extends SchedulerStats {
 export interface Encoder {
   inspect(original: OriginalBytes, options: JobOptions): Promise<PictureInfo>;
   encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
-  /** A smaller encoding of `quick`'s job that looks no worse; `undefined` when this effort finds none. */
-  refine(job: EncodeJob, quick: Buffer, options: JobOptions): Promise<Buffer | undefined>;
+  /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` when there is none. */
+  reencode(job: EncodeJob, fast: Buffer, options: JobOptions): Promise<Buffer | undefined>;
   stats(): EncoderStats;
   /** Starts a process ahead of the first task. */
   warmUp(): void;
@@ -103,8 +103,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   return {
     inspect: (original, jobOptions) => perform({ kind: 'inspect', original }, jobOptions) as Promise<PictureInfo>,
     encode: (job, jobOptions) => perform({ kind: 'encode', job }, jobOptions) as Promise<Buffer>,
-    refine: (job, quick, jobOptions) =>
-      perform({ kind: 'refine', job, quick }, jobOptions) as Promise<Buffer | undefined>,
+    reencode: (job, fast, jobOptions) =>
+      perform({ kind: 'refine', job, fast }, jobOptions) as Promise<Buffer | undefined>,
     stats: () => ({ ...scheduler.stats(), processes: pool.processes, restarts }),
     warmUp: () => pool.warmUp(),
     async close() {

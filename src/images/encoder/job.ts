@@ -22,7 +22,7 @@ export interface EncodeJob {
   readonly format: Format;
   /** 1–100; `undefined` takes the format's default. */
   readonly quality: number | undefined;
-  /** Default `quick`. */
+  /** Default `fast`. */
   readonly effort?: Effort;
 }
 
@@ -49,7 +49,7 @@ export type EncoderGreeting =
 export type EncoderTask =
   | { readonly kind: 'inspect'; readonly original: OriginalBytes }
   | { readonly kind: 'encode'; readonly job: EncodeJob }
-  | { readonly kind: 'refine'; readonly job: EncodeJob; readonly quick: Buffer };
+  | { readonly kind: 'refine'; readonly job: EncodeJob; readonly fast: Buffer };
 
 export type TaskFailure =
   /** The original is not a picture that we decode. */

@@ -7,7 +7,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
-import { type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { isBarePicture } from '../bare-picture.ts';
 import { encoderOptions, MAX_ORIGINAL_PIXELS } from '../encode-settings.ts';
 import type { EncodeJob, EncoderTask, OriginalBytes, PictureInfo, TaskFailure, TaskReply } from './job.ts';
@@ -83,7 +83,7 @@ function resultOf(task: EncoderTask): Promise<PictureInfo | Buffer | undefined> 
     case 'encode':
       return encode(task.job);
     case 'refine':
-      return refine(task.job, task.quick);
+      return reencode(task.job, task.fast);
   }
 }
 
@@ -117,19 +117,17 @@ function isWebReady({ space, depth, orientation, pages, ...rest }: Metadata): bo
 
 async function encode(job: EncodeJob): Promise<Buffer> {
   const shown = await show(job);
-  return decoding(
-    shown.toFormat(job.format, encoderOptions(job.format, job.effort ?? 'quick', job.quality)).toBuffer(),
-  );
+  return decoding(shown.toFormat(job.format, encoderOptions(job.format, job.effort ?? 'fast', job.quality)).toBuffer());
 }
 
 /** Encodes with the job's effort and keeps the result only if it is smaller and at least as like the original. */
-async function refine(job: EncodeJob, quick: Buffer): Promise<Buffer | undefined> {
-  const refined = await encode(job);
+async function reencode(job: EncodeJob, fast: Buffer): Promise<Buffer | undefined> {
+  const optimized = await encode(job);
   const isMeasurable = Math.min(job.output.width, job.output.height) >= SSIM_WINDOW;
-  if (!isMeasurable || refined.length >= quick.length) return undefined;
+  if (!isMeasurable || optimized.length >= fast.length) return undefined;
   const reference = await luma(await show(job));
   const likeness = async (encoded: Buffer) => structuralSimilarity(reference, await luma(sharp(encoded)));
-  return (await likeness(refined)) >= (await likeness(quick)) ? refined : undefined;
+  return (await likeness(optimized)) >= (await likeness(fast)) ? optimized : undefined;
 }
 
 /** The job's picture before it is encoded. */
@@ -137,7 +135,7 @@ async function show({ original, crop, output, format }: EncodeJob): Promise<Shar
   const { bytes } = await read(original);
   let shown = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
   if (output.width !== crop.width || output.height !== crop.height) shown = shown.resize({ ...output, fit: 'fill' });
-  return format === 'jpeg' ? shown.flatten({ background: 'white' }) : shown;
+  return formatRow(format).hasTransparency ? shown : shown.flatten({ background: 'white' });
 }
 
 async function luma(picture: Sharp): Promise<Plane> {

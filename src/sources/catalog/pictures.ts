@@ -1,20 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXTENSIONS, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 /** 128 bits of SHA-256: nobody finds two pictures with the same. */
 const DIGEST_HEX_CHARACTERS = 32;
-const PICTURE_NAME = /^[0-9a-f]{32}\.(?:avif|webp|jpg|png|gif)$/;
-/** What `placePicture` writes: nothing else in the folder is ours to remove. */
-const OUR_FILE_NAME = /^[0-9a-f]{32}\.(?:avif|webp|jpg|png|gif)(?:\.[0-9a-f]{8}\.tmp)?$/;
+/** What `placePicture` writes: digest, extension, and a suffix until the file is complete. */
+const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})(\.[0-9a-f]{8}\.tmp)?$/;
+const EXTENSIONS: readonly string[] = [...FORMATS.map((format) => formatRow(format).extension), 'gif'];
 
-/** Whether a file's name is one that `placePicture` gives. */
+function parseFileName(fileName: string): { readonly isComplete: boolean } | undefined {
+  const [, extension, suffix] = FILE_NAME.exec(fileName) ?? [];
+  return extension !== undefined && EXTENSIONS.includes(extension) ? { isComplete: suffix === undefined } : undefined;
+}
+
+/** Whether `placePicture` gives files such a name. */
 export function isPictureName(fileName: string): boolean {
-  return PICTURE_NAME.test(fileName);
+  return parseFileName(fileName)?.isComplete === true;
 }
 
 /**
@@ -57,7 +62,7 @@ function extensionOf(field: string, fileName: string, bytes: Buffer): string {
   if (format === undefined) {
     throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
   }
-  return format === 'gif' ? 'gif' : EXTENSIONS[format];
+  return format === 'gif' ? 'gif' : formatRow(format).extension;
 }
 
 function digestOf(bytes: Buffer): string {
@@ -71,6 +76,6 @@ function digestOf(bytes: Buffer): string {
 export function removeUnreferencedPictures(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
   if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;
   for (const name of readdirSync(imagesDir)) {
-    if (OUR_FILE_NAME.test(name) && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
+    if (parseFileName(name) !== undefined && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
   }
 }

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+
+/*
+ * How many files each common addition may take. CONTRIBUTING.md describes the additions, and
+ * `test/system/documents.test.ts` makes them in a copy of the project, where types and tests must pass. An addition that
+ * starts to need another file fails there until its section names the file, and then here.
+ */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  'Add a source': [
+    'src/config/settings.ts',
+    'src/sources/example/example.test.ts',
+    'src/sources/example/example.ts',
+    'src/sources/registry.ts',
+  ],
+  'Add a picture format': ['site/pictures.js', 'src/domain/formats.ts'],
+  'Add a setting': ['src/config/settings.ts'],
+};
+
+/** The files that the blocks of a section write or change. */
+function filesOf(title: string): string[] {
+  const document = readDocuments().find(({ name }) => name === 'CONTRIBUTING.md');
+  const lines = document?.text.split('\n') ?? [];
+  const start = lines.indexOf(`## ${title}`);
+  const end = lines.findIndex((line, at) => at > start && line.startsWith('## '));
+  const isInside = (line: number) => start !== -1 && line > start && (end === -1 || line < end);
+  const blocks = document?.blocks.filter(({ line }) => isInside(line)) ?? [];
+  const files = blocks.flatMap(({ language, text }) => {
+    if (language === 'ts') return /^\/\/ (\S+)/.exec(text)?.slice(1, 2) ?? [];
+    return language === 'diff' ? [...text.matchAll(/^\+\+\+ b\/(\S+)$/gm)].map(([, file = '']) => file) : [];
+  });
+  return [...new Set(files)].toSorted();
+}
+
+it.each(Object.entries(FILES))('%s takes the files that are listed here, and no other', (title, files) => {
+  expect(filesOf(title)).toEqual(files);
+});

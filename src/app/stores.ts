@@ -82,6 +82,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     config.redisUrl &&
     (await createRedisConnection({
       address: config.redisUrl,
+      clock,
       onStateChange: (problem) => states.report('redis', problem === null ? null : `not used (${problem})`),
     }));
   const changes = createChanges();

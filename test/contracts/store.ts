@@ -6,14 +6,13 @@ import type { ErasableStore } from '../../src/store/store.ts';
 /** A store under test with the means to let time pass and to open it once more. */
 export interface StoreUnderTest {
   readonly store: ErasableStore;
-  /** A store on a real clock waits: the suite asks for a fraction of a second. */
   advance(ms: number): Promise<void> | void;
   /** Another store on the same data, after this one was closed; absent where nothing outlives the store. */
   reopen?(): Promise<ErasableStore> | ErasableStore;
 }
 
 const HOUR_MS = 3_600_000;
-const SHORT_MS = 200;
+const SHORT_MS = 60_000;
 
 /** What every store must do. `createStore` is called anew for each test. */
 export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {

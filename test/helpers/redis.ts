@@ -4,7 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
+import { createManualClock } from './clock.ts';
 import { findFreePort } from './service-process.ts';
+import { HANG_MS } from './wait.ts';
 
 /**
  * False where there is no redis-server; the suites that need one are then skipped, and say so.
@@ -27,6 +31,8 @@ export interface RedisServer {
   readonly url: string;
   /** As an operator with redis-cli: any command, with a connection of its own. */
   command(...args: string[]): Promise<unknown>;
+  /** Makes every lifetime shorter, as if so much time had passed: Redis's own clock cannot be moved. */
+  shortenLifetimes(ms: number): Promise<void>;
   /** It keeps its connections and answers nothing. */
   freeze(): void;
   thaw(): void;
@@ -37,6 +43,22 @@ export interface RedisServer {
   /** Stops it for good and removes its directory. */
   remove(): Promise<void>;
 }
+
+/** A connection whose commands have all the time that they need. */
+export function connectTo(server: Pick<RedisServer, 'url'>): Promise<RedisConnection> {
+  return createRedisConnection({
+    address: parseRedisUrl(server.url),
+    onStateChange: () => undefined,
+    clock: createManualClock(),
+    timings: { connectTimeoutMs: HANG_MS },
+  });
+}
+
+const SHORTEN = `
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left = redis.call('PTTL', key)
+  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
+end`;
 
 /** @param settings as on redis-server's command line: `--maxmemory 2mb` */
 export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
@@ -68,6 +90,16 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
     await ended;
   }
 
+  async function command(...args: string[]): Promise<unknown> {
+    const client = createClient({ socket: { path: socketPath, reconnectStrategy: false } });
+    await client.connect();
+    try {
+      return await client.sendCommand(args);
+    } finally {
+      client.destroy();
+    }
+  }
+
   // A test process that ends in the middle must not leave it behind.
   const killWithProcess = () => void child?.kill('SIGKILL');
   process.once('exit', killWithProcess);
@@ -76,14 +108,9 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
     port,
     socketPath,
     url: `redis://127.0.0.1:${port}`,
-    async command(...args) {
-      const client = createClient({ socket: { path: socketPath, reconnectStrategy: false } });
-      await client.connect();
-      try {
-        return await client.sendCommand(args);
-      } finally {
-        client.destroy();
-      }
+    command,
+    async shortenLifetimes(ms) {
+      await command('EVAL', SHORTEN, '0', String(ms));
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),

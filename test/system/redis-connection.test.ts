@@ -1,40 +1,66 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   createRedisConnection,
-  type RedisConnection,
   type RedisTimings,
   RedisUnavailable,
   RedisWrongType,
 } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { startSlowProxy } from '../helpers/slow-proxy.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { HANG_MS } from '../helpers/wait.ts';
 
-interface Subject {
-  readonly connection: RedisConnection;
+const COMMAND_TIMEOUT_MS = 40;
+/** How time-outs are counted. */
+const STEP_MS = 10;
+const REST_MS = 1_000;
+const STEADY_MS = 3_000;
+
+/** A connection in its own time: nothing times out and nothing is tried again until the test moves the clock. */
+function open(url: string, timings: Partial<RedisTimings> = {}) {
+  const clock = createManualClock();
   /** Every change of state, in order. */
-  readonly changes: (string | null)[];
-  write(): Promise<unknown>;
-}
-
-async function connect(url: string, timings: Partial<RedisTimings> = {}): Promise<Subject> {
   const changes: (string | null)[] = [];
-  const connection = await createRedisConnection({
+  const opening = createRedisConnection({
     address: parseRedisUrl(url),
     onStateChange: (problem) => changes.push(problem),
-    timings: { restMs: 100, steadyMs: 100, ...timings },
+    timings,
+    clock,
   });
-  onTestFinished(() => connection.close());
+  onTestFinished(async () => (await opening).close());
+  return { clock, changes, opening };
+}
+
+async function connect(url: string) {
+  // The socket's own time-out is in real time.
+  const { clock, changes, opening } = open(url, { connectTimeoutMs: HANG_MS });
+  const connection = await opening;
+  const write = () => connection.run((redis) => redis.set('key', 'value', { PX: 60_000 }));
   return {
     connection,
+    clock,
     changes,
-    write: () => connection.run((redis) => redis.set('key', 'value', { PX: 60_000 })),
+    write,
+    /** Writes, and lets the time-out of that pass. */
+    writeInVain(count = 1): Promise<unknown[]> {
+      const writes = Array.from({ length: count }, () => failureOf(write()));
+      clock.advance(COMMAND_TIMEOUT_MS);
+      return Promise.all(writes);
+    },
+    /** Lets the pause after a failure pass, which ends with another attempt. */
+    tryAgain: () => clock.passTimer(REST_MS),
+    untilUsable: () => expect.poll(() => connection.stats().isUsable).toBe(true),
   };
 }
 
-async function failureOf(running: Promise<unknown>): Promise<unknown> {
+function failureOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -68,12 +94,12 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
 
   test('so many commands may wait for an answer; further ones fail at once, and the server stays in use', async () => {
-    const { connection, changes, write } = await connect(server.url, { commandTimeoutMs: 60_000 });
-    await server.freeze();
+    const { connection, changes, write } = await connect(server.url);
+    server.freeze();
     const waiting = Array.from({ length: 10_000 }, write);
     expect(connection.stats().commands).toEqual({ entries: 10_000, maxEntries: 10_000 });
     await expect(write()).rejects.toBeInstanceOf(RedisUnavailable);
-    await server.thaw();
+    server.thaw();
     await Promise.all(waiting);
     expect(connection.stats()).toMatchObject({ isUsable: true, outages: 0, commands: { entries: 0 } });
     expect(changes).toEqual([]);
@@ -94,40 +120,42 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
 
   test('a frozen server is given up after three time-outs, costs nothing then, and is used again once it answers', async () => {
-    const { connection, changes, write } = await connect(server.url);
+    const { connection, changes, clock, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
     server.freeze();
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
+      expect(await writeInVain()).toEqual([expect.any(RedisUnavailable)]);
     }
     expect(connection.stats()).toMatchObject({ isUsable: false, timeouts: 3, outages: 1 });
-    for (let attempt = 0; attempt < 1_000; attempt += 1) await failureOf(write());
+    for (let attempt = 0; attempt < 1_000; attempt += 1)
+      expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
     // None of these was sent and waited for.
     expect(connection.stats().timeouts).toBe(3);
     server.thaw();
-    await expect.poll(() => connection.stats().isUsable).toBe(true);
+    await tryAgain();
+    await untilUsable();
     await write();
-    await expect.poll(() => changes).toContain(null);
-    expect(changes[0]).toBe('no answer within 40 ms');
-    expect(changes.filter((change) => change === null)).toHaveLength(1);
+    expect(changes).toEqual(['no answer within 40 ms']);
+    clock.advance(STEADY_MS);
+    expect(changes).toEqual(['no answer within 40 ms', null]);
   });
 
-  test('a slow network is no outage as long as answers come in time', async () => {
-    const proxy = await startSlowProxy(server.port);
-    onTestFinished(() => proxy.close());
-    const { connection, changes, write } = await connect(`redis://127.0.0.1:${proxy.port}`);
-    proxy.setDelayMs(15);
-    await Promise.all(Array.from({ length: 50 }, write));
+  test('answers that come just in time are no outage, and later ones are', async () => {
+    const { connection, changes, clock, write, writeInVain } = await connect(server.url);
+    server.freeze();
+    const writes = Array.from({ length: 50 }, write);
+    clock.advance(COMMAND_TIMEOUT_MS - 1);
+    server.thaw();
+    await Promise.all(writes);
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
-    proxy.setDelayMs(150);
-    await Promise.all(Array.from({ length: 50 }, () => failureOf(write())));
-    await expect.poll(() => changes).toEqual(['no answer within 40 ms']);
-    expect(connection.stats().isUsable).toBe(false);
+    server.freeze();
+    expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
+    expect([changes, connection.stats().isUsable]).toEqual([['no answer within 40 ms'], false]);
   });
 
   test('one slow answer is no outage', async () => {
-    const { connection, changes, write } = await connect(server.url);
+    const { connection, changes, write, writeInVain } = await connect(server.url);
     server.freeze();
-    await failureOf(write());
+    await writeInVain();
     server.thaw();
     await write();
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 1, outages: 0 });
@@ -135,14 +163,19 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
 
   test('commands under way fail with the connection, and a server that comes back is used', async () => {
-    const { connection, changes, write } = await connect(server.url);
+    const { changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
+    server.freeze();
+    const underWay = failureOf(write());
     await server.stop();
-    expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
+    expect(await underWay).toBeInstanceOf(RedisUnavailable);
+    await tryAgain();
     await expect.poll(() => changes.at(-1)).toContain('ECONNREFUSED');
     await server.start();
-    await expect.poll(() => connection.stats().isUsable).toBe(true);
+    await tryAgain();
+    await untilUsable();
     await write();
-    await expect.poll(() => changes.at(-1)).toBeNull();
+    clock.advance(STEADY_MS);
+    expect(changes.at(-1)).toBeNull();
   });
 
   test.each([
@@ -150,25 +183,29 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['locked', ['--requirepass', 'other'], 'NOAUTH'],
     ['a replica that may only be read', ['--replicaof', '127.0.0.1', '1'], 'READONLY'],
   ])('a server that is %s is not used, until it is another', async (_state, settings, reason) => {
-    const { connection, changes, write } = await connect(server.url);
+    const { changes, write, tryAgain, untilUsable } = await connect(server.url);
     await server.stop();
     await server.start(settings);
+    await tryAgain();
     await expect.poll(() => changes.at(-1)).toContain(reason);
     expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
     await server.stop();
     await server.start();
-    await expect.poll(() => connection.stats().isUsable).toBe(true);
+    await tryAgain();
+    await untilUsable();
   });
 
   test('a server that refuses a write while it is used is given up at once', async () => {
-    const { connection, changes, write } = await connect(server.url);
+    const { connection, changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
     await server.command('CONFIG', 'SET', 'maxmemory', '1kb');
     const error = await failureOf(write());
     expect((error as Error).cause).toMatchObject({ message: expect.stringContaining('OOM') });
     expect(connection.stats().isUsable).toBe(false);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    await expect.poll(() => connection.stats().isUsable).toBe(true);
-    await expect.poll(() => changes.at(-1)).toBeNull();
+    await tryAgain();
+    await untilUsable();
+    clock.advance(STEADY_MS);
+    expect(changes.at(-1)).toBeNull();
   });
 
   test('a password is used, and a wrong one never shown', async () => {
@@ -182,16 +219,43 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(JSON.stringify([wrong.changes, String(failure)])).not.toContain('notthesecret');
   });
 
+  test('TLS is used with a server whose certificate can be checked, and with no other', async () => {
+    const { cert, key } = await createCertificate();
+    await server.stop();
+    const tls = [
+      '--tls-cert-file',
+      cert,
+      '--tls-key-file',
+      key,
+      '--tls-ca-cert-file',
+      cert,
+      '--tls-auth-clients',
+      'no',
+    ];
+    await server.start(['--port', '0', '--tls-port', `${server.port}`, ...tls]);
+    const url = `rediss://127.0.0.1:${server.port}`;
+    expect((await connect(url)).changes).toEqual([expect.stringContaining('self-signed certificate')]);
+
+    // What NODE_EXTRA_CA_CERTS does at the start of a process.
+    const usual = getCACertificates();
+    onTestFinished(() => setDefaultCACertificates(usual));
+    setDefaultCACertificates([...usual, await readFile(cert, 'utf8')]);
+    const trusting = await connect(url);
+    await trusting.write();
+    expect([trusting.changes, await server.command('EXISTS', 'key')]).toEqual([[], 1]);
+  });
+
   test('a server that comes and goes is reported once', async () => {
-    const { connection, changes } = await connect(server.url, { steadyMs: 1_000 });
-    await expect.poll(() => connection.stats().isUsable).toBe(true);
-    for (let round = 0; round < 3; round += 1) {
+    const { connection, changes, clock, tryAgain, untilUsable } = await connect(server.url);
+    for (let round = 1; round <= 3; round += 1) {
       await server.command('CLIENT', 'KILL', 'TYPE', 'normal').catch(() => undefined);
-      await expect.poll(() => connection.stats().outages).toBe(round + 1);
-      await expect.poll(() => connection.stats().isUsable, { interval: 5 }).toBe(true);
+      await expect.poll(() => connection.stats().outages).toBe(round);
+      await tryAgain();
+      await untilUsable();
     }
-    await expect.poll(() => changes.at(-1)).toBeNull();
-    expect(changes.filter((change) => change === null)).toHaveLength(1);
+    expect(changes).toEqual([expect.any(String)]);
+    clock.advance(STEADY_MS);
+    expect(changes).toEqual([expect.any(String), null]);
   });
 });
 
@@ -205,9 +269,22 @@ describe('without a redis-server', () => {
 
   test('a server that never greets is waited for half a second, at the start only', async () => {
     const { port } = (await startMute()).address() as { port: number };
-    const { connection, changes, write } = await connect(`redis://127.0.0.1:${port}`);
+    const { clock, changes, opening } = open(`redis://127.0.0.1:${port}`);
+    for (let elapsedMs = 0; elapsedMs < 500; elapsedMs += STEP_MS) await clock.passTimer(STEP_MS);
+    const connection = await opening;
     expect(changes).toEqual(['no answer within 500 ms']);
-    expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
+    expect(await failureOf(connection.run((redis) => redis.get('key')))).toBeInstanceOf(RedisUnavailable);
     expect(connection.stats().timeouts).toBe(0);
   });
 });
+
+/** A certificate for 127.0.0.1 that has signed itself. */
+async function createCertificate(): Promise<{ cert: string; key: string }> {
+  const directory = await createTemporaryDirectory();
+  const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', key, '-out', cert];
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...files, ...subject];
+  execFileSync('openssl', request, { stdio: 'ignore' });
+  return { cert, key };
+}

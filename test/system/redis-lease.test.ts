@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
+import type { RedisConnection } from '../../src/lib/redis/connection.ts';
 import { createRedisLease } from '../../src/lib/redis/lease.ts';
-import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 describe.skipIf(!findRedisServer())('a lease in Redis', () => {
   let server: RedisServer;
   let connections: RedisConnection[];
   beforeAll(async () => {
     server = await startRedisServer();
-    const address = parseRedisUrl(server.url);
-    const timings = { commandTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
-    const connect = () => createRedisConnection({ address, timings, onStateChange: () => undefined });
-    connections = [await connect(), await connect()];
+    connections = [await connectTo(server), await connectTo(server)];
   });
   afterAll(async () => {
     for (const connection of connections) connection.close();

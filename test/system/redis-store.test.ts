@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
-import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
+import type { RedisConnection } from '../../src/lib/redis/connection.ts';
 import {
   createSharedPictures,
   type SharedPictures,
@@ -12,19 +10,14 @@ import { changeOfChannels, createChanges } from '../../src/store/changes.ts';
 import { createRedisStore, type RedisStoreOptions } from '../../src/store/redis.ts';
 import { START } from '../../src/store/shared-changes.ts';
 import { describeStoreContract } from '../contracts/store.ts';
-import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;
   let connection: RedisConnection;
   beforeAll(async () => {
     server = await startRedisServer();
-    connection = await createRedisConnection({
-      address: parseRedisUrl(server.url),
-      onStateChange: () => undefined,
-      // Not what is tested here, and this machine may be busy.
-      timings: { commandTimeoutMs: 5_000 },
-    });
+    connection = await connectTo(server);
   });
   afterAll(async () => {
     connection?.close();
@@ -43,7 +36,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server.command('FLUSHALL');
     return {
       store: createStore(),
-      advance: (ms) => sleep(ms + 5),
+      advance: (ms) => server.shortenLifetimes(ms),
       reopen: () => createStore(),
     };
   });

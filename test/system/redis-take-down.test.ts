@@ -2,12 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { createRedisClock, reconnect } from '../helpers/redis-instance.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
+const REMOVAL_RETRY_MS = 1_000;
+/** A connection is reported as working once it has worked for this long. */
+const STEADY_MS = 3_000;
 /** Words of the blocked channel's description. */
 const WORDS = 'a banner that names its own crops';
 const WAYS = [
@@ -32,8 +35,8 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     await redis.command('FLUSHALL');
   });
 
-  async function start(env: Record<string, string> = {}): Promise<TestApp> {
-    const options = { dataDir, clock: createRunningClock(), encoder: createFakeEncoder() };
+  async function start(env: Record<string, string> = {}, clock = createRedisClock()): Promise<TestApp> {
+    const options = { dataDir, clock, encoder: createFakeEncoder() };
     const app = await startTestApp({ ...options, env: { REDIS_URL: redis.url, ...env } });
     onTestFinished(() => app.close());
     return app;
@@ -72,11 +75,17 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     const stored = await keysAndValues();
     expect([stored.includes(WORDS), (await countPictures()) > 2]).toEqual([true, true]);
     redis.freeze();
-    const app = await start({ BLOCKED_CHANNELS: BLOCKED });
+    const clock = createRedisClock();
+    clock.letCommandsTimeOut();
+    const app = await start({ BLOCKED_CHANNELS: BLOCKED }, clock);
     await expect.poll(countPictures).toBe(2);
     await expect.poll(() => conditionsOf(app)).toEqual(expect.arrayContaining(['redis', 'removal']));
     redis.thaw();
+    clock.giveCommandsTime();
+    await reconnect(app);
+    clock.advance(REMOVAL_RETRY_MS);
     await expect.poll(keysAndValues).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
+    clock.advance(STEADY_MS);
     await expect.poll(() => conditionsOf(app)).toEqual([]);
   });
 });

@@ -1,19 +1,57 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import type { Clock } from '../clock.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
 
-test('an answer in time is the answer, and a failure the failure', async () => {
-  expect(await answerWithin(nextTurn('answer'), 40)).toBe('answer');
-  await expect(answerWithin(Promise.reject(new Error('refused')), 40)).rejects.toThrow('refused');
-});
+/** A clock whose timers run only when told to, each once, however much time has passed. */
+function createLateClock(): Clock & { runTimers(): void } {
+  let timers: (() => void)[] = [];
+  return {
+    now: () => 0,
+    monotonic: () => 0,
+    after(_ms, callback) {
+      timers.push(callback);
+      return () => {
+        timers = timers.filter((timer) => timer !== callback);
+      };
+    },
+    runTimers() {
+      const due = timers;
+      timers = [];
+      for (const callback of due) callback();
+    },
+  };
+}
 
-test('no answer in time is a time-out', async () => {
-  await expect(answerWithin(new Promise(() => undefined), 40)).rejects.toBeInstanceOf(RedisTimeout);
-});
+describe('answerWithin', () => {
+  test('passes on an answer and a failure', async () => {
+    const clock = createManualClock();
+    expect(await answerWithin(clock, Promise.resolve('answer'), 40)).toBe('answer');
+    await expect(answerWithin(clock, Promise.reject(new Error('refused')), 40)).rejects.toThrow('refused');
+  });
 
-test('an answer that came while the process was busy is no time-out', async () => {
-  const answer = answerWithin(sleep(20, 'answer'), 40);
-  const busyUntil = performance.now() + 200;
-  while (performance.now() < busyUntil);
-  expect(await answer).toBe('answer');
+  test('waits for exactly the given time', async () => {
+    const clock = createManualClock();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const inTime = answerWithin(clock, promise, 40);
+    const late = answerWithin(clock, new Promise(() => undefined), 40);
+    clock.advance(39);
+    resolve('answer');
+    expect(await inTime).toBe('answer');
+    clock.advance(1);
+    await expect(late).rejects.toBeInstanceOf(RedisTimeout);
+  });
+
+  test('counts a pause of the process as one of four steps', async () => {
+    const clock = createLateClock();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const answer = answerWithin(clock, promise, 40);
+    for (let pause = 0; pause < 3; pause += 1) clock.runTimers();
+    resolve('answer');
+    expect(await answer).toBe('answer');
+
+    const late = answerWithin(clock, new Promise(() => undefined), 40);
+    for (let pause = 0; pause < 4; pause += 1) clock.runTimers();
+    await expect(late).rejects.toThrow('no answer within 40 ms');
+  });
 });

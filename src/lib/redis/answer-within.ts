@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** No answer came in time; the command may have been carried out all the same. */
 export class RedisTimeout extends Error {
   constructor(ms: number) {
@@ -7,9 +9,9 @@ export class RedisTimeout extends Error {
 }
 
 /**
- * The time-out is counted in steps, between which sockets are read: a busy moment of this process, after which the
- * answer is there but unread, counts as one step however long it was. Else a burst of requests would look like an
- * outage of Redis.
+ * The time-out is counted in steps, between which sockets are read. A pause of this process counts as one step, however
+ * long it was: afterwards the answer may be there but unread. Otherwise a burst of requests would look like an outage of
+ * Redis.
  */
 const STEP_MS = 10;
 
@@ -18,16 +20,20 @@ const STEP_MS = 10;
  *
  * @throws RedisTimeout
  */
-export async function answerWithin<T>(answer: Promise<T>, ms: number): Promise<T> {
+export async function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): Promise<T> {
   const { promise: elapsed, reject } = Promise.withResolvers<never>();
   let stepsLeft = Math.ceil(ms / STEP_MS);
-  const timer = setInterval(() => {
+  let cancel = clock.after(STEP_MS, endStep);
+
+  function endStep(): void {
     stepsLeft -= 1;
     if (stepsLeft === 0) reject(new RedisTimeout(ms));
-  }, STEP_MS);
+    else cancel = clock.after(STEP_MS, endStep);
+  }
+
   try {
     return await Promise.race([answer, elapsed]);
   } finally {
-    clearInterval(timer);
+    cancel();
   }
 }

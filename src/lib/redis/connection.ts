@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../clock.ts';
 import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing.ts';
 import { answerWithin, RedisTimeout } from './answer-within.ts';
@@ -58,6 +59,8 @@ export interface RedisConnectionOptions {
   /** Told why Redis is not used, again for each new reason, and `null` when it works. */
   readonly onStateChange: (problem: string | null) => void;
   readonly timings?: Partial<RedisTimings>;
+  /** Of every time-out and pause but the socket's own. Default: real time. */
+  readonly clock?: Clock;
 }
 
 /** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
@@ -76,11 +79,11 @@ const PROBE_KEPT_MS = 1_000;
  * Resolves when the first attempt has succeeded or failed.
  */
 export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const { address, onStateChange } = options;
+  const { address, onStateChange, clock = systemClock } = options;
   const timings = { ...TIMINGS, ...options.timings };
   let usable: RedisClient | undefined;
   let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: () => void = () => undefined;
   let reportedProblem: string | null = null;
   let timeoutsInARow = 0;
   let timeouts = 0;
@@ -100,8 +103,8 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       if (client === usable) giveUp(error);
     });
     try {
-      await answerWithin(client.connect(), timings.connectTimeoutMs);
-      await answerWithin(client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
+      await answerWithin(clock, client.connect(), timings.connectTimeoutMs);
+      await answerWithin(clock, client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
     } catch (error) {
       client.destroy();
       if (!isClosed) rest(error as Error);
@@ -113,12 +116,12 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     }
     usable = client;
     timeoutsInARow = 0;
-    timer = setTimeout(report, timings.steadyMs, null);
+    cancelTimer = clock.after(timings.steadyMs, () => report(null));
   }
 
   function rest(error: Error): void {
-    clearTimeout(timer);
-    timer = setTimeout(connect, timings.restMs);
+    cancelTimer();
+    cancelTimer = clock.after(timings.restMs, () => void connect());
     report(error.message);
   }
 
@@ -145,7 +148,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
     commands += 1;
     try {
-      const answer = await answerWithin(command(client), timings.commandTimeoutMs);
+      const answer = await answerWithin(clock, command(client), timings.commandTimeoutMs);
       timeoutsInARow = 0;
       return answer;
     } catch (error) {
@@ -171,7 +174,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 
     close() {
       isClosed = true;
-      clearTimeout(timer);
+      cancelTimer();
       const client = usable;
       usable = undefined;
       client?.destroy();

@@ -1,0 +1,109 @@
+import { pino } from 'pino';
+import { expect, onTestFinished } from 'vitest';
+import { startTestApp, type TestApp } from './app.ts';
+import { createManualClock } from './clock.ts';
+import type { InProcessResponse } from './in-process.ts';
+
+/* Instances in this process that share a real Redis. */
+
+/** How the time-out of a command is counted. */
+const STEP_MS = 10;
+const REST_MS = 1_000;
+
+/** A clock by which commands have all the time that they need, or none. */
+export function createRedisClock() {
+  const clock = createManualClock();
+  const waiting = new Set<() => void>();
+  let isRedisLate = false;
+  let rounds = 0;
+
+  return {
+    ...clock,
+    after(ms: number, callback: () => void) {
+      if (ms !== STEP_MS) return clock.after(ms, callback);
+      const run = () => {
+        if (waiting.delete(run)) callback();
+      };
+      if (waiting.size === 0) rounds += 1;
+      waiting.add(run);
+      if (isRedisLate) setImmediate(run);
+      return () => void waiting.delete(run);
+    },
+    /** From now on commands time out as soon as this process has read what is there. */
+    letCommandsTimeOut() {
+      isRedisLate = true;
+      for (const run of waiting) setImmediate(run);
+    },
+    giveCommandsTime() {
+      isRedisLate = false;
+    },
+    /** How often something had to wait for Redis; commands that are sent together count once. */
+    rounds: () => rounds,
+  };
+}
+
+export type RedisClock = ReturnType<typeof createRedisClock>;
+/** What is logged of Redis unless somebody asks for details: level and message. */
+export function reportedLines({ lines }: Instance): (readonly [number, string])[] {
+  return lines
+    .filter(({ part, level }) => part === 'redis' && level >= 30)
+    .map(({ level, msg }) => [level, msg] as const);
+}
+
+interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly part?: string;
+}
+export interface Instance extends TestApp {
+  readonly clock: RedisClock;
+  readonly lines: readonly LogLine[];
+}
+
+/** An instance in its own time, that may find no Redis yet. Redis's clock goes on: its windows are an hour long. */
+export async function startInstance(
+  url: string,
+  env: Record<string, string> = {},
+  clock = createRedisClock(),
+): Promise<Instance> {
+  const lines: LogLine[] = [];
+  const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const instance = await startTestApp({
+    clock,
+    logger,
+    env: { REDIS_URL: url, RATE_LIMIT: '10/3600', RATE_LIMIT_OVERRIDES: '', ...env },
+  });
+  onTestFinished(() => instance.close());
+  return { ...instance, clock, lines };
+}
+
+/** An instance that uses Redis. */
+export async function startConnected(...options: Parameters<typeof startInstance>): Promise<Instance> {
+  const instance = await startInstance(...options);
+  expect(await metric(instance, 'pennant_redis_usable')).toBe(1);
+  return instance;
+}
+
+/** Lets the pause after a failure pass; the attempt after it succeeds. */
+export async function reconnect(instance: TestApp): Promise<void> {
+  instance.clock.advance(REST_MS);
+  await expect.poll(() => metric(instance, 'pennant_redis_usable')).toBe(1);
+}
+
+export function statuses(answers: readonly InProcessResponse[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+export async function readiness(
+  instance: TestApp,
+): Promise<{ ready: boolean; conditions: { name: string; detail: string }[] }> {
+  return (await instance.console('/readyz')).json();
+}
+
+export async function metric(instance: TestApp, name: string): Promise<number> {
+  const { text } = await instance.console('/metrics');
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
+}

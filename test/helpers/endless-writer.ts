@@ -16,7 +16,7 @@ async function writePictures(directory: string): Promise<void> {
     const write = (number: number) =>
       files.set(`picture ${number}`, pictureOf(number), number % 4 === 0 ? 'custom' : 'plain');
     await Promise.all(numbers.map(write));
-    if (first === 16) process.stdout.write('writing\n');
+    process.stdout.write('.');
   }
 }
 
@@ -25,11 +25,11 @@ async function writeRecords(path: string): Promise<void> {
   for (let number = 0; ; number += 1) {
     const key = `record ${number % 500}`;
     await store.set(key, { value: key.repeat(100 + (number % 200)), storedAtMs: number }, 3_600_000);
-    if (number === 20) process.stdout.write('writing\n');
+    if (number % 8 === 0) process.stdout.write('.');
   }
 }
 
-/** As a process that tests kill: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
+/** As a process that tests kill, which prints a dot after every eight writes: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
 if (import.meta.main) {
   const [, , what, path = ''] = process.argv;
   await (what === 'pictures' ? writePictures(path) : writeRecords(path));

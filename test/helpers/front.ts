@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { chmod, cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from './service-process.ts';
 
@@ -30,6 +30,8 @@ export interface Front {
   readonly base: string;
   /** Where it keeps pictures. */
   readonly cacheDirectory: string;
+  /** Makes every copy too old: nginx's clock cannot be moved. */
+  expireCopies(): Promise<void>;
   /** The access log's lines so far. */
   accessLog(): Promise<string[]>;
   stop(): Promise<void>;
@@ -51,7 +53,10 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
   const deployed = await readFile(`${DEPLOY}nginx.conf`, 'utf8');
   const replaced = replaceEach(deployed, [
     ['/run/nginx.pid', join(directory, 'nginx.pid')],
-    ['/var/log/nginx/error.log', 'stderr'],
+    // At this level it says when it listens.
+    ['/var/log/nginx/error.log warn', 'stderr notice'],
+    // With several, a copy that one of them has just written may not be there yet for another.
+    ['worker_processes auto', 'worker_processes 1'],
     ['/var/log/nginx/access.log pennant buffer=64k flush=5s', `${join(directory, 'access.log')} pennant`],
     ['/var/cache/nginx/pictures', join(directory, 'pictures')],
     ...instancePorts.map((instance, at) => [`pennant-${at + 1}:8080`, `127.0.0.1:${instance}`] as const),
@@ -63,18 +68,25 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
 
   const args = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr', '-g', 'daemon off;'];
   const child = spawn('nginx', args, { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output += text;
+    if (output.includes('start worker process')) resolve();
   });
-  await waitUntilListening(port, () => {
-    if (child.exitCode !== null) throw new Error(`nginx has ended:\n${output}`);
-  });
+  child.once('exit', () => reject(new Error(`nginx has ended:\n${output}`)));
+  await listening;
+  const cacheDirectory = join(directory, 'pictures');
 
   return {
     port,
     base: `http://127.0.0.1:${port}`,
-    cacheDirectory: join(directory, 'pictures'),
+    cacheDirectory,
+    async expireCopies() {
+      const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
+      const files = entries.filter((entry) => entry.isFile());
+      for (const { parentPath, name } of files) await expireCopy(join(parentPath, name));
+    },
     async accessLog() {
       const text = await readFile(join(directory, 'access.log'), 'utf8');
       return text.split('\n').filter((line) => line !== '');
@@ -101,19 +113,67 @@ function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, 
   }, text);
 }
 
-/** Asks nothing: no instance should hear of it. */
-async function waitUntilListening(port: number, assertRunning: () => void): Promise<void> {
-  const endMs = performance.now() + 10_000;
-  while (performance.now() < endMs) {
-    assertRunning();
-    const socket = connect(port, '127.0.0.1');
-    const isUp = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (isUp) return;
-    await sleep(50);
+/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
+const VALID_UNTIL_AT = 8;
+
+async function expireCopy(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const validUntil = Buffer.alloc(8);
+    await file.read(validUntil, 0, 8, VALID_UNTIL_AT);
+    if (Number(validUntil.readBigInt64LE()) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
+    validUntil.writeBigInt64LE(1n);
+    await file.write(validUntil, 0, 8, VALID_UNTIL_AT);
+  } finally {
+    await file.close();
   }
-  throw new Error(`nginx does not listen on port ${port}`);
+}
+
+interface ReceivedRequest {
+  /** Which of the three instances. */
+  readonly instance: number;
+  readonly request: IncomingMessage;
+}
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Three small servers in place of instances of the service. */
+export interface FakeInstances {
+  readonly ports: readonly [number, number, number];
+  /** What has reached them, oldest first. */
+  readonly received: ReceivedRequest[];
+  /** How they answer; a test may replace it. */
+  handler: RequestHandler;
+  close(): void;
+}
+
+export async function startFakeInstances(): Promise<FakeInstances> {
+  const servers = [0, 1, 2].map((instance) =>
+    createServer((request, response) => {
+      fake.received.push({ instance, request });
+      fake.handler(request, response);
+    }).listen(0, '127.0.0.1'),
+  );
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const [first = 0, second = 0, third = 0] = servers.map((server) => (server.address() as AddressInfo).port);
+  const fake: FakeInstances = {
+    ports: [first, second, third],
+    received: [],
+    handler: (_request, response) => response.end(),
+    close() {
+      for (const server of servers) {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  };
+  return fake;
+}
+
+/** An answer that no cache may keep unless it is allowed to. */
+export function answerJson(status: number, cacheControl: string): RequestHandler {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': cacheControl });
+    response.end('{}');
+  };
 }

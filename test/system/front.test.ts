@@ -1,124 +1,48 @@
-import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readDocuments } from '../helpers/documents/markdown.ts';
-import { type Front, findNginx, startFront } from '../helpers/front.ts';
+import {
+  answerJson,
+  type FakeInstances,
+  type Front,
+  findNginx,
+  startFakeInstances,
+  startFront,
+} from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
-/*
- * deploy/nginx.conf in a real nginx, before three instances that are played by small servers: what reaches which of
- * them, and what comes back.
- */
+/* deploy/nginx.conf in a real nginx, before three small servers: what reaches which of them, and what comes back. */
 
 const ID = 'UCPennantSample00000001A';
 const OTHER_CASE_ID = 'UCpennantSample00000001A';
-const PICTURE = Buffer.from('a picture, as far as nginx can tell');
 
-interface Arrived {
-  readonly instance: number;
-  readonly request: IncomingMessage;
-}
-
-type Play = (request: IncomingMessage, response: ServerResponse) => void;
-
-const arrived: Arrived[] = [];
-let play: Play = answerPicture;
-let instances: Server[];
+let instances: FakeInstances;
 let front: Front;
-let frontWithBaseUrl: Front;
 
 const hasNginx = findNginx();
 
 beforeAll(async () => {
   if (!hasNginx) return;
-  instances = await Promise.all([0, 1, 2].map(startInstance));
-  const [first, second, third] = instances.map((server) => (server.address() as AddressInfo).port);
-  const instancePorts = [first as number, second as number, third as number] as const;
-  front = await startFront({ instancePorts });
-  frontWithBaseUrl = await startFront({ instancePorts, hasBaseUrl: true });
+  instances = await startFakeInstances();
+  front = await startFront({ instancePorts: instances.ports });
 });
 
 afterAll(async () => {
   if (!hasNginx) return;
   await front.stop();
-  await frontWithBaseUrl.stop();
-  for (const server of instances) {
-    server.closeAllConnections();
-    server.close();
-  }
+  instances.close();
 });
 
 beforeEach(() => {
-  arrived.length = 0;
-  play = answerPicture;
+  if (hasNginx) instances.received.length = 0;
 });
 
-async function startInstance(instance: number): Promise<Server> {
-  const server = createServer((request, response) => {
-    arrived.push({ instance, request });
-    play(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-const REQUEST_FIELDS = {
-  'ratelimit-policy': '"default";q=10;w=30',
-  ratelimit: '"default";r=9;t=30',
-  'x-ratelimit-limit': '10',
-  'x-ratelimit-remaining': '9',
-  'x-ratelimit-reset': '30',
-  'x-request-id': '5f0c9a43-5a41-4f1c-9a43-1c1d9ad7a0d2',
-};
-
-function answerPicture(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(200, {
-    ...REQUEST_FIELDS,
-    'content-type': 'image/avif',
-    'cache-control': 'public, max-age=86400',
-    'cache-status': 'pennant; fwd=uri-miss; stored',
-    etag: '"abc"',
-    vary: 'Accept',
-  });
-  response.end(PICTURE);
-}
-
-function answerJson(status: number, cacheControl: string): Play {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': cacheControl });
-    response.end(JSON.stringify({ answer: arrived.length }));
-  };
-}
-
-const CACHE_DIRECTORY = '/var/cache/nginx/pictures';
-
-let pictures = 0;
-/** A URL that nothing has been asked for yet. */
-function freshPicture(): string {
-  pictures += 1;
-  return `/${ID}/tv?width=${pictures}`;
-}
-
-function ask(path: string, headers: Record<string, string> = {}, base = front.base): Promise<Response> {
-  return fetch(base + path, { headers });
-}
-
-/** The command of docs/operating.md, for another directory. */
-async function removeCopies(cacheDirectory: string): Promise<void> {
-  const blocks = readDocuments().flatMap((document) => document.blocks);
-  const [command] = blocks.filter(({ text }) => text.includes(CACHE_DIRECTORY));
-  if (command === undefined) throw new Error(`no document has a command for ${CACHE_DIRECTORY}`);
-  await promisify(execFile)('bash', ['-euc', command.text.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
+function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(front.base + path, { headers });
 }
 
 async function instanceFor(path: string): Promise<number | undefined> {
-  play = answerJson(404, 'no-store');
+  instances.handler = answerJson(404, 'no-store');
   await ask(path);
-  return arrived.at(-1)?.instance;
+  return instances.received.at(-1)?.instance;
 }
 
 describe.skipIf(!hasNginx)('which instance', () => {
@@ -156,9 +80,9 @@ describe.skipIf(!hasNginx)('which instance', () => {
   });
 
   test('is another one when the first cannot be reached, and no answer of an instance is asked for twice', async () => {
-    play = (request) => request.socket.destroy();
+    instances.handler = (request) => request.socket.destroy();
     const failed = await ask(`/channel/${ID}`);
-    expect(new Set(arrived.map(({ instance }) => instance)).size).toBe(3);
+    expect(new Set(instances.received.map(({ instance }) => instance)).size).toBe(3);
     expect([failed.status, failed.headers.get('content-type'), failed.headers.get('retry-after')]).toEqual([
       503,
       'application/problem+json',
@@ -167,17 +91,17 @@ describe.skipIf(!hasNginx)('which instance', () => {
     expect(await failed.json()).toMatchObject({ code: 'upstream_unavailable', status: 503 });
     await expect.poll(async () => (await instanceFor('/channel/x')) !== undefined).toBe(true);
     for (const status of [429, 500, 502, 503, 504]) {
-      play = answerJson(status, 'no-store');
-      arrived.length = 0;
+      instances.handler = answerJson(status, 'no-store');
+      instances.received.length = 0;
       expect((await ask(`/channel/${ID}`)).status).toBe(status);
-      expect(arrived).toHaveLength(1);
+      expect(instances.received).toHaveLength(1);
     }
   });
 });
 
 describe.skipIf(!hasNginx)('what an instance is told', () => {
   test('is the client by its own address, the host as asked for and nothing that a client made up', async () => {
-    play = answerJson(200, 'no-store');
+    instances.handler = answerJson(200, 'no-store');
     await sendRaw(
       front.port,
       [
@@ -195,7 +119,7 @@ describe.skipIf(!hasNginx)('what an instance is told', () => {
         '\r\n',
       ].join('\r\n'),
     );
-    const request = arrived[0]?.request;
+    const request = instances.received[0]?.request;
     expect(request?.url).toBe('/api/channel/x?type=handle&a=%2F');
     expect(request?.headers).toMatchObject({
       host: 'img.pennant.example:8443',
@@ -210,139 +134,10 @@ describe.skipIf(!hasNginx)('what an instance is told', () => {
   });
 
   test('comes over connections that are kept', async () => {
-    play = answerJson(200, 'no-store');
+    instances.handler = answerJson(200, 'no-store');
     for (let at = 0; at < 20; at += 1) await ask(`/channel/${ID}`);
-    const ports = new Set(arrived.map(({ request }) => request.socket.remotePort));
+    const ports = new Set(instances.received.map(({ request }) => request.socket.remotePort));
     expect(ports.size).toBeLessThanOrEqual(4);
-  });
-});
-
-describe.skipIf(!hasNginx)('a picture', () => {
-  test('is asked for once, and the copy carries nothing of the first client’s request', async () => {
-    const path = freshPicture();
-    const first = await ask(path);
-    for (const [name, value] of Object.entries(REQUEST_FIELDS)) expect(first.headers.get(name)).toBe(value);
-    expect(first.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; fwd=uri-miss');
-    const copy = await ask(path);
-    expect(Buffer.from(await copy.arrayBuffer())).toEqual(PICTURE);
-    for (const name of [...Object.keys(REQUEST_FIELDS), 'set-cookie']) expect(copy.headers.get(name)).toBeNull();
-    expect(copy.headers.get('cache-control')).toBe('public, max-age=86400');
-    expect(copy.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; hit');
-    const unchanged = await ask(path, { 'if-none-match': '"abc"' });
-    expect(unchanged.status).toBe(304);
-    for (const name of Object.keys(REQUEST_FIELDS)) expect(unchanged.headers.get(name)).toBeNull();
-    expect(arrived).toHaveLength(1);
-  });
-
-  test('asked for by many at once goes on to the instance for each, before the first is answered, and is stored once', async () => {
-    const { promise: allArrived, resolve } = Promise.withResolvers<void>();
-    play = async (request, response) => {
-      if (arrived.length === 100) resolve();
-      await allArrived;
-      answerPicture(request, response);
-    };
-    const path = freshPicture();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path)));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
-    const copy = await ask(path);
-    expect(copy.headers.get('cache-status')).toMatch(/nginx; hit$/);
-    expect(arrived).toHaveLength(100);
-  });
-
-  test.each([
-    ['its ID', (id: string) => `/${id}/tv?copy=1`],
-    ['a handle', () => '/@saltmarrow/tv.avif'],
-  ])(
-    'that was asked for by %s is removed by the command that docs/operating.md has, and no other',
-    async (_by, urlFor) => {
-      const others = freshPicture();
-      const blocked = 'UCPennantSample00000003A';
-      const path = urlFor(blocked);
-      await ask(others);
-      play = (_request, response) => {
-        response.setHeader('content-disposition', `inline; filename="${blocked}-tv.avif"`);
-        answerPicture(_request, response);
-      };
-      await ask(path);
-      expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
-      await removeCopies(front.cacheDirectory);
-      play = answerJson(451, 'no-store');
-      expect((await ask(path)).status).toBe(451);
-      expect((await ask(others)).headers.get('cache-status')).toMatch(/nginx; hit$/);
-    },
-  );
-
-  test('goes out as a copy while no instance works', async () => {
-    const path = freshPicture();
-    play = (request, response) => {
-      response.setHeader('x-accel-expires', '1');
-      answerPicture(request, response);
-    };
-    await ask(path);
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
-    play = answerJson(503, 'no-store');
-    expect((await ask(path)).status).toBe(200);
-    const stale = await ask(path);
-    expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
-    expect(stale.headers.get('ratelimit')).toBeNull();
-  });
-
-  test.each([
-    ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'image/avif'],
-    ['image/webp,image/avif,image/*;q=0.8', 'image/avif'],
-    ['text/html, image/webp', 'image/webp'],
-    ['*/*', '*/*'],
-    ['image/*', '*/*'],
-    ['image/png,image/*;q=0.8', '*/*'],
-  ])('for Accept: %s is one of three', async (accept, reduced) => {
-    const path = freshPicture();
-    await ask(path, { accept });
-    expect(arrived.at(-1)?.request.headers.accept).toBe(reduced);
-    await ask(path, { accept: `${accept}, text/x-anything` });
-    expect(arrived).toHaveLength(1);
-  });
-
-  test('differs between the three', async () => {
-    const path = freshPicture();
-    for (const accept of ['image/avif', 'image/webp', '*/*', 'image/avif', 'image/webp', '*/*']) {
-      await ask(path, { accept });
-    }
-    expect(arrived.map(({ request }) => request.headers.accept)).toEqual(['image/avif', 'image/webp', '*/*']);
-  });
-
-  test.each(['image/avif;q=0.1, image/webp', 'image/avif;q=0', 'image/jpeg'])(
-    'for Accept: %s is the instance’s own choice, and never a copy',
-    async (accept) => {
-      const path = freshPicture();
-      await ask(path, { accept: '*/*' });
-      await ask(path, { accept });
-      await ask(path, { accept });
-      expect(arrived.map(({ request }) => request.headers.accept)).toEqual(['*/*', accept, accept]);
-      await ask(path, { accept: '*/*' });
-      expect(arrived).toHaveLength(3);
-    },
-  );
-
-  test.each([`/${ID}/desktop.avif`, `/${ID}.jpg`, `/api/banner/${ID}?type=mobile&format=png`])(
-    'whose URL names the format is one for all: %s',
-    async (path) => {
-      for (const accept of ['image/avif', 'image/webp', '*/*']) await ask(path, { accept });
-      expect(arrived).toHaveLength(1);
-    },
-  );
-
-  test('is kept for each host, and for all together where the instances have a BASE_URL', async () => {
-    const hosts = ['a.example', 'b.example'];
-    const askByEachName = async (port: number, path: string) => {
-      for (const host of hosts)
-        await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    };
-    const path = freshPicture();
-    await askByEachName(front.port, path);
-    expect(arrived).toHaveLength(2);
-    arrived.length = 0;
-    await askByEachName(frontWithBaseUrl.port, path);
-    expect(arrived).toHaveLength(1);
   });
 });
 
@@ -353,11 +148,11 @@ describe.skipIf(!hasNginx)('anything but a picture', () => {
     ['a 429 at a picture’s path', `/${ID}/avatar?refused`, 429, 'no-store'],
     ['a 451 at a picture’s path', `/${ID}/avatar?blocked`, 451, 'no-store'],
   ])('is never kept: %s', async (_what, path, status, cacheControl) => {
-    play = answerJson(status, cacheControl);
+    instances.handler = answerJson(status, cacheControl);
     const answers = [await ask(path), await ask(path)];
     expect(answers.map((answer) => answer.status)).toEqual([status, status]);
     expect(answers.map((answer) => answer.headers.get('cache-control'))).toEqual([cacheControl, cacheControl]);
-    expect(arrived).toHaveLength(2);
+    expect(instances.received).toHaveLength(2);
   });
 
   test.each([
@@ -377,6 +172,6 @@ describe.skipIf(!hasNginx)('anything but a picture', () => {
       'no-store',
     ]);
     expect(JSON.parse(answer.body)).toMatchObject({ status, code, requestId: expect.stringMatching(/^[0-9a-f]{32}$/) });
-    expect(arrived).toHaveLength(0);
+    expect(instances.received).toHaveLength(0);
   });
 });

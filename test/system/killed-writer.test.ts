@@ -12,20 +12,21 @@ import { pictureOf } from '../helpers/endless-writer.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../helpers/endless-writer.ts'));
-const KILLS = 8;
+const KILLS = 4;
 
-async function writeUntilKilled(what: 'pictures' | 'records', path: string, afterMs: number): Promise<void> {
+/** Kills it in the middle of a write, after eight others for each dot. */
+async function writeUntilKilled(what: 'pictures' | 'records', path: string, dots: number): Promise<void> {
   const writer = spawn(process.execPath, [WRITER, what, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(writer, 'exit');
-  await once(writer.stdout, 'data');
-  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  let printed = 0;
+  while (printed < dots) printed += ((await once(writer.stdout, 'data')) as [Buffer])[0].length;
   writer.kill('SIGKILL');
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
 it('a process killed while it stores pictures leaves no cut one to be found, and nothing lying about', async () => {
   const directory = await createTemporaryDirectory();
-  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('pictures', directory, (kill * 37) % 100);
+  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('pictures', directory, 3 + kill);
 
   const events: DiskFileStoreEvent[] = [];
   const { promise: scanned, resolve } = Promise.withResolvers<void>();
@@ -60,7 +61,7 @@ it('a process killed while it stores records leaves a sound cache.db to the one 
   const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: (event) => events.push(event) });
   let found = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
-    await writeUntilKilled('records', path, (kill * 37) % 100);
+    await writeUntilKilled('records', path, 3 + kill);
     await store.set(`own ${kill}`, { value: 'own', storedAtMs: 1 }, 3_600_000);
     for (let number = 0; number < 500; number += 1) {
       const entry = await store.get(`record ${number}`);

@@ -34,7 +34,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
       await one.app.runDueWork();
       return redis.command('GET', 'pennant:kept1:youtube-client-version');
     };
-    await expect.poll(kept, { timeout: 60_000 }).toContain(`"current":"${VERSION}"`);
+    await expect.poll(kept).toContain(`"current":"${VERSION}"`);
 
     // From here on the version can be had from the other instance only.
     replay.misbehave('version', answerStatus(404));
@@ -43,7 +43,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
       const { text } = await instance.console('/metrics');
       return /client_version_info\{version="([^"]+)"\} 1/.exec(text)?.[1];
     };
-    await expect.poll(() => versionOf(other), { timeout: 60_000 }).toBe(VERSION);
+    await expect.poll(() => versionOf(other)).toBe(VERSION);
     replay.forgetCalls();
     expect((await other.get('/api/channel/UCreplayQuiet00000000007')).status).toBe(200);
     expect(new Set(replay.calls.map(({ headers }) => headers['x-youtube-client-version']))).toContain(VERSION);

@@ -71,5 +71,5 @@ test.skipIf(!existsSync('/proc/self'))('the service starts where no data directo
   const env = { DATA_DIR: '/proc/pennant/data', SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
   const { base, output } = await start({ directory, env });
   expect((await fetch(base)).status).toBe(200);
-  await expect.poll(output, { timeout: 60_000 }).toContain('/proc/pennant/data/catalog.db');
+  await expect.poll(output).toContain('/proc/pennant/data/catalog.db');
 });

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+import {
+  answerJson,
+  type FakeInstances,
+  type Front,
+  findNginx,
+  startFakeInstances,
+  startFront,
+} from '../helpers/front.ts';
+import { sendRaw } from '../helpers/raw-http.ts';
+
+/* deploy/nginx.conf in a real nginx, before three small servers: which pictures it keeps, for whom and for how long. */
+
+const ID = 'UCPennantSample00000001A';
+const PICTURE = Buffer.from('a picture, as far as nginx can tell');
+const CACHE_DIRECTORY = '/var/cache/nginx/pictures';
+
+let instances: FakeInstances;
+let front: Front;
+let frontWithBaseUrl: Front;
+
+const hasNginx = findNginx();
+
+beforeAll(async () => {
+  if (!hasNginx) return;
+  instances = await startFakeInstances();
+  front = await startFront({ instancePorts: instances.ports });
+  frontWithBaseUrl = await startFront({ instancePorts: instances.ports, hasBaseUrl: true });
+});
+
+afterAll(async () => {
+  if (!hasNginx) return;
+  await front.stop();
+  await frontWithBaseUrl.stop();
+  instances.close();
+});
+
+beforeEach(() => {
+  if (!hasNginx) return;
+  instances.received.length = 0;
+  instances.handler = answerPicture;
+});
+
+const REQUEST_FIELDS = {
+  'ratelimit-policy': '"default";q=10;w=30',
+  ratelimit: '"default";r=9;t=30',
+  'x-ratelimit-limit': '10',
+  'x-ratelimit-remaining': '9',
+  'x-ratelimit-reset': '30',
+  'x-request-id': '5f0c9a43-5a41-4f1c-9a43-1c1d9ad7a0d2',
+};
+
+function answerPicture(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(200, {
+    ...REQUEST_FIELDS,
+    'content-type': 'image/avif',
+    'cache-control': 'public, max-age=86400',
+    'cache-status': 'pennant; fwd=uri-miss; stored',
+    etag: '"abc"',
+    vary: 'Accept',
+  });
+  response.end(PICTURE);
+}
+
+let pictures = 0;
+/** A URL that nothing has been asked for yet. */
+function freshPicture(): string {
+  pictures += 1;
+  return `/${ID}/tv?width=${pictures}`;
+}
+
+function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(front.base + path, { headers });
+}
+
+/** The command of docs/operating.md, for another directory. */
+async function removeCopies(cacheDirectory: string): Promise<void> {
+  const blocks = readDocuments().flatMap((document) => document.blocks);
+  const [command] = blocks.filter(({ text }) => text.includes(CACHE_DIRECTORY));
+  if (command === undefined) throw new Error(`no document has a command for ${CACHE_DIRECTORY}`);
+  await promisify(execFile)('bash', ['-euc', command.text.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
+}
+
+describe.skipIf(!hasNginx)('a picture', () => {
+  test('is asked for once, and the copy carries nothing of the first client’s request', async () => {
+    const path = freshPicture();
+    const first = await ask(path);
+    for (const [name, value] of Object.entries(REQUEST_FIELDS)) expect(first.headers.get(name)).toBe(value);
+    expect(first.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; fwd=uri-miss');
+    const copy = await ask(path);
+    expect(Buffer.from(await copy.arrayBuffer())).toEqual(PICTURE);
+    for (const name of [...Object.keys(REQUEST_FIELDS), 'set-cookie']) expect(copy.headers.get(name)).toBeNull();
+    expect(copy.headers.get('cache-control')).toBe('public, max-age=86400');
+    expect(copy.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; hit');
+    const unchanged = await ask(path, { 'if-none-match': '"abc"' });
+    expect(unchanged.status).toBe(304);
+    for (const name of Object.keys(REQUEST_FIELDS)) expect(unchanged.headers.get(name)).toBeNull();
+    expect(instances.received).toHaveLength(1);
+  });
+
+  test('asked for by many at once goes on to the instance for each, before the first is answered, and is stored once', async () => {
+    const { promise: allArrived, resolve } = Promise.withResolvers<void>();
+    instances.handler = async (request, response) => {
+      if (instances.received.length === 100) resolve();
+      await allArrived;
+      answerPicture(request, response);
+    };
+    const path = freshPicture();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const copy = await ask(path);
+    expect(copy.headers.get('cache-status')).toMatch(/nginx; hit$/);
+    expect(instances.received).toHaveLength(100);
+  });
+
+  test.each([
+    ['its ID', (id: string) => `/${id}/tv?copy=1`],
+    ['a handle', () => '/@saltmarrow/tv.avif'],
+  ])(
+    'that was asked for by %s is removed by the command that docs/operating.md has, and no other',
+    async (_by, urlFor) => {
+      const others = freshPicture();
+      const blocked = 'UCPennantSample00000003A';
+      const path = urlFor(blocked);
+      await ask(others);
+      instances.handler = (_request, response) => {
+        response.setHeader('content-disposition', `inline; filename="${blocked}-tv.avif"`);
+        answerPicture(_request, response);
+      };
+      await ask(path);
+      expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+      await removeCopies(front.cacheDirectory);
+      instances.handler = answerJson(451, 'no-store');
+      expect((await ask(path)).status).toBe(451);
+      expect((await ask(others)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+    },
+  );
+
+  test('goes out as a copy while no instance works', async () => {
+    const path = freshPicture();
+    await ask(path);
+    expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+    await front.expireCopies();
+    instances.handler = answerJson(503, 'no-store');
+    expect((await ask(path)).status).toBe(200);
+    const stale = await ask(path);
+    expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
+    expect(stale.headers.get('ratelimit')).toBeNull();
+  });
+
+  test.each([
+    ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'image/avif'],
+    ['image/webp,image/avif,image/*;q=0.8', 'image/avif'],
+    ['text/html, image/webp', 'image/webp'],
+    ['*/*', '*/*'],
+    ['image/*', '*/*'],
+    ['image/png,image/*;q=0.8', '*/*'],
+  ])('for Accept: %s is one of three', async (accept, reduced) => {
+    const path = freshPicture();
+    await ask(path, { accept });
+    expect(instances.received.at(-1)?.request.headers.accept).toBe(reduced);
+    await ask(path, { accept: `${accept}, text/x-anything` });
+    expect(instances.received).toHaveLength(1);
+  });
+
+  test('differs between the three', async () => {
+    const path = freshPicture();
+    for (const accept of ['image/avif', 'image/webp', '*/*', 'image/avif', 'image/webp', '*/*']) {
+      await ask(path, { accept });
+    }
+    expect(instances.received.map(({ request }) => request.headers.accept)).toEqual([
+      'image/avif',
+      'image/webp',
+      '*/*',
+    ]);
+  });
+
+  test.each(['image/avif;q=0.1, image/webp', 'image/avif;q=0', 'image/jpeg'])(
+    'for Accept: %s is the instance’s own choice, and never a copy',
+    async (accept) => {
+      const path = freshPicture();
+      await ask(path, { accept: '*/*' });
+      await ask(path, { accept });
+      await ask(path, { accept });
+      expect(instances.received.map(({ request }) => request.headers.accept)).toEqual(['*/*', accept, accept]);
+      await ask(path, { accept: '*/*' });
+      expect(instances.received).toHaveLength(3);
+    },
+  );
+
+  test.each([`/${ID}/desktop.avif`, `/${ID}.jpg`, `/api/banner/${ID}?type=mobile&format=png`])(
+    'whose URL names the format is one for all: %s',
+    async (path) => {
+      for (const accept of ['image/avif', 'image/webp', '*/*']) await ask(path, { accept });
+      expect(instances.received).toHaveLength(1);
+    },
+  );
+
+  test('is kept for each host, and for all together where the instances have a BASE_URL', async () => {
+    const hosts = ['a.example', 'b.example'];
+    const askByEachName = async (port: number, path: string) => {
+      for (const host of hosts)
+        await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    };
+    const path = freshPicture();
+    await askByEachName(front.port, path);
+    expect(instances.received).toHaveLength(2);
+    instances.received.length = 0;
+    await askByEachName(frontWithBaseUrl.port, path);
+    expect(instances.received).toHaveLength(1);
+  });
+});

@@ -3,14 +3,17 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import { slowJob } from '../helpers/encoder-owner.ts';
 import { WAIT } from '../helpers/wait.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const DEADLINE_MS = 60_000;
 const LOWEST_PRIORITY = 19;
 /** A slow encode of this size ends after a few seconds. */
 const SECONDS = { width: 800, height: 600 };
@@ -33,10 +36,13 @@ function start(options: EncoderOptions = {}) {
     if (event.kind === 'started' && event.pid !== undefined) started.push(event.pid);
     options.onEvent?.(event);
   };
-  const created = createEncoder({ processes: 1, deadlineMs: 60_000, ...options, onEvent });
+  // Deadlines pass only when the test says so.
+  const clock = createManualClock();
+  const created = createEncoder({ processes: 1, deadlineMs: DEADLINE_MS, clock, ...options, onEvent });
   encoder = created;
   return {
     encoder: created,
+    clock,
     started,
     endings: () => events.flatMap((event) => (event.kind === 'ended' ? [event.reason] : [])),
   };
@@ -104,10 +110,11 @@ describe('an encoder process', () => {
   });
 
   it('is killed at its deadline in the middle of an encode, and replaced', async () => {
-    const { encoder, started, endings } = start({ deadlineMs: 1_500 });
-    const job = await slowJob();
-    await encoder.inspect({ bytes }, ANYONE);
-    await expect(encoder.encode(job, ANYONE)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    const { encoder, clock, started, endings } = start();
+    const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
+    await untilEncoding(started[0]);
+    clock.advance(DEADLINE_MS);
+    await refused.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     await vi.waitFor(() => expect(endings()).toEqual(['deadline']), WAIT);
     expect(await cpuTicks(started[0])).toBeUndefined();
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
@@ -174,6 +181,28 @@ describe('an encoder process', () => {
     await untilEncoding(event.pid);
     owner.kill('SIGKILL');
     await vi.waitFor(async () => expect(await cpuTicks(event.pid)).toBeUndefined(), { ...WAIT, interval: 20 });
+  });
+});
+
+describe('a codec that hangs over an original', () => {
+  it('is killed, and its clients are told to come back: upstream is not to blame', async () => {
+    const { encoder, clock, started, endings } = start();
+    const service = await startTestApp({ encoder });
+    onTestFinished(() => service.close());
+    await encoder.inspect({ bytes }, ANYONE);
+    process.kill(started[0] ?? 0, 'SIGSTOP');
+    const waiting = service.get('/UCPennantSample00000001A/tv.webp');
+    await expect.poll(() => encoder.stats().running).toBe(1);
+    clock.advance(DEADLINE_MS);
+    const answer = await waiting;
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    expect(answer.json()).toMatchObject({
+      code: 'overloaded',
+      detail: 'The picture could not be made at the moment.',
+    });
+    await expect.poll(endings).toEqual(['deadline']);
+    // The failure of the first picture is remembered for some seconds; another one shows that there is a new process.
+    expect((await service.get('/UCPennantSample00000003A/tv.webp')).status).toBe(200);
   });
 });
 

@@ -9,9 +9,7 @@ import { CACHE_POLICY } from '../src/services/cache-policy.ts';
 import { createManualClock } from '../test/helpers/clock.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
-import { OWN_ANSWERS, readAnswers } from '../test/helpers/replay-answers.ts';
 import { startReplayServer } from '../test/helpers/replay-server.ts';
-import { drawTestCard } from '../test/helpers/test-card.ts';
 import { findLoadGenerator } from './load.ts';
 import { cpuSeconds } from './processes.ts';
 import { formatTable, type Row } from './report.ts';
@@ -41,8 +39,7 @@ try {
 
 /** Calls that leave the machine for the first and for later requests of one channel. */
 async function measureCalls(): Promise<Row[]> {
-  const picture = { contentType: 'image/png', bytes: await drawTestCard({ width: 320, height: 180 }).png().toBuffer() };
-  const upstream = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), findImage: () => picture });
+  const upstream = await startReplayServer();
   const clock = createManualClock();
   const config = parseConfig({
     SOURCES: 'youtube',

@@ -1,10 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OWN_ANSWERS, readAnswers } from '../test/helpers/replay-answers.ts';
-import { startReplayServer } from '../test/helpers/replay-server.ts';
+import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import { startService } from '../test/helpers/service-process.ts';
-import { youtubeSettings } from '../test/helpers/youtube-service.ts';
 import { readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
@@ -28,7 +26,7 @@ export async function benchOnce(): Promise<Row[]> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-once-'));
   const [banner] = await readSampleBanners();
   if (banner === undefined) throw new Error('There is no picture to serve');
-  const upstream = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  const upstream = await startReplayServer();
   upstream.misbehave('image', (_request, response) => {
     setTimeout(() => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(banner.bytes), DOWNLOAD_MS);
   });

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DoctorOptions, runDoctor } from '../../test/helpers/doctor.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/expected-values.ts';
+import { answerHtml } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
-import { answerHtml, type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
 import { findHandle } from '../domain/identifier.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => replay.close());
 
 async function startUpstream(answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)): Promise<void> {
-  replay = await startReplayServer({ answers });
+  replay = await startReplayServer({ answers, findImage: () => undefined });
 }
 
 function record(asked = '@BellRockLight', args: readonly string[] = [], options: Partial<DoctorOptions> = {}) {

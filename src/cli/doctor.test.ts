@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
 import { type DoctorOptions, type DoctorReport, runDoctor } from '../../test/helpers/doctor.ts';
-import { answerStatus, FAULTS, redirectTo } from '../../test/helpers/faulty-upstream.ts';
+import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
-import { answerHtml, type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const API_KEY = 'very-secret-key';

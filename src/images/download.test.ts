@@ -8,12 +8,12 @@ import {
   answerBytes,
   answerStatus,
   FAULTS,
+  type FakeUpstream,
   type FaultName,
-  type FaultyUpstream,
   findRefusingOrigin,
   redirectTo,
-  startFaultyUpstream,
-} from '../../test/helpers/faulty-upstream.ts';
+  startFakeUpstream,
+} from '../../test/helpers/fake-upstream.ts';
 import type { OriginalRef } from '../domain/channel.ts';
 import { type AppError, type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
@@ -24,12 +24,12 @@ const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
 const SECOND = 'https://yt3.ggpht.com/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1';
 
-let upstream: FaultyUpstream;
+let upstream: FakeUpstream;
 let http: HttpClient;
 let downloader: Downloader;
 
 beforeEach(async () => {
-  upstream = await startFaultyUpstream(answerBytes(GIF));
+  upstream = await startFakeUpstream(answerBytes(GIF));
   point(upstream.origin);
 });
 afterEach(async () => {

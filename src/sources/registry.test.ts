@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
@@ -97,16 +97,14 @@ describe('the settings', () => {
 
   it('YOUTUBE_FIELD_MASK and YOUTUBE_USER_AGENT are in every call for a channel', async () => {
     const calls: IncomingMessage[] = [];
-    const server = createServer((request, response) => {
+    const { origin, close } = await startFakeUpstream((request, response) => {
       calls.push(request);
-      response.writeHead(503, { connection: 'close' }).end();
+      response.writeHead(503).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const YOUTUBE_ORIGIN = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    onTestFinished(close);
     async function callsWith(env: Record<string, string>) {
       calls.length = 0;
-      const { youtube } = await create({ YOUTUBE_ORIGIN, ...env });
+      const { youtube } = await create({ YOUTUBE_ORIGIN: origin, ...env });
       const { signal } = new AbortController();
       await youtube?.getChannel('UCPennantSample00000001A', { signal }).catch(() => undefined);
       return calls.map(

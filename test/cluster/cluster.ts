@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Front, startFront } from '../helpers/front.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { findFreePort, type ServiceProcess, startService } from '../helpers/service-process.ts';
 
@@ -42,7 +41,7 @@ export interface Cluster {
 export async function startCluster(): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-cluster-'));
   const redis = await startRedisServer();
-  const upstream = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  const upstream = await startReplayServer();
   const env = {
     REDIS_URL: redis.url,
     SOURCES: 'catalog,youtube',

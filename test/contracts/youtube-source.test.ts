@@ -1,11 +1,10 @@
-import { FAULTS } from '../helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { FAULTS } from '../helpers/fake-upstream.ts';
 import { startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
 import { describeSourceContract } from './source.ts';
 
 describeSourceContract('youtube', async () => {
-  const replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  const replay = await startReplayServer();
   return {
     source: createTestYoutubeSource(replay.origin),
     known: { channelId: 'UCreplayLighthouse000001', title: 'Bell Rock Light', handle: 'BellRockLight' },

@@ -15,10 +15,10 @@ import {
   answerJson,
   answerStatus,
   FAULTS,
-  type FaultyUpstream,
+  type FakeUpstream,
   redirectTo,
-  startFaultyUpstream,
-} from '../helpers/faulty-upstream.ts';
+  startFakeUpstream,
+} from '../helpers/fake-upstream.ts';
 import { WAIT } from '../helpers/wait.ts';
 
 const ID = 'UCPennantSample00000001A';
@@ -28,13 +28,13 @@ const healthy = answerDataApi({ channels: [{ id: ID, snippet: { title: 'A sample
 /** What an upstream does, what comes of it, and how often the upstream is asked. */
 type Failure = [name: string, listener: RequestListener, code: ErrorCode, asked: { calls: number }];
 
-let upstream: FaultyUpstream;
+let upstream: FakeUpstream;
 let source: ChannelSource;
 let failover: Failover;
 let clock: ManualClock;
 
 beforeEach(async () => {
-  upstream = await startFaultyUpstream(healthy);
+  upstream = await startFakeUpstream(healthy);
   clock = createManualClock();
   const client = createHttpClient({
     clock,

@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { catalogLine, channelIdOf, importLines } from '../helpers/catalog.ts';
-import { answerJson, answerStatus, FAULTS } from '../helpers/faulty-upstream.ts';
+import { answerHtml, answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
-import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
-import { answerHtml, type ReplayServer } from '../helpers/replay-server.ts';
+import { ownAnswer } from '../helpers/replay-answers.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
     catalogLine(2, { channelId: LIGHTHOUSE, title: 'Bell Rock Light, as the operator has it', subscriberCount: '9' }),
   ]);
   const env = { SOURCES: 'catalog,youtube', SAMPLE_CATALOG: 'off' };
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir, env });
+  running = await startYoutubeService({}, { dataDir, env });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());

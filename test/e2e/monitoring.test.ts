@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { HolderReading } from '../../src/lib/holders.ts';
 import { EVERY_SOURCE, startTestApp, type TestApp } from '../helpers/app.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 
 let service: TestApp;
 let atStart: string;

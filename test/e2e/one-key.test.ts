@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerBytes, answerJson, answerStatus } from '../helpers/faulty-upstream.ts';
+import { answerBytes, answerJson, answerStatus } from '../helpers/fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -18,7 +18,7 @@ const picture = await drawTestCard({ width: 320, height: 180 }).png().toBuffer()
 
 let running: YoutubeService;
 beforeEach(async () => {
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) });
+  running = await startYoutubeService();
 });
 afterEach(() => running.close());
 

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';
-import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -22,7 +23,7 @@ let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { dataDir, encoder: createFakeEncoder() });
+  running = await startYoutubeService({}, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { answerStatus } from '../helpers/faulty-upstream.ts';
+import { answerStatus } from '../helpers/fake-upstream.ts';
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 

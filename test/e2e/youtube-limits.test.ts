@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, createRunningClock } from '../helpers/clock.ts';
-import { answerJson, answerStatus, FAULTS } from '../helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
+import { ownAnswer } from '../helpers/replay-answers.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -17,7 +17,7 @@ let running: YoutubeService;
 afterEach(() => running.close());
 
 async function start(env: Record<string, string> = {}, clock = createManualClock()): Promise<YoutubeService> {
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { env, clock });
+  running = await startYoutubeService({}, { env, clock });
   return running;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../src/lib/http/body-reader.ts';
-import { answerJson } from '../helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
+import { ownAnswer } from '../helpers/replay-answers.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 let running: YoutubeService;
 beforeAll(async () => {
-  running = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) });
+  running = await startYoutubeService();
 });
 afterAll(() => running.close());
 beforeEach(() => running.replay.behave());

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
-import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService, youtubeSettings } from '../helpers/youtube-service.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HEADER_TOKEN = 'UCreplayHeaderToken00012';

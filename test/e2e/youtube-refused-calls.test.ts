@@ -3,7 +3,7 @@ import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-versio
 import type { TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { answerDataApi } from '../helpers/data-api.ts';
-import { answerJson } from '../helpers/faulty-upstream.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { eventuallyAnswers } from '../helpers/app.ts';
 import { type ExpectedValues, expectedPictures, expectTexts } from '../helpers/expected-values.ts';
-import { answerJson } from '../helpers/faulty-upstream.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
 import {
   finalChannelId,
   isChannelPage,

@@ -3,7 +3,7 @@ import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findRefusingOrigin } from '../helpers/faulty-upstream.ts';
+import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, stopService } from './context.ts';

@@ -2,11 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
-import { startReplayServer } from '../helpers/replay-server.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
 import { comesTrue, type FaultContext, metricsOf, metricValue, stopService } from './context.ts';
 import type { Outcome } from './report.ts';
 import { statesOf } from './service-log.ts';
@@ -74,11 +71,7 @@ async function serveWithout(context: FaultContext, trouble: DirectoryTrouble): P
   const directory = await context.newDirectory();
   await chmod(directory, 0o755);
   const dataDir = join(directory, 'data');
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const replay = await startReplayServer({
-    answers: readAnswers(OWN_ANSWERS),
-    findImage: () => ({ contentType: 'image/png', bytes }),
-  });
+  const replay = await startReplayServer();
   if (trouble.isFromTheStart) await trouble.make(dataDir);
   const service = await context.start({
     directory,

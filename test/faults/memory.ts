@@ -1,6 +1,6 @@
 import { PROGRAM, startOptions } from '../helpers/program.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
 import { type FaultContext, metricsOf, type Subject } from './context.ts';
 import { type HeldMetrics, readHeldMetrics } from './held-metrics.ts';
 import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.ts';

@@ -1,15 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { channelIdOfToken, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
-
-/** Channels by number, each with pictures of its own. */
-export interface NumberedUpstream {
-  readonly origin: string;
-  close(): Promise<void>;
-}
 
 const TEMPLATE_ID = 'UCreplayLighthouse000001';
 const ID = /UC[arpx]\d{21}/;
@@ -21,8 +14,8 @@ export function numberedChannelId(kind: NumberedKind, number: number): string {
   return `UC${kind}${String(number).padStart(21, '0')}`;
 }
 
-/** YouTube with as many channels as are asked for. */
-export async function startNumberedUpstream(): Promise<NumberedUpstream> {
+/** YouTube with a channel for every ID, each with its own pictures. */
+export async function startNumberedUpstream(): Promise<FakeUpstream> {
   const { contents: _, ...page } = ownAnswer('browseId', TEMPLATE_ID) as Record<string, unknown>;
   const texts = {
     page: JSON.stringify(page),
@@ -37,7 +30,7 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
   }
 
-  const server = createServer(async (request, response) => {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method === 'GET') {
       const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
       if (channelId.startsWith('UCr')) {
@@ -52,17 +45,11 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     if (channelId.startsWith('UCx')) sendJson(response, texts.hidden, channelId);
     else if (channelId.startsWith('UCa')) sendJson(response, texts.absent, channelId);
     else sendJson(response, continuation === undefined ? texts.page : texts.about, channelId);
+  }
+
+  return startFakeUpstream((request, response) => {
+    respond(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }
 
 function alertOf(text: string): string {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
 import type { FaultContext, Subject } from './context.ts';
 import type { Outcome } from './report.ts';
 

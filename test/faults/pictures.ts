@@ -1,8 +1,7 @@
 import { createHttpSender, type HttpSender, type SentAnswer } from '../helpers/http-request.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, type ReplayAnswer } from '../helpers/replay-answers.ts';
-import { startReplayServer } from '../helpers/replay-server.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { encodersOf, type FaultContext, type Subject, stopService } from './context.ts';
 import { PICTURE_CASES, type PictureCase } from './picture-cases.ts';
 import { SHAPES, type Shape } from './picture-shapes.ts';

@@ -2,12 +2,9 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
-import { findRefusingOrigin, redirectTo } from '../helpers/faulty-upstream.ts';
+import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
 import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { loadAverage, type Outcome } from './report.ts';
 
@@ -64,18 +61,10 @@ export const upstream: Subject = {
   },
 };
 
-async function startUpstream(): Promise<ReplayServer> {
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  return startReplayServer({
-    answers: readAnswers(OWN_ANSWERS),
-    findImage: () => ({ contentType: 'image/png', bytes }),
-  });
-}
-
 /** A data directory with answers that are older than their freshness. */
 async function fillStore(context: FaultContext): Promise<string> {
   const directory = await context.newDirectory();
-  const replay = await startUpstream();
+  const replay = await startReplayServer();
   const service = await context.start({ directory, env: youtubeSettings(replay.origin) });
   const client = createHttpSender(service.port);
   for (const url of [...OLD_QUESTIONS, ITS_RECORD]) await client.send({ url });
@@ -95,7 +84,7 @@ async function fillStore(context: FaultContext): Promise<string> {
 async function observe(context: FaultContext, filled: string, kind: FailureKind): Promise<Outcome> {
   const directory = await context.newDirectory();
   await cp(filled, directory, { recursive: true });
-  const replay = await startUpstream();
+  const replay = await startReplayServer();
   if (typeof kind.upstream === 'function') replay.misbehave('all', kind.upstream);
   const service = await context.start({ directory, env: youtubeSettings(await originOf(kind, replay)) });
   const client = createHttpSender(service.port);

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { answerJson } from './faulty-upstream.ts';
+import { answerJson } from './fake-upstream.ts';
 
 /** A channel as channels.list shows it: only what look-ups and searches go by is named here. */
 export interface DataApiItem {

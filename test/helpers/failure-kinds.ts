@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { answerBytes, answerStatus, FAULTS, redirectTo } from './faulty-upstream.ts';
-import { answerHtml } from './replay-server.ts';
+import { answerBytes, answerHtml, answerStatus, FAULTS, redirectTo } from './fake-upstream.ts';
 
 /** What clients are told where nothing is stored: of a record, a name and a search; and of a picture. */
 interface ExpectedCodes {

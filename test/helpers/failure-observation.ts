@@ -6,10 +6,10 @@ import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { eventuallyAnswers, startTestApp, type TestApp } from './app.ts';
 import { createRunningClock } from './clock.ts';
 import type { FailureKind } from './failure-kinds.ts';
-import { findRefusingOrigin } from './faulty-upstream.ts';
+import { findRefusingOrigin } from './fake-upstream.ts';
 import type { InProcessResponse } from './in-process.ts';
-import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
-import { startYoutubeService, youtubeSettings } from './youtube-service.ts';
+import { youtubeSettings } from './replay-server.ts';
+import { startYoutubeService } from './youtube-service.ts';
 
 /** What is asked for while upstream fails; `stored` ones were answered before, and are older than their freshness. */
 export const QUESTIONS = {
@@ -42,7 +42,7 @@ export async function observeFailure({ upstream }: FailureKind): Promise<Observa
   const clock = createRunningClock();
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));
   const encoder = createEncoder({ processes: 1 });
-  const healthy = await startYoutubeService({ answers: readAnswers(OWN_ANSWERS) }, { clock, dataDir, encoder });
+  const healthy = await startYoutubeService({}, { clock, dataDir, encoder });
   let asked: TestApp = healthy.service;
   try {
     const before = new Map<string, InProcessResponse>();

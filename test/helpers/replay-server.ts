@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { startFakeUpstream } from './fake-upstream.ts';
 import {
   channelIdOfToken,
   comparablePage,
@@ -11,6 +10,7 @@ import {
   type ReplayAnswer,
   readAnswers,
 } from './replay-answers.ts';
+import { drawTestCard } from './test-card.ts';
 
 type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'version' | 'data-api' | 'image';
 
@@ -25,10 +25,11 @@ interface ReplayCall {
 }
 
 export interface ReplayOptions {
-  readonly answers: readonly ReplayAnswer[];
+  /** Default: the project's own answers. */
+  readonly answers?: readonly ReplayAnswer[];
   /** Answers `/youtube/v3/…`; 404 without it. */
   readonly dataApi?: RequestListener;
-  /** The bytes at any other path; 404 without it or where it finds none. */
+  /** The picture at any other path, 404 where there is none. Default: a small 16:9 PNG at every path. */
   readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
   /** Which versions of its web client it accepts (default: all), and names (default: 2.20260630.03.00). */
   readonly clientVersions?: ClientVersionPolicy;
@@ -48,7 +49,7 @@ export interface ReplayServer {
   readonly calls: readonly ReplayCall[];
   callsTo(route: ReplayRoute): readonly ReplayCall[];
   forgetCalls(): void;
-  /** Answers a route with something else (`FAULTS` of `faulty-upstream.ts`, for one), for so many calls or for good. */
+  /** Answers a route with something else (such as one of `FAULTS`), for so many calls or for good. */
   misbehave(route: ReplayRoute | 'all', listener: RequestListener, times?: number): void;
   behave(): void;
   close(): Promise<void>;
@@ -60,10 +61,10 @@ interface Misbehaviour {
   left: number;
 }
 
-export async function startReplayServer(options: ReplayOptions): Promise<ReplayServer> {
-  const { clientVersions = EVERY_VERSION } = options;
+export async function startReplayServer(options: ReplayOptions = {}): Promise<ReplayServer> {
+  const { answers = readAnswers(OWN_ANSWERS), clientVersions = EVERY_VERSION } = options;
+  const { findImage = await showSmallPicture() } = options;
   const calls: ReplayCall[] = [];
-  const sockets = new Set<Socket>();
   let misbehaviours: Misbehaviour[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -76,24 +77,18 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
       misbehaviour.left -= 1;
       misbehaviour.listener(request, response);
     } else if (call.route === 'data-api' && options.dataApi !== undefined) options.dataApi(request, response);
-    else if (call.route === 'image') sendImage(options, path, response);
+    else if (call.route === 'image') sendImage(findImage(path), response);
     else if (call.route === 'version') sendVersion(clientVersions.named(), path, response);
     else if (isRefused(call, clientVersions)) sendJson(INVALID_ARGUMENT, response);
-    else sendAnswer(findAnswer(options.answers, call), call, response);
+    else sendAnswer(findAnswer(answers, call), call, response);
   }
 
-  const server = createServer((request, response) => {
+  const { origin, close } = await startFakeUpstream((request, response) => {
     respond(request, response).catch((error: unknown) => response.destroy(error as Error));
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
+  }, options.port);
 
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     calls,
     callsTo: (route) => calls.filter((call) => call.route === route),
     forgetCalls: () => void calls.splice(0),
@@ -103,19 +98,13 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
     behave: () => {
       misbehaviours = [];
     },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 
-/** A consent, "sorry" or captcha page. */
-export function answerHtml(status = 200): RequestListener {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Before you continue</html>');
-  };
+/** The settings that make a service send all its calls to one origin. */
+export function youtubeSettings(origin: string): Record<string, string> {
+  return { SOURCES: 'youtube', YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin };
 }
 
 function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
@@ -217,8 +206,14 @@ export function serviceWorkerData(version: string): string {
   return `)]}'\n${JSON.stringify([['yt.sw.adr', null, [[['en', 'US', 'US', null, '192.0.2.1', version, 'X11']]]]])}`;
 }
 
-function sendImage({ findImage }: ReplayOptions, path: string, response: ServerResponse): void {
-  const image = findImage?.(path);
+type FindImage = NonNullable<ReplayOptions['findImage']>;
+
+async function showSmallPicture(): Promise<FindImage> {
+  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+  return () => ({ contentType: 'image/png', bytes });
+}
+
+function sendImage(image: ReturnType<FindImage>, response: ServerResponse): void {
   if (image === undefined) response.writeHead(404, { 'content-type': 'text/html' }).end();
   else response.writeHead(200, { 'content-type': image.contentType }).end(image.bytes);
 }

@@ -1,16 +1,5 @@
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
-import { type ReplayOptions, type ReplayServer, startReplayServer } from './replay-server.ts';
-import { drawTestCard } from './test-card.ts';
-
-/** The settings that lead every call of a service to one origin. */
-export function youtubeSettings(origin: string): Record<string, string> {
-  return { SOURCES: 'youtube', YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin };
-}
-
-/** A small 16:9 picture. */
-function drawOriginal(): Promise<Buffer> {
-  return drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-}
+import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettings } from './replay-server.ts';
 
 export interface YoutubeService {
   readonly replay: ReplayServer;
@@ -20,12 +9,10 @@ export interface YoutubeService {
 
 /** The whole service, with an upstream on this machine that shows the same picture at every address. */
 export async function startYoutubeService(
-  replayOptions: ReplayOptions,
+  replayOptions: ReplayOptions = {},
   { env, ...options }: TestAppOptions = {},
 ): Promise<YoutubeService> {
-  const bytes = await drawOriginal();
-  const findImage = () => ({ contentType: 'image/png', bytes });
-  const replay = await startReplayServer({ findImage, ...replayOptions });
+  const replay = await startReplayServer(replayOptions);
   const service = await startTestApp({ env: { ...youtubeSettings(replay.origin), ...env }, ...options });
   return {
     replay,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerStatus, findRefusingOrigin, startFaultyUpstream } from '../helpers/faulty-upstream.ts';
+import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,7 +32,7 @@ async function audit(registry: string, files = ['package.json', 'package-lock.js
 
 /** A registry whose advisories are these, and that has the packages which they are about. */
 async function startRegistry(advisories: object): Promise<string> {
-  const registry = await startFaultyUpstream((request, response) => {
+  const registry = await startFakeUpstream((request, response) => {
     const name = decodeURIComponent((request.url ?? '').slice(1));
     const body = request.url === ADVISORIES ? advisories : { name, 'dist-tags': {}, versions: {} };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -61,7 +61,7 @@ test('it passes with a weakness that is moderate', async () => {
 });
 
 test('it says that the service cannot be reached, and passes, where the registry has none or nobody answers', async () => {
-  const mirror = await startFaultyUpstream(answerStatus(405));
+  const mirror = await startFakeUpstream(answerStatus(405));
   onTestFinished(() => mirror.close());
   for (const registry of [mirror.origin, await findRefusingOrigin()]) {
     const { exit, printed } = await audit(registry);

@@ -2,13 +2,12 @@ import { execFile } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
 import { PROGRAM } from '../helpers/program.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function startUpstream(): Promise<ReplayServer> {
   const findImage = () => ({ contentType: 'image/png', bytes: pngOf('of a channel') });
-  const replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), findImage });
+  const replay = await startReplayServer({ findImage });
   onTestFinished(() => replay.close());
   return replay;
 }

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { answerStatus } from '../helpers/faulty-upstream.ts';
+import { answerStatus } from '../helpers/fake-upstream.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
-import { startReplayServer } from '../helpers/replay-server.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
 const VERSION = '2.20280101.02.00';
 const RECORD = '/api/channel/UCreplayLighthouse000001';
@@ -20,7 +18,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
   it('take over the client version that one of them has learned', async () => {
     const accepts = (version: string) => version === VERSION;
     const clientVersions = { accepts, named: () => VERSION };
-    const replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), clientVersions });
+    const replay = await startReplayServer({ clientVersions });
     onTestFinished(() => replay.close());
     const clock = createManualClock();
     const start = async (): Promise<TestApp> => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { startFaultyUpstream } from '../helpers/faulty-upstream.ts';
+import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startService } from '../helpers/service-process.ts';
@@ -55,7 +55,7 @@ test('the secrets among the settings are those that are looked for here', () => 
 });
 
 test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, however much fails', async () => {
-  const upstream = await startFaultyUpstream(createTalkativeUpstream());
+  const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
   const redis = await startRedisServer(['--requirepass', 'another']);
   onTestFinished(() => redis.remove());
@@ -102,7 +102,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
 });
 
 test('no secret is in what a start with wrong settings says, nor in what the doctor says', async () => {
-  const upstream = await startFaultyUpstream(createTalkativeUpstream());
+  const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
   const wrong = {
     REDIS_URL: `redis://somebody:${PASSWORD}@nowhere/first`,

@@ -1,13 +1,10 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { answerDataApi } from '../helpers/data-api.ts';
-import { answerJson } from '../helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
-import { type ReplayOptions, type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
+import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { drawTrace, type ReceivedSpan } from '../helpers/trace-receiver.ts';
 import { logLines, startTracedService, type TracedService } from '../helpers/traced-service.ts';
-import { youtubeSettings } from '../helpers/youtube-service.ts';
 
 const CHANNEL_ID = 'UCreplayLighthouse000001';
 const SAMPLE_ID = 'UCPennantSample00000001A';
@@ -18,9 +15,7 @@ async function startWithUpstream(
   env: Record<string, string> = {},
   options: Partial<ReplayOptions> = {},
 ): Promise<TracedService & { readonly replay: ReplayServer }> {
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const findImage = () => ({ contentType: 'image/png', bytes });
-  const replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS), findImage, ...options });
+  const replay = await startReplayServer(options);
   const traced = await startTracedService({ ...youtubeSettings(replay.origin), ...env });
   onTestFinished(() => replay.close());
   return { ...traced, replay };

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { CacheCommandError, type CacheContext } from './command.ts';
 import { askRunningService } from './running-service.ts';
@@ -11,16 +11,11 @@ const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
 
 let answer: { status: number; body: string };
 let received: { url: string | undefined; headers: IncomingHttpHeaders; body: unknown } | undefined;
-let consoleOrigin: string;
-const server = createServer(async (request, response) => {
+const server = await startFakeUpstream(async (request, response) => {
   received = { url: request.url, headers: request.headers, body: await json(request) };
-  response.writeHead(answer.status, { connection: 'close' }).end(answer.body);
+  response.writeHead(answer.status).end(answer.body);
 });
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  consoleOrigin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
+const consoleOrigin = server.origin;
 afterAll(() => server.close());
 
 async function ask(given: Partial<typeof answer> = {}, origin: string | undefined = consoleOrigin) {

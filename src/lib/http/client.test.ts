@@ -6,30 +6,30 @@ import {
   answerJson,
   answerStatus,
   FAULTS,
+  type FakeUpstream,
   type FaultName,
-  type FaultyUpstream,
   findRefusingOrigin,
   redirectTo,
-  startFaultyUpstream,
-} from '../../../test/helpers/faulty-upstream.ts';
+  startFakeUpstream,
+} from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './client.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-let upstream: FaultyUpstream;
-let elsewhere: FaultyUpstream;
+let upstream: FakeUpstream;
+let elsewhere: FakeUpstream;
 let client: HttpClient;
 let clock: ManualClock;
 
 beforeAll(async () => {
-  elsewhere = await startFaultyUpstream(answerJson({ from: 'elsewhere' }));
+  elsewhere = await startFakeUpstream(answerJson({ from: 'elsewhere' }));
 });
 afterAll(() => elsewhere.close());
 
 beforeEach(async () => {
-  upstream = await startFaultyUpstream();
+  upstream = await startFakeUpstream();
   clock = createManualClock();
   client = createClient();
 });

@@ -4,19 +4,19 @@ import {
   answerJson,
   answerStatus,
   FAULTS,
-  type FaultyUpstream,
-  startFaultyUpstream,
-} from '../../../test/helpers/faulty-upstream.ts';
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../../../test/helpers/fake-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
 import { createCallBudget } from './call-budget.ts';
 import { createHttpClient } from './client.ts';
 import { type GuardedHttpClient, guardHttpClient } from './guarded-client.ts';
 
-let upstream: FaultyUpstream;
+let upstream: FakeUpstream;
 let http: GuardedHttpClient;
 
 beforeEach(async () => {
-  upstream = await startFaultyUpstream();
+  upstream = await startFakeUpstream();
   http = createGuarded(100);
 });
 afterEach(async () => {

@@ -8,10 +8,10 @@ import {
   answerJson,
   answerStatus,
   FAULTS,
-  type FaultyUpstream,
+  type FakeUpstream,
   redirectTo,
-  startFaultyUpstream,
-} from '../../../test/helpers/faulty-upstream.ts';
+  startFakeUpstream,
+} from '../../../test/helpers/fake-upstream.ts';
 import { RECORDING_DIRECTORIES, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
@@ -56,7 +56,7 @@ const CHANNELS: DataApiItem[] = [
 const dataApi = answerDataApi({ channels: CHANNELS, usernames: { olduser: ID }, apiKey: KEY });
 
 async function setUp(apiKey = KEY) {
-  const upstream = await startFaultyUpstream(dataApi);
+  const upstream = await startFakeUpstream(dataApi);
   const http = createHttpClient({
     allowedOrigins: [upstream.origin],
     followRedirects: false,
@@ -83,7 +83,7 @@ describeSourceContract('youtube-data-api', async () => {
   };
 });
 
-let upstream: FaultyUpstream;
+let upstream: FakeUpstream;
 let source: SourceWithDates;
 const signal = new AbortController().signal;
 
@@ -209,7 +209,7 @@ describe('an unknown channel', () => {
     expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe('channel_not_found');
   });
 
-  it.each<[string, Parameters<FaultyUpstream['answer']>[0], ErrorCode]>([
+  it.each<[string, Parameters<FakeUpstream['answer']>[0], ErrorCode]>([
     ['an empty object', answerJson({}), 'upstream_invalid'],
     ['another channel', answerJson({ kind: 'youtube#channelListResponse', items: [CHANNELS[1]] }), 'upstream_invalid'],
     [

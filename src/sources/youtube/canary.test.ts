@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { answerJson, answerStatus } from '../../../test/helpers/faulty-upstream.ts';
+import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
 import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';

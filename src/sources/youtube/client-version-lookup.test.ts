@@ -4,10 +4,10 @@ import {
   answerBytes,
   answerStatus,
   FAULTS,
-  type FaultyUpstream,
+  type FakeUpstream,
   redirectTo,
-  startFaultyUpstream,
-} from '../../../test/helpers/faulty-upstream.ts';
+  startFakeUpstream,
+} from '../../../test/helpers/fake-upstream.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -16,10 +16,10 @@ import { lookUpClientVersion } from './client-version-lookup.ts';
 
 const VERSION = '2.20271104.02.00';
 
-let upstream: FaultyUpstream;
+let upstream: FakeUpstream;
 let http: HttpClient;
 beforeEach(async () => {
-  upstream = await startFaultyUpstream();
+  upstream = await startFakeUpstream();
   http = createHttpClient({
     allowedOrigins: [],
     privateOrigins: [upstream.origin],
@@ -32,7 +32,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-type Listener = Parameters<FaultyUpstream['answer']>[0];
+type Listener = Parameters<FakeUpstream['answer']>[0];
 
 /** What each of the two places answers. */
 function lookUp(serviceWorker: Listener, page: Listener) {

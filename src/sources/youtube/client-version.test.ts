@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { answerStatus, FAULTS } from '../../../test/helpers/faulty-upstream.ts';
+import { answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { OWN_ANSWERS, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
-import { answerHtml, type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/fake-upstream.ts';
+import { ownAnswer } from '../../../test/helpers/replay-answers.ts';
+import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
 
@@ -13,7 +13,7 @@ let source: ReturnType<typeof createTestYoutubeSource>;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  replay = await startReplayServer();
   source = createTestYoutubeSource(replay.origin);
 });
 afterEach(async () => {

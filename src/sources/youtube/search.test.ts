@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerJson, answerStatus } from '../../../test/helpers/faulty-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 
@@ -12,7 +11,7 @@ let source: ReturnType<typeof createTestYoutubeSource>;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  replay = await startReplayServer({ answers: readAnswers(OWN_ANSWERS) });
+  replay = await startReplayServer();
   source = createTestYoutubeSource(replay.origin);
 });
 afterEach(async () => {

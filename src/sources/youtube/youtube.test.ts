@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { answerJson, answerStatus, FAULTS } from '../../../test/helpers/faulty-upstream.ts';
+import { answerHtml, answerJson, answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
-import { answerHtml, type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
 

@@ -1,21 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** An upstream on a real socket that answers as it is told to. */
-export interface FaultyUpstream {
+/** An HTTP server on a socket of this machine that responds as the test says. */
+export interface FakeUpstream {
   readonly origin: string;
-  /** Replaces the behaviour from the next request on. */
+  /** Replaces the listener from the next request on. */
   answer(listener: RequestListener): void;
-  /** The requests' targets so far, in order. */
+  /** The targets of the requests so far, in order. */
   readonly requests: readonly string[];
   /** Connections that are open now. */
   openSockets(): number;
   close(): Promise<void>;
 }
 
-export async function startFaultyUpstream(listener: RequestListener = answerJson({})): Promise<FaultyUpstream> {
+/** @param port by default a free one */
+export async function startFakeUpstream(listener: RequestListener = answerJson({}), port = 0): Promise<FakeUpstream> {
   let current = listener;
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -27,10 +28,10 @@ export async function startFaultyUpstream(listener: RequestListener = answerJson
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    origin: originOf(server.address() as AddressInfo),
+    origin: originOf(server),
     answer(next) {
       current = next;
     },
@@ -48,19 +49,26 @@ export async function startFaultyUpstream(listener: RequestListener = answerJson
 export async function findRefusingOrigin(): Promise<string> {
   const server = createTcpServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const origin = originOf(server.address() as AddressInfo);
+  const origin = originOf(server);
   server.close();
   await once(server, 'close');
   return origin;
 }
 
-function originOf(address: AddressInfo): string {
-  return `http://127.0.0.1:${address.port}`;
+function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 export function answerJson(body: unknown, status = 200): RequestListener {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+}
+
+/** A consent, "sorry" or captcha page. */
+export function answerHtml(status = 200): RequestListener {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Before you continue</html>');
   };
 }
 
@@ -82,7 +90,7 @@ export function redirectTo(location: string): RequestListener {
 
 const GZIP = { 'content-encoding': 'gzip' };
 
-/** Every way of not giving an answer, by name. */
+/** Every way to give no usable response. */
 export const FAULTS = {
   resetBeforeAnswer: (request: IncomingMessage) => void request.socket.resetAndDestroy(),
   hangBeforeHeaders: () => undefined,

@@ -1,16 +1,27 @@
 import { realpath } from 'node:fs/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ConsoleState } from '../../src/console/state.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const service = await startTestApp({ env });
+/** For tests that change nothing in it. */
+let shared: TestApp;
+beforeAll(async () => {
+  shared = await startTestApp({ encoder: createFakeEncoder() });
+});
+afterAll(() => shared.close());
+
+async function start(env: Record<string, string> = {}, parts: TestAppOptions = PLAYED): Promise<TestApp> {
+  const service = await startTestApp({ env, ...parts });
   onTestFinished(() => service.close());
   return service;
 }
+
+/** Where the pictures are not what is tested. */
+const PLAYED = { encoder: createFakeEncoder() };
 
 async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
   return (await service.console({ url, headers: { host } })).status;
@@ -48,7 +59,7 @@ describe('the private listener', () => {
   });
 
   test('stays reachable for probes and scrapers that ask by address', async () => {
-    const service = await start();
+    const service = shared;
     expect(await statusOf(service, '/healthz', 'anything.example')).toBe(200);
     for (const url of ['/readyz', '/metrics']) {
       expect(await statusOf(service, url, '10.1.2.3:8081')).toBe(200);
@@ -58,7 +69,7 @@ describe('the private listener', () => {
   });
 
   test('keeps its pages out of frames and runs nothing that is not its own', async () => {
-    const service = await start();
+    const service = shared;
     for (const url of ['/', '/playground/']) {
       const { headers } = await service.console(url);
       expect(headers['content-security-policy']).toMatch(
@@ -76,7 +87,7 @@ describe('the private listener', () => {
 
 describe('the state', () => {
   test('counts requests, look-ups and encodes of the last minutes', async () => {
-    const service = await start();
+    const service = await start({}, {});
     // The first request to the private listener begins the history.
     await stateOf(service);
     await service.get(`/channel/${SAMPLE}`);
@@ -206,7 +217,7 @@ describe('a purge', () => {
   });
 
   test('says when there is nothing to forget', async () => {
-    const service = await start();
+    const service = shared;
     expect((await service.purge({ channel: '@nobody' })).status).toBe(404);
     expect((await service.purge({ channel: 'some words' })).status).toBe(400);
   });

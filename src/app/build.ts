@@ -247,9 +247,9 @@ export async function buildApp(
     defaultLimit: config.rateLimit,
     version,
     beforeLookUp: following.beforeLookUp,
-    onRoute: (route) => metrics.answers.begin(route),
+    onRoute: (route) => metrics.beginRoute(route),
     onAnswer(answered) {
-      metrics.answers.count(answered);
+      metrics.countResponse(answered);
       if (answered.status === 429) refusedClients.note(answered.client);
       logAnswer(answered);
     },
@@ -331,11 +331,10 @@ export async function buildApp(
       refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
       settings,
     },
-    registry: metrics.registry,
+    metrics,
     holders,
     purge: following.purge,
     dataDir: config.dataDir,
-    logger,
     allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
     publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(http)}`,
   });

@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import { registerMetric } from '../lib/metrics/register-metric.ts';
 
 /** What is read when the metrics are scraped. */
 export interface GaugeReaders {
@@ -147,10 +146,10 @@ function readingsOf(holders: readonly HolderReading[], figure: Figure): Record<s
 }
 
 /**
- * The process itself, read when scraped. Not the library's default set: that watches every garbage collection, which
- * cost a hot answer more than a microsecond.
+ * The process itself, read when scraped. Garbage collections are not among them: to watch them costs a hot response more
+ * than a microsecond.
  */
-export function addProcessGauges({ registry, addGauge, addCounter }: Metrics): void {
+export function addProcessGauges({ add, addGauge, addCounter }: Metrics): void {
   const loopDelay = monitorEventLoopDelay({ resolution: 20 });
   loopDelay.enable();
   addCounter({
@@ -176,19 +175,18 @@ export function addProcessGauges({ registry, addGauge, addCounter }: Metrics): v
     help: 'Open file descriptors; 0 where the system does not tell.',
     read: countOpenFiles,
   });
-  registerMetric(
-    registry,
-    'pennant_event_loop_delay_seconds',
-    'summary',
-    'Delay of the event loop since the last scrape.',
-    () => {
+  add({
+    name: 'pennant_event_loop_delay_seconds',
+    help: 'Delay of the event loop since the last scrape.',
+    type: 'summary',
+    samples() {
       const samples = [0.5, 0.99].map((quantile) => {
         return { labels: { quantile }, value: loopDelay.percentile(quantile * 100) / 1e9 };
       });
       loopDelay.reset();
       return samples;
     },
-  );
+  });
 }
 
 function countOpenFiles(): number {

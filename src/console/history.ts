@@ -46,9 +46,8 @@ export interface History {
 }
 
 export interface HistoryOptions {
-  readonly read: () => Promise<Totals>;
+  readonly read: () => Totals;
   readonly queued: () => number;
-  readonly onError: (error: unknown) => void;
 }
 
 const STEP_MS = 5_000;
@@ -60,16 +59,16 @@ interface Look {
 }
 
 /** Looks at the counters every five seconds and remembers a quarter of an hour. */
-export function startHistory({ read, queued, onError }: HistoryOptions): History {
+export function startHistory({ read, queued }: HistoryOptions): History {
   const looks: Look[] = [];
 
-  async function look(): Promise<void> {
-    looks.push({ totals: await read(), queued: queued() });
+  function look(): void {
+    looks.push({ totals: read(), queued: queued() });
     if (looks.length > KEPT_STEPS + 1) looks.shift();
   }
 
-  void look().catch(onError);
-  const timer = setInterval(() => void look().catch(onError), STEP_MS);
+  look();
+  const timer = setInterval(look, STEP_MS);
   timer.unref();
 
   return {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { Registry } from 'prom-client';
 import type { Holders } from '../lib/holders.ts';
-import type { Logger } from '../lib/logger.ts';
+import { TEXT_CONTENT_TYPE } from '../lib/metrics/metric.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';
@@ -14,7 +14,7 @@ import { readTotals } from './totals.ts';
 
 export interface ConsoleOptions {
   readonly readers: ServiceReaders;
-  readonly registry: Registry;
+  readonly metrics: Metrics;
   readonly holders: Holders;
   readonly purge: Purge;
   /** Whose stores `purge` empties. */
@@ -23,7 +23,6 @@ export interface ConsoleOptions {
   readonly allowedHosts: readonly string[];
   /** Where the playground finds the public listener; `hostname` is what the private one was asked by. */
   readonly publicBase: (hostname: string) => string;
-  readonly logger: Logger;
 }
 
 /** What probes and scrapers ask for: by name, or by the address that they were given. */
@@ -50,7 +49,7 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener: for the operator and the machinery around the service, never for the internet. */
 export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
-  const { readers, registry, holders, purge, dataDir, allowedHosts, publicBase, logger } = options;
+  const { readers, metrics, holders, purge, dataDir, allowedHosts, publicBase } = options;
   const guard = createHostGuard({ allowedHosts });
   const app = Fastify({ logger: false, forceCloseConnections: true, schemaController: WITHOUT_SCHEMAS });
   let history: History | undefined;
@@ -58,9 +57,8 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
 
   app.addHook('onReady', async () => {
     history = startHistory({
-      read: () => readTotals(registry, Date.now()),
+      read: () => readTotals(metrics, Date.now()),
       queued: () => readers.encoder().queued,
-      onError: (error) => logger.error({ err: error }, 'the console cannot read the metrics'),
     });
   });
   app.addHook('onClose', async () => history?.stop());
@@ -82,9 +80,9 @@ export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
     const isReady = !conditions.some(({ isBlocking }) => isBlocking);
     return reply.code(isReady ? 200 : 503).send({ ready: isReady, conditions });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  app.get('/metrics', (_request, reply) => reply.type(TEXT_CONTENT_TYPE).send(metrics.text()));
 
-  app.get('/state.json', () => history && readState(readers, { registry, holders, history }));
+  app.get('/state.json', () => history && readState(readers, { metrics, holders, history }));
   addPurgeRoute(app, { purge, dataDir });
   const pageFolders = [{ directory: PAGE }, { directory: SITE, names: SHARED_FILES }];
   addStaticFiles(app, { prefix: '/', folders: pageFolders, headers: PAGE_HEADERS });

@@ -1,8 +1,7 @@
-import type { Registry } from 'prom-client';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { History, Recent, Step } from './history.ts';
-import { type FieldTotals, readTotals } from './totals.ts';
+import { type CountedMetrics, type FieldTotals, readTotals } from './totals.ts';
 
 /** What only the service's parts know. */
 export interface ServiceReaders {
@@ -56,17 +55,14 @@ export interface ConsoleState {
 }
 
 export interface CountedParts {
-  readonly registry: Registry;
+  readonly metrics: CountedMetrics;
   readonly holders: Holders;
   readonly history: History;
 }
 
-export async function readState(
-  readers: ServiceReaders,
-  { registry, holders, history }: CountedParts,
-): Promise<ConsoleState> {
+export function readState(readers: ServiceReaders, { metrics, holders, history }: CountedParts): ConsoleState {
   const nowMs = Date.now();
-  const totals = await readTotals(registry, nowMs);
+  const totals = readTotals(metrics, nowMs);
   return {
     version: readers.version,
     startedAtMs: readers.startedAtMs,

@@ -1,4 +1,5 @@
-import type { Registry } from 'prom-client';
+import type { Sample } from '../lib/metrics/metric.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /** What has been counted since start, in the words of the console. */
 export interface Totals {
@@ -27,37 +28,27 @@ export interface FieldTotals {
   readonly missing: number;
 }
 
-interface Value {
-  readonly labels: Readonly<Record<string, string | number | undefined>>;
-  readonly value: number;
-  readonly metricName?: string;
-}
+/** The same counts as in `/metrics`. */
+export type CountedMetrics = Pick<
+  Metrics,
+  'requests' | 'requestSeconds' | 'lookups' | 'encoderSeconds' | 'encoderWaitSeconds' | 'sourceCalls' | 'sourceFields'
+>;
 
-/** Reads the counters by name: the metrics are the one place where things are counted. */
-export async function readTotals(registry: Registry, nowMs: number): Promise<Totals> {
-  async function valuesOf(name: string): Promise<readonly Value[]> {
-    const metric = registry.getSingleMetric(name);
-    if (metric === undefined) throw new Error(`There is no metric ${name}.`);
-    return (await metric.get()).values;
-  }
-
-  const requests = await valuesOf('pennant_http_requests_total');
-  const lookups = await valuesOf('pennant_cache_lookups_total');
-  const calls = await valuesOf('pennant_source_calls_total');
-  const isEncode = ({ labels }: Value) => labels.task === 'encode';
+export function readTotals(metrics: CountedMetrics, nowMs: number): Totals {
+  const isEncode = ({ labels }: Sample) => labels.task === 'encode';
   return {
     atMs: nowMs,
-    requests: requestTotals(requests),
-    latency: bucketsOf(await valuesOf('pennant_http_request_duration_seconds')),
-    lookups: lookupTotals(lookups),
-    encoding: bucketsOf((await valuesOf('pennant_encoder_task_duration_seconds')).filter(isEncode)),
-    waiting: bucketsOf((await valuesOf('pennant_encoder_wait_duration_seconds')).filter(isEncode)),
-    sources: sumBy(calls, 'source', 'outcome'),
-    fields: fieldTotals(await valuesOf('pennant_source_fields_total')),
+    requests: requestTotals(metrics.requests.samples()),
+    latency: bucketsOf(metrics.requestSeconds.samples()),
+    lookups: lookupTotals(metrics.lookups.samples()),
+    encoding: bucketsOf(metrics.encoderSeconds.samples().filter(isEncode)),
+    waiting: bucketsOf(metrics.encoderWaitSeconds.samples().filter(isEncode)),
+    sources: sumBy(metrics.sourceCalls.samples(), 'source', 'outcome'),
+    fields: fieldTotals(metrics.sourceFields.samples()),
   };
 }
 
-function requestTotals(values: readonly Value[]): Record<RequestOutcome, number> {
+function requestTotals(values: readonly Sample[]): Record<RequestOutcome, number> {
   const totals = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
   for (const { labels, value } of values) totals[requestOutcome(Number(labels.status))] += value;
   return totals;
@@ -70,7 +61,7 @@ function requestOutcome(status: number): RequestOutcome {
   return status >= 400 ? 'mistaken' : 'answered';
 }
 
-function lookupTotals(values: readonly Value[]): Record<LookupKind, Record<string, number>> {
+function lookupTotals(values: readonly Sample[]): Record<LookupKind, Record<string, number>> {
   const totals: Record<LookupKind, Record<string, number>> = { records: {}, pictures: {}, searches: {} };
   for (const { labels, value } of values) {
     const kind = totals[lookupKind(String(labels.route))];
@@ -87,7 +78,7 @@ function lookupKind(route: string): LookupKind {
   return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
 }
 
-function sumBy(values: readonly Value[], outer: string, inner: string): Record<string, Record<string, number>> {
+function sumBy(values: readonly Sample[], outer: string, inner: string): Record<string, Record<string, number>> {
   const sums: Record<string, Record<string, number>> = {};
   for (const { labels, value } of values) {
     const group = String(labels[outer]);
@@ -98,10 +89,10 @@ function sumBy(values: readonly Value[], outer: string, inner: string): Record<s
 }
 
 /** All label sets together; Prometheus's cumulative counts become the buckets' own. */
-function bucketsOf(values: readonly Value[]): Buckets {
+function bucketsOf(values: readonly Sample[]): Buckets {
   const byBound = new Map<number, number>();
-  for (const { labels, value, metricName } of values) {
-    if (metricName?.endsWith('_bucket') !== true) continue;
+  for (const { labels, value, suffix } of values) {
+    if (suffix !== '_bucket') continue;
     const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le);
     byBound.set(bound, (byBound.get(bound) ?? 0) + value);
   }
@@ -110,7 +101,7 @@ function bucketsOf(values: readonly Value[]): Buckets {
   return { upperBounds, counts: cumulative.map((count, at) => count - (cumulative[at - 1] ?? 0)) };
 }
 
-function fieldTotals(values: readonly Value[]): FieldTotals[] {
+function fieldTotals(values: readonly Sample[]): FieldTotals[] {
   const totals = new Map<string, { source: string; field: string; found: number; missing: number }>();
   for (const { labels, value } of values) {
     const source = String(labels.source);

@@ -36,7 +36,6 @@ test('the documents name the two lines that load the SDK', async () => {
 test('the SDK is loaded by the operator alone, and once: not by threads and encoder processes', async () => {
   const receiver = await startTraceReceiver();
   onTestFinished(() => receiver.close());
-  // prom-client loads the API.
   const isOfSdk = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url);
 
   const without = await loadedModules({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin });

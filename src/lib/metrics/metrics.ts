@@ -1,18 +1,19 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type AnswerMetrics, createAnswerMetrics } from './http-metrics.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
+import { type Counter, createCounter, createHistogram, type Histogram, type Metric, writeText } from './metric.ts';
 
-/** A metric that is read when it is scraped; one value for each label. */
+/** A metric that is read when it is scraped; one value for each value of its label. */
 export interface ScrapedMetric {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
-  read(): number | Record<string, number>;
+  read(): number | Readonly<Record<string, number>>;
 }
 
 /** Everything that is counted while it happens; sizes and states are read when scraped. */
 export interface Metrics {
-  readonly registry: Registry;
-  readonly answers: AnswerMetrics;
+  readonly requests: Counter<'route' | 'status'>;
+  readonly lookups: Counter<'route' | 'outcome'>;
+  readonly requestSeconds: Histogram<'route'>;
   readonly sourceCalls: Counter<'source' | 'operation' | 'outcome'>;
   readonly sourceSeconds: Histogram<'source' | 'operation'>;
   readonly sourceFields: Counter<'source' | 'field' | 'path'>;
@@ -20,98 +21,127 @@ export interface Metrics {
   readonly refusedValues: Counter<'kind'>;
   readonly encoderSeconds: Histogram<'task'>;
   readonly encoderWaitSeconds: Histogram<'task'>;
+  /** Makes the series of a route begin, so that the first failure is an increase. */
+  beginRoute(route: string): void;
+  countResponse(response: CountedResponse): void;
   addGauge(gauge: ScrapedMetric): void;
-  /** For what only grows since start. */
+  /** For values that only grow since start. */
   addCounter(counter: ScrapedMetric): void;
+  add(metric: Metric): void;
+  /** All metrics in Prometheus's text format. */
+  text(): string;
+}
+
+export interface CountedResponse {
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** How a looked-up value came about. */
+  readonly cache?: string | undefined;
 }
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
+/** The statuses that deploy/alerts.yaml looks at. */
+const STATUSES_FROM_THE_START = [500, 502, 503, 504];
+const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 
-/** Names and units by prometheus.io/docs/practices/naming (seen 2026-11); every label has a bounded set of values. */
+/** Names and units by prometheus.io/docs/practices/naming (seen 2026-11). */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
-  const registers = [registry];
+  const all: Metric[] = [];
+  const routesWithLookups = new Set<string>();
+
+  function counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label> {
+    const made = createCounter(name, help, labels);
+    all.push(made);
+    return made;
+  }
+
+  function histogram<Label extends string>(name: string, help: string, labels: readonly Label[]): Histogram<Label> {
+    const made = createHistogram(name, help, labels, SECONDS_BUCKETS);
+    all.push(made);
+    return made;
+  }
+
+  function addScraped(type: Metric['type'], { name, help, label = 'kind', read }: ScrapedMetric): void {
+    all.push({
+      name,
+      help,
+      type,
+      samples() {
+        const values = read();
+        if (typeof values === 'number') return [{ labels: {}, value: values }];
+        return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+      },
+    });
+  }
+
+  const requests = counter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']);
+  const lookups = counter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
+    'route',
+    'outcome',
+  ]);
+  const requestSeconds = histogram(
+    'pennant_http_request_duration_seconds',
+    'From the request to its answer’s hand-over to the socket.',
+    ['route'],
+  );
+
   return {
-    registry,
-    answers: createAnswerMetrics(registry),
-    sourceCalls: new Counter({
-      name: 'pennant_source_calls_total',
-      help: 'Calls of a source of channels, by what came of them.',
-      labelNames: ['source', 'operation', 'outcome'],
-      registers,
-    }),
-    sourceSeconds: new Histogram({
-      name: 'pennant_source_call_duration_seconds',
-      help: 'Time of one call of a source.',
-      labelNames: ['source', 'operation'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    sourceFields: new Counter({
-      name: 'pennant_source_fields_total',
-      help: 'Fields read from upstream answers, by the path that carried them ("none": no path did).',
-      labelNames: ['source', 'field', 'path'],
-      registers,
-    }),
-    encoderEnds: new Counter({
-      name: 'pennant_encoder_processes_ended_total',
-      help: 'Encoder processes that ended, by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    refusedValues: new Counter({
-      name: 'pennant_stored_values_refused_total',
-      help: 'Stored values that were not of our making or damaged, and counted as absent.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    encoderSeconds: new Histogram({
-      name: 'pennant_encoder_task_duration_seconds',
-      help: 'Time that an encoder process took for one task.',
-      labelNames: ['task'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    encoderWaitSeconds: new Histogram({
-      name: 'pennant_encoder_wait_duration_seconds',
-      help: 'Time that a task waited for an encoder process.',
-      labelNames: ['task'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    addGauge({ name, help, label, read }) {
-      new Gauge({
-        name,
-        help,
-        labelNames: labelNames(label),
-        registers,
-        collect() {
-          // What is not read any more (a part that works again) must not stay at its last value.
-          this.reset();
-          for (const [labels, value] of readings(label, read())) this.set(labels, value);
-        },
-      });
+    requests,
+    lookups,
+    requestSeconds,
+    sourceCalls: counter('pennant_source_calls_total', 'Calls of a source of channels, by what came of them.', [
+      'source',
+      'operation',
+      'outcome',
+    ]),
+    sourceSeconds: histogram('pennant_source_call_duration_seconds', 'Time of one call of a source.', [
+      'source',
+      'operation',
+    ]),
+    sourceFields: counter(
+      'pennant_source_fields_total',
+      'Fields read from upstream answers, by the path that carried them ("none": no path did).',
+      ['source', 'field', 'path'],
+    ),
+    encoderEnds: counter('pennant_encoder_processes_ended_total', 'Encoder processes that ended, by reason.', [
+      'reason',
+    ]),
+    refusedValues: counter(
+      'pennant_stored_values_refused_total',
+      'Stored values that were not of our making or damaged, and counted as absent.',
+      ['kind'],
+    ),
+    encoderSeconds: histogram(
+      'pennant_encoder_task_duration_seconds',
+      'Time that an encoder process took for one task.',
+      ['task'],
+    ),
+    encoderWaitSeconds: histogram(
+      'pennant_encoder_wait_duration_seconds',
+      'Time that a task waited for an encoder process.',
+      ['task'],
+    ),
+
+    beginRoute(route) {
+      for (const status of STATUSES_FROM_THE_START) requests.inc({ route, status }, 0);
+      requestSeconds.begin({ route });
     },
-    addCounter({ name, help, label, read }) {
-      new Counter({
-        name,
-        help,
-        labelNames: labelNames(label),
-        registers,
-        collect() {
-          this.reset();
-          for (const [labels, value] of readings(label, read())) this.inc(labels, value);
-        },
-      });
+
+    countResponse({ route, status, seconds, cache: outcome }) {
+      requests.inc({ route, status });
+      requestSeconds.observe({ route }, seconds);
+      if (outcome === undefined) return;
+      if (!routesWithLookups.has(route)) {
+        routesWithLookups.add(route);
+        for (const each of CACHE_OUTCOMES) lookups.inc({ route, outcome: each }, 0);
+      }
+      lookups.inc({ route, outcome });
     },
+
+    addGauge: (gauge) => addScraped('gauge', gauge),
+    addCounter: (scraped) => addScraped('counter', scraped),
+    add: (metric) => void all.push(metric),
+    text: () => writeText(all),
   };
-}
-
-function labelNames(label: string | undefined): string[] {
-  return label === undefined ? [] : [label];
-}
-
-function readings(label: string | undefined, read: ReturnType<ScrapedMetric['read']>) {
-  if (typeof read === 'number') return [[{}, read] as const];
-  return Object.entries(read).map(([key, value]) => [{ [label ?? 'kind']: key }, value] as const);
 }

@@ -4,10 +4,16 @@ import { channelIdRef } from '../../src/domain/identifier.ts';
 import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/domain/variants.ts';
 import { cropOf, resolveOutput } from '../../src/images/crop.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import { createRuntime } from '../../src/lib/runtime.ts';
 import { createPictureCache } from '../../src/picture-store/pictures.ts';
-import { CACHE_POLICY, type ChannelEntry, PICTURE_MEMORY_SHARE } from '../../src/services/cache-policy.ts';
+import {
+  CACHE_POLICY,
+  type ChannelEntry,
+  type Original,
+  PICTURE_MEMORY_SHARE,
+} from '../../src/services/cache-policy.ts';
 import { createChannelService } from '../../src/services/channels.ts';
-import type { Original } from '../../src/services/originals.ts';
 import { createChanges } from '../../src/store/changes.ts';
 import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/store/keys.ts';
 import { createReadThrough } from '../../src/store/read-through.ts';
@@ -61,6 +67,10 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
   const { clock, store, files, sharedPictures, memoryBytes, counts } = options;
   const memoryFor = (kind: keyof typeof CACHE_POLICY) => Math.floor(memoryBytes * CACHE_POLICY[kind].memoryShare);
   const changes = createChanges();
+  const runtime = createRuntime({ clock, logger: createLogger({ level: 'silent' }) });
+  runtime.health.report = (component, problem) => {
+    if (problem !== null) throw new Error(`${component}: ${problem}`);
+  };
   const records = createReadThrough<ChannelEntry>({
     store,
     clock,
@@ -95,7 +105,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
       channelIdsOf: () => [],
       maxMemoryBytes: memoryFor('names'),
     }),
-    publishedTimes: { complete: (channel) => Promise.resolve(channel) },
+    publishDates: { complete: (channel) => Promise.resolve(channel) },
     blockedChannels: new Set(),
     clock,
   });
@@ -104,9 +114,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     changes,
     ...(sharedPictures && { shared: sharedPictures }),
     maxMemoryBytes: Math.floor(memoryBytes * PICTURE_MEMORY_SHARE),
-    onStateChange({ error }) {
-      throw error;
-    },
+    runtime,
   });
 
   async function askRecord(channelId: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from '../lib/logger.ts';
 import { type Check, fields, numberIn, optional, text } from '../lib/shape.ts';
 
 /** Up to where changes have been applied to what a `DATA_DIR` holds. */
@@ -29,7 +30,7 @@ const isPositions: Check<AppliedPositions> = fields<AppliedPositions>({
   ),
 });
 
-export function openAppliedChanges(dataDir: string, onError: (error: unknown) => void): AppliedChanges {
+export function openAppliedChanges(dataDir: string, logger: Logger): AppliedChanges {
   const path = join(dataDir, FILE_NAME);
   let positions = read(path);
   let isReported = false;
@@ -43,7 +44,8 @@ export function openAppliedChanges(dataDir: string, onError: (error: unknown) =>
         writeFileSync(`${path}.tmp`, JSON.stringify(positions));
         renameSync(`${path}.tmp`, path);
       } catch (error) {
-        if (!isReported) onError(error);
+        if (!isReported)
+          logger.warn({ err: error }, 'applied changes cannot be saved: the next start applies them again');
         isReported = true;
       }
     },

@@ -1,45 +1,29 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
-import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
-import type { Holders } from '../lib/holders.ts';
-import type { Logger } from '../lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
-import type { TroubleLog } from '../lib/trouble-log.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
 import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
 import {
   CACHE_POLICY,
   type ChannelEntry,
+  type Original,
   PICTURE_MEMORY_SHARE,
   SHARED_PICTURE_MAX_BYTES,
   STORE_MAX_BYTES,
 } from '../services/cache-policy.ts';
-import type { Original } from '../services/originals.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { cachePaths } from '../store/cache-paths.ts';
 import { type Changes, createChanges } from '../store/changes.ts';
-import { createGuardedStore } from '../store/fail-soft.ts';
+import { createFailSoftStore } from '../store/fail-soft.ts';
+import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { createRedisStore } from '../store/redis.ts';
 import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
 import { createSqliteStore } from '../store/sqlite.ts';
 import type { ErasableStore } from '../store/store.ts';
-import type { PartStates } from './component-health.ts';
-
-export interface StoresOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly troubles: Pick<TroubleLog, 'report'>;
-  readonly states: PartStates;
-  readonly holders: Holders;
-  /** Called for a stored value that cannot be one of ours: damaged, or written by somebody else. */
-  readonly onRefusedValue?: (key: string) => void;
-  /** Up to where this `DATA_DIR` follows the changes of other instances. */
-  readonly startPosition?: string | undefined;
-}
 
 /** Everything that is kept, in memory, on disk and in Redis. */
 export interface Stores {
@@ -75,22 +59,23 @@ function heapLimitBytes(): number {
   return getHeapStatistics().heap_size_limit;
 }
 
-export async function createStores(options: StoresOptions): Promise<Stores> {
-  const { config, clock, troubles, logger, states, holders, onRefusedValue: onRefused = () => undefined } = options;
+/** @param startPosition the latest change of other instances that this `DATA_DIR` has applied */
+export async function createStores(config: Config, runtime: Runtime, startPosition?: string): Promise<Stores> {
+  const { clock, logger, failureLog, health, holders, metrics } = runtime;
   const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
       address: config.redisUrl,
       clock,
-      onStateChange: (problem) => states.report('redis', problem === null ? null : `not used (${problem})`),
+      onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
   const changes = createChanges();
   const sharedChanges = redis
     ? createSharedChanges({
         connection: redis,
         changes,
-        ...(options.startPosition !== undefined && { startPosition: options.startPosition }),
+        ...(startPosition !== undefined && { startPosition }),
         onRefused: () => onRefused(CHANGES_KEY),
       })
     : undefined;
@@ -100,15 +85,12 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
       : openDatabase();
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
-  const store = createGuardedStore({
-    clock,
+  const store = createFailSoftStore({
     store: unguardedStore,
+    runtime,
     changes,
     readTimeoutMs: STORE_READ_TIMEOUT_MS,
-    onStateChange({ isWorking, error }) {
-      // Redis has its own line, for all that use it.
-      if (!redis) states.report('cache', isWorking ? null : 'cannot be used', error);
-    },
+    reportsHealth: redis === undefined,
   });
   const sharedPictures =
     redis && sharedChanges
@@ -133,8 +115,15 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     }),
     ...(sharedPictures && { shared: sharedPictures }),
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * PICTURE_MEMORY_SHARE),
-    onStateChange: ({ isWorking, error }) => states.report('pictures', isWorking ? null : 'cannot be stored', error),
+    runtime,
   });
+
+  for (const kind of [...STORED_KEY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
+
+  /** Damaged, or written by somebody else. */
+  function onRefused(key: string): void {
+    metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
+  }
 
   function openDatabase(): ErasableStore {
     const database = createSqliteStore({
@@ -148,7 +137,7 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
   }
 
   function reportTrouble(part: string, event: { readonly kind: string }): void {
-    troubles.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });
+    failureLog.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });
   }
 
   /** Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it. */
@@ -170,18 +159,22 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
     originals: createReadThrough<Original>(optionsOf('originals')),
   };
 
-  holders.add('pictures on disk', () => pictures.stats().disk);
-  holders.add('pictures in memory', () => pictures.stats().memory);
-  holders.add('pictures being written', () => pictures.stats().writes);
   for (const [kind, cache] of Object.entries(caches)) {
     holders.add(`${kind} in memory`, () => cache.stats().memory);
     holders.add(`loads of ${kind}`, () => cache.stats().loading);
   }
-  holders.add('writes to the store', () => store.stats());
-  holders.add('recent changes', () => changes.stats());
+  holders.add('recent changes', changes.stats);
+
+  metrics.addGauge({
+    name: 'pennant_memory_entries',
+    help: 'Values in the memory tier.',
+    label: 'kind',
+    read: () => Object.fromEntries(Object.entries(caches).map(([kind, { stats }]) => [kind, stats().memory.entries])),
+  });
+  if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
-    redis: redis || undefined,
+    redis,
     changes,
     sharedChanges,
     sharedPictures,
@@ -198,4 +191,22 @@ export async function createStores(options: StoresOptions): Promise<Stores> {
       redis?.close();
     },
   };
+}
+
+function addRedisMetrics(redis: RedisConnection, { metrics, holders }: Runtime): void {
+  holders.add('commands to Redis', () => redis.stats().commands);
+  metrics.addGauge({
+    name: 'pennant_redis_usable',
+    help: '1 while the shared Redis is used, 0 while this instance works alone.',
+    read: () => (redis.stats().isUsable ? 1 : 0),
+  });
+  metrics.addCounter({
+    name: 'pennant_redis_trouble_total',
+    help: 'Commands without an answer in time, and how often Redis was given up.',
+    label: 'kind',
+    read() {
+      const { timeouts, outages } = redis.stats();
+      return { timeout: timeouts, outage: outages };
+    },
+  });
 }

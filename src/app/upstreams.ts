@@ -1,42 +1,32 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
+import { addSourceGauges } from '../console/source-status.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Holders } from '../lib/holders.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
 import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
-import { describeFailure, type Logger } from '../lib/logger.ts';
+import { describeFailure } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisLease } from '../lib/redis/lease.ts';
-import type { TroubleLog } from '../lib/trouble-log.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { type KeptName, keptKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { PartStates } from './component-health.ts';
+import type { Stores } from './stores.ts';
 
 export interface UpstreamsOptions {
   readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly troubles: Pick<TroubleLog, 'report'>;
-  readonly metrics: Metrics;
-  readonly states: PartStates;
-  readonly holders: Holders;
-  readonly userAgent: string;
+  readonly runtime: Runtime;
+  readonly stores: Pick<Stores, 'store' | 'redis' | 'caches'>;
+  readonly version: string;
   /** In place of those that the settings name. */
   readonly sources?: readonly ChannelSource[] | undefined;
   readonly downloader?: Downloader | undefined;
-  readonly store: Store;
-  /** Absent where the instance stands alone. */
-  readonly redis: RedisConnection | undefined;
-  /** Told when failures so far say nothing of what the sources would answer now. */
-  readonly onRecovery: () => void;
 }
 
 export interface UpstreamState {
@@ -46,40 +36,35 @@ export interface UpstreamState {
   readonly status?: SourceStatus;
 }
 
-export interface BreakerReading {
-  readonly state: BreakerState;
-  /** How often it opened since the start. */
-  readonly opened: number;
-}
-
 /** Where channels and their pictures come from, each left alone for a while when it fails. */
 export interface Upstreams {
   readonly failover: Failover;
   readonly downloader: Downloader;
-  readonly sourceStates: () => readonly UpstreamState[];
-  readonly imageHostState: () => BreakerState;
-  /** By upstream, for metrics. */
-  readonly breakers: () => ReadonlyMap<string, BreakerReading>;
+  /** Of each source and of the image hosts. */
+  states(): readonly UpstreamState[];
   /** What the sources do beside requests. */
   readonly tasks: readonly (() => Promise<void>)[];
   close(): Promise<void>;
 }
 
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const { config, clock, logger, troubles, metrics, states, holders, userAgent } = options;
+  const { config, runtime, stores, version } = options;
+  const userAgent = `Pennant/${version}`;
+  const { clock, logger, failureLog, metrics, health, holders } = runtime;
   const sources =
     options.sources ??
     createSources(config, {
       clock,
       userAgent,
       holders,
-      onStateChange: states.report,
-      keptText: (name) => createKeptText(options.store, clock, name),
-      lease: options.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: options.redis }),
+      onStateChange: health.report,
+      keptText: (name) => createKeptText(stores.store, clock, name),
+      lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
       onClientVersion(change) {
         logger.info(change, 'YouTube client version changed');
         breakers.get('youtube')?.forgetFailures();
-        options.onRecovery();
+        // Former failures say nothing about requests that name the new version.
+        for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
       onField(source, field, path) {
         // Its series begins with the field's first reading: an alert looks at its increase.
@@ -108,7 +93,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       if (outcome !== 'found' && outcome !== 'channel_not_found') {
         const reason = describeFailure(error);
         const isBug = outcome === 'internal';
-        troubles.report({
+        failureLog.report({
           level: isBug ? 'error' : 'warn',
           key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
           message: 'source failed',
@@ -146,26 +131,50 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
     });
 
+  function states(): readonly UpstreamState[] {
+    const ofSources = sources.map((source): UpstreamState => {
+      const status = source.status?.();
+      const breaker = breakers.get(source.name)?.state() ?? null;
+      return { name: source.name, breaker, ...(status !== undefined && { status }) };
+    });
+    return [...ofSources, { name: 'image hosts', breaker: imageBreaker.state() }];
+  }
+
+  addBreakerMetrics(metrics, [...breakers, ['pictures', imageBreaker]]);
+  addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
+
   return {
     failover,
     downloader,
-    sourceStates: () =>
-      sources.map((source) => {
-        const { name } = source;
-        const status = source.status?.();
-        return { name, breaker: breakers.get(name)?.state() ?? null, ...(status !== undefined && { status }) };
-      }),
+    states,
     tasks: sources.map((source) => async () => source.runDueWork?.()),
-    imageHostState: () => imageBreaker.state(),
-    breakers() {
-      const all = [...breakers, ['pictures', imageBreaker] as const];
-      return new Map(all.map(([name, breaker]) => [name, { state: breaker.state(), opened: breaker.stats().opened }]));
-    },
     async close() {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
     },
   };
+}
+
+function addBreakerMetrics(
+  { addGauge, addCounter }: Metrics,
+  breakers: readonly (readonly [upstream: string, breaker: CircuitBreaker])[],
+): void {
+  function each(figure: (breaker: CircuitBreaker) => number): Record<string, number> {
+    return Object.fromEntries(breakers.map(([upstream, breaker]) => [upstream, figure(breaker)]));
+  }
+
+  addGauge({
+    name: 'pennant_breaker_open',
+    help: '1 while an upstream is paused after failures.',
+    label: 'upstream',
+    read: () => each((breaker) => (breaker.state() === 'closed' ? 0 : 1)),
+  });
+  addCounter({
+    name: 'pennant_breaker_openings_total',
+    help: 'How often an upstream was paused after failures, anew after each failed probe.',
+    label: 'upstream',
+    read: () => each((breaker) => breaker.stats().opened),
+  });
 }
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;

@@ -1,5 +1,4 @@
-import type { ChannelRef } from '../domain/identifier.ts';
-import { channelRefsOfName } from '../domain/identifier.ts';
+import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import { EXIT, type Options, type Output, parseCommandLine, StoppedError, UsageError } from './command-line.ts';
 

@@ -36,8 +36,8 @@ export function cacheSettings(
     imageCacheBytes,
     consoleOrigin: consolePort === 0 ? undefined : originOf(consoleHost, consolePort),
     async openStores(ofDataDir) {
-      const { openStores } = await import('../app/opened-stores.ts');
-      return openStores({ ...config, dataDir: ofDataDir });
+      const { openPurge } = await import('../app/invalidation.ts');
+      return openPurge({ ...config, dataDir: ofDataDir });
     },
   };
 }

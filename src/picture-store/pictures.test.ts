@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { asWork } from '../lib/request-context.ts';
 import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
@@ -41,7 +42,7 @@ async function createInstance(
     onEvent: () => undefined,
   });
   const changes = createChanges();
-  const pictures = createPictureCache({ files, changes, shared, maxMemoryBytes, onStateChange: () => undefined });
+  const pictures = createPictureCache({ files, changes, shared, maxMemoryBytes, runtime: createTestRuntime() });
   onTestFinished(() => pictures.close());
   return { pictures, changes, calls };
 }
@@ -102,7 +103,7 @@ test('a picture that is made while it is looked up is found', async () => {
     changes: createChanges(),
     shared,
     maxMemoryBytes: 1_000_000,
-    onStateChange: () => undefined,
+    runtime: createTestRuntime(),
   });
   onTestFinished(() => pictures.close());
   const found = pictures.get('key', 'plain');
@@ -172,7 +173,7 @@ function createSlowFiles(): FileStore & {
 test('a picture that was being read when a change took it away does not come back', async () => {
   const files = createSlowFiles();
   const changes = createChanges();
-  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, onStateChange: () => undefined });
+  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
   const [key = ''] = keysOf(GONE);
   const reading = pictures.get(key, 'plain');
   changes.announce(changeOfChannels(new Set([GONE])));
@@ -186,7 +187,7 @@ test('files are not used while they are being erased', async () => {
   const files = createSlowFiles();
   files.read.resolve(bytes);
   const changes = createChanges();
-  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, onStateChange: () => undefined });
+  const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
   const change = changeOfChannels(new Set([GONE]));
   changes.announce(change);
   const erasing = pictures.erase(change);
@@ -221,13 +222,12 @@ function createHangingFiles() {
 
 test('a disk that hangs does not fill the memory: what is too much is not written', async () => {
   const { files, written, goOn } = createHangingFiles();
-  const onStateChange = () => undefined;
   const pictures = createPictureCache({
     files,
     changes: createChanges(),
     maxMemoryBytes: 0,
     maxWriteBytes: 10_000,
-    onStateChange,
+    runtime: createTestRuntime(),
   });
   for (let number = 0; number < 100; number += 1) pictures.put(`key ${number}`, Buffer.alloc(1_000), 'plain');
   const { writes, memory } = pictures.stats();
@@ -248,7 +248,7 @@ memoryTest('pictures in memory count at least what they take there, with their k
     files,
     changes: createChanges(),
     maxMemoryBytes: 100_000_000,
-    onStateChange: () => undefined,
+    runtime: createTestRuntime(),
   });
   // As a reply of Redis comes: a small part of a large buffer.
   const packet = Buffer.alloc(60_000);

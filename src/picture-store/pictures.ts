@@ -2,8 +2,9 @@ import { latestChange } from '../lib/change-count.ts';
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { asWork, changeBeforeWork } from '../lib/request-context.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
-import { createMemoryTier, type MemoryTier } from '../store/memory-tier.ts';
+import { createMemoryTier, type MemoryStats, type MemoryTier } from '../store/memory-tier.ts';
 import type { ErasedFiles, FileStore, FileStoreStats } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
 import type { SharedPictures } from './shared-pictures.ts';
@@ -16,8 +17,7 @@ export interface PictureCacheOptions {
   readonly maxMemoryBytes: number;
   /** Of pictures that wait to be written. Default: 64 MiB. */
   readonly maxWriteBytes?: number;
-  /** Told when writing or reading begins to fail and when it works again, not for every call. */
-  readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
+  readonly runtime: Pick<Runtime, 'health' | 'holders' | 'metrics'>;
 }
 
 export interface PictureCache {
@@ -33,14 +33,13 @@ export interface PictureCache {
   /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
   erase(change: Change): Promise<ErasedFiles>;
   stats(): PictureCacheStats;
-  isWorking(): boolean;
   /** Waits for the writes under way. */
   close(): Promise<void>;
 }
 
 export interface PictureCacheStats {
   readonly disk: FileStoreStats;
-  readonly memory: HolderStats;
+  readonly memory: MemoryStats;
   /** Files that are being written. */
   readonly writes: HolderStats;
 }
@@ -63,7 +62,8 @@ interface Writing {
 
 /** Pictures in memory over pictures on disk, and over what other instances have made where there are any. */
 export function createPictureCache(options: PictureCacheOptions): PictureCache {
-  const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES, onStateChange } = options;
+  const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
+  const { health, holders, metrics } = options.runtime;
   const memory: Record<FileClass, MemoryTier<Buffer>> = {
     plain: createMemory(changes, maxMemoryBytes * (1 - CUSTOM_SHARE)),
     custom: createMemory(changes, maxMemoryBytes * CUSTOM_SHARE),
@@ -77,7 +77,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     const works = error === undefined;
     if (works === isWorking) return;
     isWorking = works;
-    onStateChange(works ? { isWorking } : { isWorking, error });
+    health.report('pictures', works ? null : 'cannot be stored', error);
   }
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -151,6 +151,28 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     return bytes;
   }
 
+  function stats(): PictureCacheStats {
+    const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
+    return {
+      disk: files.stats(),
+      memory: { entries: plain.entries + custom.entries, bytes: plain.bytes + custom.bytes, maxBytes: maxMemoryBytes },
+      writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
+    };
+  }
+
+  holders.add('pictures on disk', () => stats().disk);
+  holders.add('pictures in memory', () => stats().memory);
+  holders.add('pictures being written', () => stats().writes);
+  metrics.addGauge({
+    name: 'pennant_picture_store_bytes',
+    help: 'Bytes of pictures kept.',
+    label: 'kind',
+    read() {
+      const { disk, memory } = stats();
+      return { plain: disk.plainBytes, custom: disk.customBytes, memory: memory.bytes };
+    },
+  });
+
   return {
     get: (key, fileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
 
@@ -185,19 +207,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
       }
     },
 
-    stats() {
-      const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
-      return {
-        disk: files.stats(),
-        memory: {
-          entries: plain.entries + custom.entries,
-          bytes: plain.bytes + custom.bytes,
-          maxBytes: maxMemoryBytes,
-        },
-        writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
-      };
-    },
-    isWorking: () => isWorking,
+    stats,
 
     async close() {
       await Promise.all([...writing.values()].map(({ done }) => done));

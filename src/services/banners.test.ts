@@ -4,7 +4,7 @@ import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createBannerService, type PictureRequest } from './banners.ts';
-import type { Original } from './originals.ts';
+import type { Original } from './cache-policy.ts';
 import type { PictureSpec } from './renderer.ts';
 
 const CHANNEL_ID = numberedChannelId(1);

@@ -2,6 +2,7 @@ import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type S
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { MAX_ORIGINAL_PIXELS } from '../images/encode-settings.ts';
+import type { PictureInfo } from '../images/encoder/job.ts';
 import {
   type Check,
   either,
@@ -17,7 +18,6 @@ import {
 } from '../lib/shape.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey } from '../store/keys.ts';
-import type { Original } from './originals.ts';
 
 /** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
 export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
@@ -35,6 +35,16 @@ interface ChannelRest {
   readonly place: string;
   /** When everything else was loaded; wall clock. */
   readonly loadedAtMs: number;
+}
+
+/** What is known of an original without reading its bytes. */
+export interface Original extends PictureInfo {
+  /** Of the `OriginalRef` it was loaded from. */
+  readonly refKey: string;
+  /** SHA-256 of its bytes, hex, 32 digits of it. */
+  readonly digest: string;
+  /** When these very bytes were first stored, milliseconds since 1970. */
+  readonly firstStoredAtMs: number;
 }
 
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);

@@ -69,7 +69,7 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
       clock,
       maxMemoryBytes: 1_000_000,
     }),
-    publishedTimes: { complete: async (channel) => channel },
+    publishDates: { complete: async (channel) => channel },
     blockedChannels: new Set(blocked),
     clock,
   });

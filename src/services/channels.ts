@@ -6,7 +6,7 @@ import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
-import type { PublishedTimes } from './exact-publish-dates.ts';
+import type { ExactPublishDates } from './exact-publish-dates.ts';
 
 export interface ChannelAnswer {
   readonly channel: Channel;
@@ -36,7 +36,7 @@ export interface ChannelServiceOptions {
   };
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
-  readonly publishedTimes: PublishedTimes;
+  readonly publishDates: ExactPublishDates;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
@@ -48,7 +48,7 @@ const INCOMPLETE_FRESH_MS = 60_000;
 const MAX_MOVES = 3;
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { sources, records, names, publishedTimes, blockedChannels, clock } = options;
+  const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
   /** Asks for a part that was lost alone, where there is one; otherwise for everything. */
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
@@ -99,7 +99,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
-    return publishedTimes.complete(channel, (exact) => patchPublishedAt(channel.channelId, exact));
+    return publishDates.complete(channel, (exact) => patchPublishedAt(channel.channelId, exact));
   }
 
   function patchPublishedAt(channelId: string, publishedAt: string): Promise<void> {

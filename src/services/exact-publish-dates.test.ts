@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import { publishedKey } from '../store/keys.ts';
-import { createPublishedTimes } from './exact-publish-dates.ts';
+import { createExactPublishDates } from './exact-publish-dates.ts';
 
 const CHANNEL_ID = numberedChannelId(1);
 const KEY = publishedKey(CHANNEL_ID);
@@ -11,26 +11,22 @@ const EXACT = '2011-03-04T05:06:07Z';
 const DAY = '2011-03-04T00:00:00Z';
 const YEAR_MS = 365 * 86_400_000;
 
-const clock = createManualClock();
+const runtime = createTestRuntime();
 let stored: Map<string, { value: string; ttlMs: number }>;
 let find: () => Promise<string | null>;
 let finds: number;
 let found: string[];
-let errors: unknown[];
-let refused: string[];
 
 beforeEach(() => {
   stored = new Map();
   find = async () => EXACT;
   finds = 0;
   found = [];
-  errors = [];
-  refused = [];
 });
 
 /** What the record says at once; what is found behind the answer is waited for. */
 async function complete(publishedAt: string | null): Promise<string | null> {
-  const times = createPublishedTimes({
+  const times = createExactPublishDates({
     store: {
       async get(key) {
         const entry = stored.get(key);
@@ -40,13 +36,13 @@ async function complete(publishedAt: string | null): Promise<string | null> {
       delete: async () => undefined,
       close: async () => undefined,
     },
-    clock,
-    find() {
-      finds += 1;
-      return find();
+    runtime,
+    sources: {
+      findPublishedAt() {
+        finds += 1;
+        return find();
+      },
     },
-    onError: (error) => errors.push(error),
-    onRefused: (key) => refused.push(key),
   });
   const channel = { channelId: CHANNEL_ID, publishedAt } as Channel;
   const completed = await times.complete(channel, async (exact) => void found.push(exact));
@@ -73,11 +69,12 @@ it('nothing is kept where no source can tell, or asking fails', async () => {
   await complete(DAY);
   find = () => Promise.reject(new Error('oops'));
   await complete(DAY);
-  expect([finds, stored.size, found.length, errors.length]).toEqual([2, 0, 0, 1]);
+  expect([finds, stored.size, found.length]).toEqual([2, 0, 0]);
 });
 
 it('what is stored and no time is reported, and found anew', async () => {
   stored.set(KEY, { value: 'yesterday', ttlMs: 1 });
   expect(await complete(DAY)).toBe(DAY);
-  expect([refused, found]).toEqual([[KEY], [EXACT]]);
+  expect(found).toEqual([EXACT]);
+  expect(runtime.metrics.text()).toContain('pennant_stored_values_refused_total{kind="published"} 1');
 });

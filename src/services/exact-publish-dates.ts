@@ -1,10 +1,10 @@
 import { type Channel, isPublishedAt } from '../domain/channel.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { publishedKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
 /** The exact second a channel was created, which most answers do not hold; it never changes, so it is kept for good. */
-export interface PublishedTimes {
+export interface ExactPublishDates {
   /**
    * The channel with its exact `publishedAt` where that is known. Where only the day is, the sources are asked behind
    * the answer, once for each load of the record, and `onFound` is told.
@@ -12,39 +12,39 @@ export interface PublishedTimes {
   complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
 }
 
-export interface PublishedTimesOptions {
+export interface ExactPublishDatesOptions {
   readonly store: Store;
-  readonly clock: Clock;
-  /** `undefined` or `null` when no source can tell now. */
-  readonly find: (channelId: string) => Promise<string | null | undefined>;
-  readonly onError: (error: unknown) => void;
-  /** Called for a stored value that is no time. */
-  readonly onRefused?: (key: string) => void;
+  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
+  readonly sources: {
+    /** `undefined` or `null`: no source knows the date now. */
+    findPublishedAt(channelId: string): Promise<string | null | undefined>;
+  };
 }
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 /** How a time of which only the day is known is written. */
 const DAY_ONLY = 'T00:00:00Z';
 
-export function createPublishedTimes(options: PublishedTimesOptions): PublishedTimes {
-  const { store, clock, find, onError, onRefused } = options;
+export function createExactPublishDates(options: ExactPublishDatesOptions): ExactPublishDates {
+  const { store, sources } = options;
+  const { clock, logger, metrics } = options.runtime;
 
   async function knownTime(channelId: string): Promise<string | undefined> {
     const key = publishedKey(channelId);
     const stored = await store.get(key);
     if (stored === undefined || isPublishedAt(stored.value)) return stored?.value;
-    onRefused?.(key);
+    metrics.refusedValues.inc({ kind: 'published' });
     return undefined;
   }
 
   async function findBehind(channelId: string, onFound: (publishedAt: string) => Promise<void>): Promise<void> {
     try {
-      const publishedAt = await find(channelId);
+      const publishedAt = await sources.findPublishedAt(channelId);
       if (typeof publishedAt !== 'string') return;
       await store.set(publishedKey(channelId), { value: publishedAt, storedAtMs: clock.now() }, FOR_GOOD_MS);
       await onFound(publishedAt);
     } catch (error) {
-      onError(error);
+      logger.debug({ err: error }, 'no exact publishedAt');
     }
   }
 

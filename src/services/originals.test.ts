@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
@@ -9,8 +10,8 @@ import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
-import { CACHE_POLICY } from './cache-policy.ts';
-import { createOriginals, type Original, type Originals } from './originals.ts';
+import { CACHE_POLICY, type Original } from './cache-policy.ts';
+import { createOriginals, type Originals } from './originals.ts';
 
 const HOUR_MS = 3_600_000;
 const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
@@ -50,9 +51,11 @@ function start(): void {
     async close() {},
   };
   originals = createOriginals({
-    download(ref) {
-      asked.push(ref.key);
-      return downloadOf(ref).promise;
+    downloader: {
+      download(ref) {
+        asked.push(ref.key);
+        return downloadOf(ref).promise;
+      },
     },
     encoder: {
       inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
@@ -78,8 +81,8 @@ function start(): void {
       staleMs: 168 * HOUR_MS,
       maxMemoryBytes: 1_000_000,
     }),
-    reloadChannel: async () => channelWith(NEW),
-    clock,
+    channels: { reload: async () => channelWith(NEW) },
+    runtime: createTestRuntime({ clock }),
   });
 }
 

@@ -2,36 +2,29 @@ import { createHash } from 'node:crypto';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
+import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
-import type { OriginalBytes, PictureInfo } from '../images/encoder/job.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { OriginalBytes } from '../images/encoder/job.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import { currentClient } from '../lib/request-context.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
+import { traced } from '../lib/tracing.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-
-/** What is known of an original without reading its bytes. */
-export interface Original extends PictureInfo {
-  /** Of the `OriginalRef` it was loaded from. */
-  readonly refKey: string;
-  /** SHA-256 of its bytes, hex, 32 digits of it. */
-  readonly digest: string;
-  /** When these very bytes were first stored, milliseconds since 1970. */
-  readonly firstStoredAtMs: number;
-}
+import type { Original } from './cache-policy.ts';
+import type { ChannelService } from './channels.ts';
 
 export interface OriginalsOptions {
-  readonly download: (ref: OriginalRef, options: { signal: AbortSignal }) => Promise<Buffer>;
+  readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect'>;
   readonly pictures: PictureCache;
   readonly cache: ReadThrough<Original>;
-  readonly reloadChannel: (channelId: string) => Promise<Channel>;
-  readonly clock: Clock;
+  readonly channels: Pick<ChannelService, 'reload'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
 /** The pictures that variants are cut from: one download for all variants, kept for a day. */
@@ -45,12 +38,6 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** The bytes themselves, downloaded again when they are gone. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
-  stats(): {
-    /** Failures that are remembered. */
-    readonly failed: HolderStats;
-    /** Pictures that requests wait for. */
-    readonly waitedFor: HolderStats;
-  };
 }
 
 const DOWNLOAD_DEADLINE_MS = 10_000;
@@ -59,11 +46,14 @@ const NEVER = new AbortController().signal;
 const REFRESH_WAIT_MS = 3_000;
 
 export function createOriginals(options: OriginalsOptions): Originals {
-  const { download, encoder, pictures, cache, reloadChannel, clock } = options;
+  const { downloader, encoder, pictures, cache, channels } = options;
+  const { clock, holders } = options.runtime;
   // By the picture, not by the channel: a record that names another picture is not kept waiting.
   const failedPictures = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
+  holders.add('failed originals', failedPictures.stats);
+  holders.add('originals waited for', waiting.stats);
 
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedPictures.run(ref.key, () => loadOnce(channelId, ref, previous));
@@ -81,7 +71,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
   function fetchBytes(ref: OriginalRef): Promise<Buffer> {
     return downloading.run(ref.key, NEVER, () => {
       // The encoder has a deadline of its own: one that hangs is not upstream's fault.
-      const downloaded = withDeadline(clock, DOWNLOAD_DEADLINE_MS, NEVER, (signal) => download(ref, { signal }));
+      const span = { name: 'download original', attributes: { 'pennant.original.kind': ref.kind } };
+      const downloaded = withDeadline(clock, DOWNLOAD_DEADLINE_MS, NEVER, (signal) =>
+        traced(span, () => downloader.download(ref, { signal })),
+      );
       return downloaded.catch(translateGone);
     });
   }
@@ -145,7 +138,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     gone: OriginalRef,
     why: unknown,
   ): Promise<OriginalRef> {
-    const reloaded = refOf(await reloadChannel(channelId), kind);
+    const reloaded = refOf(await channels.reload(channelId), kind);
     if (reloaded.key === gone.key) throw why;
     return reloaded;
   }
@@ -190,7 +183,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
     },
 
     readBytes,
-    stats: () => ({ failed: failedPictures.stats(), waitedFor: waiting.stats() }),
   };
 }
 

@@ -3,11 +3,10 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { type Announced, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
+import { type AnnouncedChange, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
-import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
-import type { Original } from './originals.ts';
+import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
 import { createPurge, type Purge, type Removed } from './purge.ts';
 import { createRemovals } from './removals.ts';
 
@@ -60,7 +59,7 @@ beforeEach(async () => {
   function part(name: string, removed: Partial<Removed>) {
     return {
       name,
-      async remove(announced: readonly Announced[]) {
+      async remove(announced: readonly AnnouncedChange[]) {
         erased.push(...announced.map(({ change }) => change));
         return { keys: [], files: 0, fileBytes: 0, ...removed };
       },

@@ -1,9 +1,10 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import { type Announced, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
+import type { Logger } from '../lib/logger.ts';
+import { type AnnouncedChange, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
-import type { Removals } from './removals.ts';
+import { RemovalDelayed, type Removals } from './removals.ts';
 
 /** What a part has removed. */
 export interface Removed {
@@ -53,7 +54,7 @@ export interface PurgeOptions {
 
 export function createPurge({ changes, removals, caches: { records, names } }: PurgeOptions): Purge {
   async function apply(change: Change): Promise<Purged> {
-    const announced: Announced = changes.announce(change);
+    const announced: AnnouncedChange = changes.announce(change);
     const removed = await removals.remove([announced]);
     return {
       entries: countKinds(removed.flatMap(({ keys }) => keys)),
@@ -106,4 +107,25 @@ function countKinds(keys: readonly string[]): Purged['entries'] {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+export interface TakeDownOptions {
+  readonly purge: Pick<Purge, 'purgeChannels'>;
+  readonly channelIds: readonly string[];
+  readonly logger: Logger;
+}
+
+/**
+ * Removes what earlier runs have stored of blocked channels. Nobody need wait for it: they are answered with 451
+ * whatever is stored. Never rejects; what cannot be removed is tried again, and shows in `/readyz` until it is gone.
+ */
+export async function takeDown({ purge, channelIds, logger }: TakeDownOptions): Promise<void> {
+  if (channelIds.length === 0) return;
+  try {
+    const { entries, pictures, pictureBytes } = await purge.purgeChannels(channelIds);
+    if (pictures === 0 && Object.keys(entries).length === 0) return;
+    logger.info({ entries, pictures, pictureBytes }, 'removed what was stored of blocked channels');
+  } catch (error) {
+    if (!(error instanceof RemovalDelayed)) logger.error({ err: error }, 'a take-down failed: a bug');
+  }
 }

@@ -1,6 +1,5 @@
-import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { type Changes, concernsPicture } from '../store/changes.ts';
 import { refinementKey } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
@@ -9,13 +8,12 @@ import type { Store } from '../store/store.ts';
 /** Which encoding of a picture goes out: the quick one that its first client waited for, or the smaller one made later. */
 export type Generation = 'quick' | 'refined';
 
-export interface Refinements {
-  generationOf(pictureKey: string): Promise<Generation>;
+export interface ReEncoding {
+  encodingOf(pictureKey: string): Promise<Generation>;
   /** Counts an answer with the quick encoding; from the third on, and a minute after the first, `refine` is run once. */
-  noteQuickAnswer(pictureKey: string, refine: () => Promise<RefineOutcome>): void;
+  noteFastResponse(pictureKey: string, refine: () => Promise<ReEncodeOutcome>): void;
   /** The smaller encoding is not stored any more: the picture starts again as one that nobody has asked for. */
   noteLost(pictureKey: string): void;
-  stats(): HolderStats;
 }
 
 /**
@@ -23,13 +21,12 @@ export interface Refinements {
  * needed for somebody who waits; the next answer tries again. `unavailable`: the original could not be had; an answer
  * ten minutes later tries again. A failure counts as `rejected`: the same encode would fail again.
  */
-export type RefineOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
+export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
 
-export interface RefinementsOptions {
+export interface ReEncodingOptions {
   readonly store: Store;
   readonly changes: Changes;
-  readonly clock: Clock;
-  readonly onError: (error: unknown) => void;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
 }
 
 const MIN_ANSWERS = 3;
@@ -50,13 +47,20 @@ interface Progress {
 }
 
 /** Remembers which pictures are asked for often enough to be worth a slow encode. */
-export function createRefinements({ store, changes, clock, onError }: RefinementsOptions): Refinements {
+export function createReEncoding({ store, changes, runtime }: ReEncodingOptions): ReEncoding {
+  const { clock, failureLog, holders } = runtime;
   const progress = createMemoryTier<Progress>({
     changes,
     maxBytes: MAX_BYTES,
     sizeOf: (_, pictureKey) => ENTRY_OVERHEAD_BYTES + pictureKey.length,
     concerns: concernsPicture,
   });
+  holders.add('pictures to encode again', progress.stats);
+
+  function reportFailure(error: unknown): void {
+    const message = 'a picture could not be encoded again';
+    failureLog.report({ level: 'warn', key: message, message, fields: { err: error } });
+  }
 
   function begin(pictureKey: string, state: Progress['state']): Progress {
     const begun: Progress = { answers: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
@@ -72,16 +76,16 @@ export function createRefinements({ store, changes, clock, onError }: Refinement
     return progress.get(pictureKey) ?? begin(pictureKey, state);
   }
 
-  async function outcomeOf(refine: () => Promise<RefineOutcome>): Promise<RefineOutcome> {
+  async function outcomeOf(refine: () => Promise<ReEncodeOutcome>): Promise<ReEncodeOutcome> {
     try {
       return await refine();
     } catch (error) {
-      onError(error);
+      reportFailure(error);
       return 'rejected';
     }
   }
 
-  async function run(pictureKey: string, current: Progress, refine: () => Promise<RefineOutcome>): Promise<void> {
+  async function run(pictureKey: string, current: Progress, refine: () => Promise<ReEncodeOutcome>): Promise<void> {
     current.state = 'refining';
     const outcome = await outcomeOf(refine);
     if (outcome === 'kept' || outcome === 'rejected') {
@@ -94,22 +98,20 @@ export function createRefinements({ store, changes, clock, onError }: Refinement
   }
 
   return {
-    async generationOf(pictureKey) {
+    async encodingOf(pictureKey) {
       return (await progressOf(pictureKey)).state === 'kept' ? 'refined' : 'quick';
     },
 
-    noteQuickAnswer(pictureKey, refine) {
+    noteFastResponse(pictureKey, refine) {
       const current = progress.get(pictureKey);
       if (current === undefined) return;
       current.answers += 1;
       const isDue = current.answers >= MIN_ANSWERS && clock.monotonic() >= current.notBeforeMs;
-      if (isDue && current.state === 'quick') run(pictureKey, current, refine).catch(onError);
+      if (isDue && current.state === 'quick') run(pictureKey, current, refine).catch(reportFailure);
     },
 
     noteLost(pictureKey) {
       if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'quick');
     },
-
-    stats: () => progress.stats(),
   };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { pictureKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { createRefinements } from './re-encoding.ts';
+import { createReEncoding } from './re-encoding.ts';
 import { createRenderer, type PictureSpec } from './renderer.ts';
 
 const EMPTY_STORE: Store = {
@@ -39,42 +39,41 @@ function specOf(number: number): PictureSpec {
 }
 
 function createSubjects() {
-  const clock = createManualClock();
-  const refinements = createRefinements({
+  const runtime = createTestRuntime();
+  const reEncoding = createReEncoding({
     store: EMPTY_STORE,
     changes: createChanges(),
-    clock,
-    onError: () => undefined,
+    runtime,
   });
   const renderer = createRenderer({
-    originals: { get: unused, read: unused, readBytes: unused },
+    originals: { read: unused, readBytes: unused },
     encoder: { encode: unused, reencode: unused },
     pictures: { has: async () => false } as unknown as PictureCache,
-    refinements,
+    reEncoding,
     changes: createChanges(),
-    clock,
+    runtime,
   });
-  return { refinements, renderer };
+  return { reEncoding, renderer, runtime };
 }
 
 describe('what is remembered of pictures', () => {
   memoryTest('counts at least the memory that it takes', async () => {
-    const { refinements, renderer } = createSubjects();
+    const { renderer, runtime } = createSubjects();
     const heldBytes = await measureHeldBytes(async () => {
       for (let number = 0; number < 9_000; number += 1) await renderer.renditionOf(specOf(number));
     });
-    const { etags } = renderer.stats();
-    expect(etags.entries).toBe(9_000);
-    expect(refinements.stats().entries).toBe(9_000);
-    expect(heldBytes).toBeLessThan((etags.bytes ?? 0) + (refinements.stats().bytes ?? 0));
+    const etags = heldBy(runtime, 'ETags of pictures');
+    const toEncodeAgain = heldBy(runtime, 'pictures to encode again');
+    expect([etags.entries, toEncodeAgain.entries]).toEqual([9_000, 9_000]);
+    expect(heldBytes).toBeLessThan((etags.bytes ?? 0) + (toEncodeAgain.bytes ?? 0));
   });
 
   it('is bounded', async () => {
-    const { refinements } = createSubjects();
+    const { reEncoding, runtime } = createSubjects();
     for (let number = 0; number < 30_000; number += 1) {
-      await refinements.generationOf(pictureKey(specOf(number).identity));
+      await reEncoding.encodingOf(pictureKey(specOf(number).identity));
     }
-    const { entries = 0, bytes = 0, maxBytes = 0 } = refinements.stats();
+    const { entries = 0, bytes = 0, maxBytes = 0 } = heldBy(runtime, 'pictures to encode again');
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(entries).toBeGreaterThan(8_000);
     expect(entries).toBeLessThan(30_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { type Announced, changeOfChannels, createChanges } from '../store/changes.ts';
+import { type AnnouncedChange, changeOfChannels, createChanges } from '../store/changes.ts';
 import { createRemovals, RemovalDelayed } from './removals.ts';
 
 const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];
@@ -11,7 +11,7 @@ function setUp() {
   const removed: Record<string, string[][]> = { disk: [], redis: [] };
   const states: [readonly string[], unknown][] = [];
   let failure: Error | undefined;
-  const idsOf = (announced: readonly Announced[]) => announced.flatMap(({ change }) => [...change.channelIds]);
+  const idsOf = (announced: readonly AnnouncedChange[]) => announced.flatMap(({ change }) => [...change.channelIds]);
   const removals = createRemovals<string>({
     clock,
     parts: [

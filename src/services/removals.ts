@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
-import { type Announced, mergeChanges } from '../store/changes.ts';
+import { type AnnouncedChange, mergeChanges } from '../store/changes.ts';
 
 /** Something that a change has to be removed from. */
 export interface RemovalPart<T> {
   /** For messages. */
   readonly name: string;
-  remove(announced: readonly Announced[]): Promise<T>;
+  remove(announced: readonly AnnouncedChange[]): Promise<T>;
 }
 
 export interface RemovalsOptions<T> {
@@ -23,7 +23,7 @@ export interface Removals<T> {
    *
    * @throws RemovalDelayed when a part failed; all others are done, and that one is tried again
    */
-  remove(announced: readonly Announced[]): Promise<T[]>;
+  remove(announced: readonly AnnouncedChange[]): Promise<T[]>;
   /** Tries nothing again, and waits some seconds for what is being removed. */
   close(): Promise<void>;
 }
@@ -44,18 +44,18 @@ const MAX_WAITING = 100;
 
 export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptions<T>): Removals<T> {
   /** What each part has not removed yet. */
-  const waiting = new Map<RemovalPart<T>, readonly Announced[]>();
+  const waiting = new Map<RemovalPart<T>, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
-  function removeFrom(part: RemovalPart<T>, announced: readonly Announced[]): Promise<T> {
+  function removeFrom(part: RemovalPart<T>, announced: readonly AnnouncedChange[]): Promise<T> {
     const removing = part.remove(announced).finally(() => underWay.delete(removing));
     underWay.add(removing);
     return removing;
   }
 
-  function wait(part: RemovalPart<T>, announced: readonly Announced[], error: unknown): void {
+  function wait(part: RemovalPart<T>, announced: readonly AnnouncedChange[], error: unknown): void {
     const all = [...announced, ...(waiting.get(part) ?? [])];
     waiting.set(part, all.length > MAX_WAITING ? [all.reduce(mergeAnnounced)] : all);
     onStateChange(names(waiting), error);
@@ -66,7 +66,7 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
     });
   }
 
-  async function retryPart(part: RemovalPart<T>, announced: readonly Announced[]): Promise<void> {
+  async function retryPart(part: RemovalPart<T>, announced: readonly AnnouncedChange[]): Promise<void> {
     waiting.delete(part);
     try {
       await removeFrom(part, announced);
@@ -101,6 +101,6 @@ function names(parts: Iterable<readonly [RemovalPart<unknown>, ...unknown[]]>): 
   return [...parts].map(([{ name }]) => name);
 }
 
-function mergeAnnounced(first: Announced, second: Announced): Announced {
+function mergeAnnounced(first: AnnouncedChange, second: AnnouncedChange): AnnouncedChange {
   return { ...second, change: mergeChanges(first.change, second.change) };
 }

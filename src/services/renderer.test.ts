@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
@@ -8,7 +9,7 @@ import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
-import { createRefinements } from './re-encoding.ts';
+import { createReEncoding } from './re-encoding.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
 const QUICK = Buffer.from('the quick encoding');
@@ -71,6 +72,8 @@ beforeEach(() => {
 /** As after a start of the process: what is stored stays. */
 function start(): void {
   const changes = createChanges();
+  const runtime = createTestRuntime({ clock });
+  runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
   const store: Store = {
     get: async (key) => stored.get(key),
     async set(key, entry) {
@@ -82,7 +85,7 @@ function start(): void {
     async close() {},
   };
   renderer = createRenderer({
-    originals: { get: unused, readBytes: () => readBytes(), read: () => readOriginal() },
+    originals: { readBytes: () => readBytes(), read: () => readOriginal() },
     encoder: {
       encode: (job) => encode(job),
       async reencode() {
@@ -99,13 +102,8 @@ function start(): void {
       },
     } as unknown as PictureCache,
     changes,
-    refinements: createRefinements({
-      changes,
-      store,
-      clock,
-      onError: (error) => errors.push(error),
-    }),
-    clock,
+    reEncoding: createReEncoding({ changes, store, runtime }),
+    runtime,
   });
   ask = async (spec = SPEC) => {
     const rendition = await renderer.renditionOf(spec);

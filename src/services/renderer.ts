@@ -4,10 +4,9 @@ import type { ImageKind, Variant } from '../domain/variants.ts';
 import type { Effort } from '../images/encode-settings.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
-import type { Clock } from '../lib/clock.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { traced } from '../lib/tracing.ts';
 import { createWaitingClients } from '../lib/waiting-clients.ts';
@@ -23,8 +22,9 @@ import {
   refinedPictureKey,
 } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
-import type { Original, Originals } from './originals.ts';
-import type { Generation, Refinements, RefineOutcome } from './re-encoding.ts';
+import type { Original } from './cache-policy.ts';
+import type { Originals } from './originals.ts';
+import type { Generation, ReEncodeOutcome, ReEncoding } from './re-encoding.ts';
 
 /** One picture, resolved: nothing of the request is left that could make two of it. */
 export interface PictureSpec {
@@ -61,16 +61,15 @@ export interface Rendition {
 
 export interface Renderer {
   renditionOf(spec: PictureSpec): Promise<Rendition>;
-  stats(): { readonly etags: HolderStats; readonly underWay: HolderStats; readonly failedEncodes: HolderStats };
 }
 
 export interface RendererOptions {
-  readonly originals: Omit<Originals, 'stats'>;
+  readonly originals: Pick<Originals, 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
   readonly pictures: PictureCache;
-  readonly refinements: Refinements;
+  readonly reEncoding: ReEncoding;
   readonly changes: Changes;
-  readonly clock: Clock;
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
 /** Hashing a key anew for each request costs more than looking its picture up. Some 10,000 pictures. */
@@ -80,7 +79,8 @@ const ETAG_OVERHEAD_BYTES = 300;
 
 /** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
 export function createRenderer(options: RendererOptions): Renderer {
-  const { originals, encoder, pictures, refinements, changes, clock } = options;
+  const { originals, encoder, pictures, reEncoding, changes } = options;
+  const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
@@ -90,6 +90,9 @@ export function createRenderer(options: RendererOptions): Renderer {
     sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
     concerns: concernsPicture,
   });
+  holders.add('failed encodes', failedEncodes.stats);
+  holders.add('ETags of pictures', etags.stats);
+  holders.add('pictures being made', encoding.stats);
 
   function etagOf(key: string): string {
     const known = etags.get(key);
@@ -116,7 +119,7 @@ export function createRenderer(options: RendererOptions): Renderer {
     }
   }
 
-  async function refine(spec: PictureSpec, key: string): Promise<RefineOutcome> {
+  async function refine(spec: PictureSpec, key: string): Promise<ReEncodeOutcome> {
     const quick = await pictures.get(key, spec.fileClass);
     if (quick === undefined) return 'interrupted';
     return traced({ name: 'refine picture', attributes: describePicture(spec) }, async () => {
@@ -137,9 +140,9 @@ export function createRenderer(options: RendererOptions): Renderer {
 
   /** The generation that goes out now: a refined picture that was evicted is not made again for a client that waits. */
   async function availableGeneration(key: string, fileClass: FileClass): Promise<Generation> {
-    if ((await refinements.generationOf(key)) === 'quick') return 'quick';
+    if ((await reEncoding.encodingOf(key)) === 'quick') return 'quick';
     if (await pictures.has(refinedPictureKey(key), fileClass)) return 'refined';
-    refinements.noteLost(key);
+    reEncoding.noteLost(key);
     return 'quick';
   }
 
@@ -178,7 +181,7 @@ export function createRenderer(options: RendererOptions): Renderer {
         etag: etagOf(storedKey),
         earlierEtags: generation === 'refined' ? [etagOf(key)] : [],
         async render({ client, goneSignal }) {
-          if (generation === 'quick') refinements.noteQuickAnswer(key, () => refine(spec, key));
+          if (generation === 'quick') reEncoding.noteFastResponse(key, () => refine(spec, key));
           const stored = await pictures.get(storedKey, spec.fileClass);
           if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
           const isCollapsed = encoding.isRunning(storedKey);
@@ -192,12 +195,6 @@ export function createRenderer(options: RendererOptions): Renderer {
         },
       };
     },
-
-    stats: () => ({
-      etags: etags.stats(),
-      underWay: encoding.stats(),
-      failedEncodes: failedEncodes.stats(),
-    }),
   };
 }
 

@@ -48,12 +48,14 @@ function setUp(
   const asked: (string | undefined)[] = [];
   const blocked = new Set([BLOCKED]);
   const service = createSearchService({
-    async search(_query, _limit, from) {
-      asked.push(from?.source);
-      const answer = await answers.shift();
-      if (answer === undefined) throw new Error('an unexpected call');
-      if (answer instanceof AppError) throw answer;
-      return answer;
+    sources: {
+      async search(_query, _limit, options) {
+        asked.push(options?.from?.source);
+        const answer = await answers.shift();
+        if (answer === undefined) throw new Error('an unexpected call');
+        if (answer instanceof AppError) throw answer;
+        return answer;
+      },
     },
     channels: {
       // Never settles: a channel that a query names is slow.

@@ -24,8 +24,10 @@ export interface SearchService {
 }
 
 export interface SearchServiceOptions {
-  /** One page of every source, or of those that `from` names the page after it. */
-  readonly search: (query: string, limit: number, from?: FoundChannels['next']) => Promise<SearchResult>;
+  readonly sources: {
+    /** One page of every source, or the page after it of those that `from` names. */
+    search(query: string, limit: number, options?: { from?: FoundChannels['next'] }): Promise<SearchResult>;
+  };
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   readonly cache: ReadThrough<FoundChannels>;
   readonly clock: Clock;
@@ -55,14 +57,14 @@ class PartialSearch extends AppError {
 }
 
 export function createSearchService(options: SearchServiceOptions): SearchService {
-  const { search, channels, cache, clock } = options;
+  const { sources, channels, cache, clock } = options;
   const furtherPages = createSharedWork<FoundChannels>();
 
   async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {
     const named = withDeadline(clock, NAMED_CHANNEL_MS, new AbortController().signal, () =>
       findNamed(channelRefsOf(query)),
     );
-    const { failure, ...found } = await searchAll([named, search(query, MAX_HITS)], {
+    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS)], {
       clock,
       waitMs: SLOW_SOURCE_WAIT_MS,
     });
@@ -86,7 +88,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   function loadNext(query: string, known: FoundChannels): Promise<FoundChannels> {
     const key = searchKey(query);
     return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, new AbortController().signal, async () => {
-      const { failure, ...page } = await search(query, MAX_HITS, known.next);
+      const { failure, ...page } = await sources.search(query, MAX_HITS, { from: known.next });
       const found = { ...mergeFound([known, withoutBlocked(page)]), next: page.next };
       if (failure !== undefined) throw partial(found, failure);
       await cache.patch(key, (stored) => (isSamePlace(stored, known) ? found : stored));

@@ -71,7 +71,7 @@ export function mergeChanges(first: Change, second: Change): Change {
 const SEARCHES = ['all', 'empty', 'naming'] as const;
 
 /** A change that was announced. */
-export interface Announced {
+export interface AnnouncedChange {
   readonly change: Change;
   /** Its number; see `lib/change-count.ts`. */
   readonly number: number;
@@ -94,9 +94,9 @@ export interface Changes {
    *
    * @param position of a change that another instance has published
    */
-  announce(change: Change, position?: string): Announced;
+  announce(change: Change, position?: string): AnnouncedChange;
   /** Those of this instance that came at that time or later, oldest first. */
-  ownSince(atMs: number): readonly Announced[];
+  ownSince(atMs: number): readonly AnnouncedChange[];
   /** True where a change with a higher number fits. Changes that are not known any more fit everything. */
   hasSince(number: number, fits: (change: Change) => boolean): boolean;
   /** True where a change fits that is not among those that were made when a value was stored at this place. */
@@ -113,7 +113,7 @@ const MAX_CHANGES = 1_000;
 const MAX_NAMED = 200_000;
 
 export function createChanges(): Changes {
-  const log: Announced[] = [];
+  const log: AnnouncedChange[] = [];
   const sweeps: (() => Promise<void>)[] = [];
   let named = 0;
   /** The highest number that is not in the log any more. */
@@ -130,7 +130,7 @@ export function createChanges(): Changes {
 
   return {
     announce(change, position) {
-      const announced: Announced = {
+      const announced: AnnouncedChange = {
         change,
         number: nextChange(),
         isOwn: position === undefined,

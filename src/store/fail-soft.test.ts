@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import { asWork } from '../lib/request-context.ts';
 import { changeOfChannels, createChanges, EVERYTHING } from './changes.ts';
-import { createGuardedStore } from './fail-soft.ts';
+import { createFailSoftStore } from './fail-soft.ts';
 import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };
@@ -32,16 +32,18 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
     ...more,
   };
   const states: boolean[] = [];
-  const onStateChange = ({ isWorking }: { isWorking: boolean }) => states.push(isWorking);
+  const runtime = createTestRuntime();
+  runtime.health.report = (_component, problem) => states.push(problem === null);
   return {
+    runtime,
     broken,
     states,
-    guarded: createGuardedStore({
+    guarded: createFailSoftStore({
       store,
       changes: createChanges(),
-      clock: createManualClock(),
+      runtime,
       readTimeoutMs: 500,
-      onStateChange,
+      reportsHealth: true,
     }),
   };
 }
@@ -53,10 +55,10 @@ it('a full disk is told once, however many reads succeed meanwhile, and again wh
     await guarded.set('key', ENTRY, 1_000);
     await guarded.get('key');
   }
-  expect([states, guarded.isWorking()]).toEqual([[false], false]);
+  expect(states).toEqual([false]);
   broken.writes = false;
   await guarded.set('key', ENTRY, 1_000);
-  expect([states, guarded.isWorking()]).toEqual([[false, true], true]);
+  expect(states).toEqual([false, true]);
 });
 
 it('works again only when it can be read and written', async () => {
@@ -102,12 +104,12 @@ describe('a change', () => {
       close: async () => undefined,
     };
     const changes = createChanges();
-    const guarded = createGuardedStore({
+    const guarded = createFailSoftStore({
       store,
       changes,
-      clock: createManualClock(),
+      runtime: createTestRuntime(),
       readTimeoutMs: 60_000,
-      onStateChange: () => undefined,
+      reportsHealth: true,
     });
     return { read, erased, written, changes, guarded };
   }
@@ -148,16 +150,16 @@ describe('a change', () => {
 });
 
 it('bounds what waits to be written', () => {
-  const { guarded, states } = createBrokenStore({ set: () => new Promise(() => undefined) });
+  const { guarded, states, runtime } = createBrokenStore({ set: () => new Promise(() => undefined) });
   for (let number = 0; number < 10_100; number += 1) void guarded.set(`key ${number}`, ENTRY, 1_000);
-  expect([guarded.stats(), states]).toEqual([
+  expect([heldBy(runtime, 'writes to the store'), states]).toEqual([
     expect.objectContaining({ entries: 10_000, maxEntries: 10_000 }),
     [false],
   ]);
-  const others = createBrokenStore({ set: () => new Promise(() => undefined) }).guarded;
+  const others = createBrokenStore({ set: () => new Promise(() => undefined) });
   for (let number = 0; number < 100; number += 1) {
-    void others.set(`key ${number}`, { value: 'x'.repeat(500_000), storedAtMs: 0 }, 1_000);
+    void others.guarded.set(`key ${number}`, { value: 'x'.repeat(500_000), storedAtMs: 0 }, 1_000);
   }
-  const { bytes = 0, maxBytes = 0 } = others.stats();
+  const { bytes = 0, maxBytes = 0 } = heldBy(others.runtime, 'writes to the store');
   expect([bytes > maxBytes - 1_100_000, bytes <= maxBytes]).toEqual([true, true]);
 });

@@ -1,26 +1,19 @@
 import { latestChange } from '../lib/change-count.ts';
-import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import { changeBeforeWork } from '../lib/request-context.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
-export interface GuardedStoreOptions {
+export interface FailSoftStoreOptions {
   readonly store: ErasableStore;
-  readonly clock: Clock;
+  readonly runtime: Pick<Runtime, 'clock' | 'health' | 'holders'>;
   readonly changes: Changes;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
-  /** Told when the store begins to fail and when it works again, not for every call. */
-  readonly onStateChange: (state: { readonly isWorking: boolean; readonly error?: unknown }) => void;
-}
-
-export interface GuardedStore extends ErasableStore {
-  isWorking(): boolean;
-  /** What is being written. */
-  stats(): HolderStats;
+  /** False for a store whose connection reports its own health. */
+  readonly reportsHealth: boolean;
 }
 
 /** What waits for a slow disk or a slow Redis must not fill the memory. */
@@ -35,20 +28,32 @@ const WRITE_OVERHEAD_BYTES = 500;
  * It neither returns nor keeps what a change has taken away: what is being erased, what was read before the change and
  * returned after it, and what comes from work that began before it.
  */
-export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
-  const { store, changes, clock, readTimeoutMs, onStateChange } = options;
+export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
+  const { store, changes, readTimeoutMs, reportsHealth } = options;
+  const { clock, health, holders } = options.runtime;
   /** A full disk can still be read: a read that succeeds says nothing of the writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
   const erasing = new Set<Change>();
   let writtenBytes = 0;
 
+  holders.add('writes to the store', () => ({
+    entries: writes.size,
+    maxEntries: MAX_WRITES,
+    bytes: writtenBytes,
+    maxBytes: MAX_WRITTEN_BYTES,
+  }));
+
+  function report(problem: string | null, error?: unknown): void {
+    if (reportsHealth) health.report('cache', problem, error);
+  }
+
   function succeeded(what: 'reads' | 'writes'): void {
-    if (failing.delete(what) && failing.size === 0) onStateChange({ isWorking: true });
+    if (failing.delete(what) && failing.size === 0) report(null);
   }
 
   function failed(what: 'reads' | 'writes', error: unknown): void {
-    if (failing.size === 0) onStateChange({ isWorking: false, error });
+    if (failing.size === 0) report('cannot be used', error);
     failing.add(what);
   }
 
@@ -117,8 +122,6 @@ export function createGuardedStore(options: GuardedStoreOptions): GuardedStore {
       await Promise.allSettled(writes);
       await store.close();
     },
-    isWorking: () => failing.size === 0,
-    stats: () => ({ entries: writes.size, maxEntries: MAX_WRITES, bytes: writtenBytes, maxBytes: MAX_WRITTEN_BYTES }),
   };
 }
 

@@ -3,7 +3,7 @@ import { isChannelId } from '../domain/identifier.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import { createRedisScript } from '../lib/redis/script.ts';
 import { type Check, either, fields, listOf, oneOf, text, trueOrFalse } from '../lib/shape.ts';
-import { type Announced, type Change, type Changes, EVERYTHING } from './changes.ts';
+import { type AnnouncedChange, type Change, type Changes, EVERYTHING } from './changes.ts';
 
 /** A Redis stream of all instances' changes. */
 export const CHANGES_KEY = 'pennant:changes1';
@@ -25,12 +25,12 @@ export interface SharedChanges {
    * Tells the other instances. When this resolves, no instance can store in Redis what comes from before the change.
    * Rejects with `RedisUnavailable`.
    */
-  publish(announced: Announced): Promise<void>;
+  publish(announced: AnnouncedChange): Promise<void>;
   /**
    * Announces here what other instances have published, and returns what was announced since the last call that returned
    * something. Rejects with `RedisUnavailable`.
    */
-  receive(): Promise<readonly Announced[]>;
+  receive(): Promise<readonly AnnouncedChange[]>;
   /** The place of the latest change that was announced here; it is stored with every value. */
   position(): string;
 }
@@ -72,7 +72,7 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
   const { connection, changes, startPosition = START, onRefused } = options;
   const ownName = randomUUID();
   let position = startPosition;
-  let received: Announced[] = [];
+  let received: AnnouncedChange[] = [];
 
   async function send({ channelIds, ...change }: Change): Promise<string> {
     const parts = channelIds === 'all' ? [channelIds] : chunksOf([...channelIds], MAX_CHANNELS_PER_ENTRY);

@@ -1,0 +1,78 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { ShownSetting } from '../config/report.ts';
+import type { Config } from '../config/settings.ts';
+import { addProcessGauges } from '../console/gauges.ts';
+import { createConsoleServer } from '../console/server.ts';
+import { sourceConditions } from '../console/source-status.ts';
+import type { Condition } from '../console/state.ts';
+import type { RefusedClients } from '../http/request/refused-clients.ts';
+import type { Encoder } from '../images/encoder/encoder.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import type { Purge } from '../services/purge.ts';
+import type { ServiceRateLimiter } from './rate-limiter.ts';
+import type { Shutdown } from './shutdown.ts';
+import type { Upstreams } from './upstreams.ts';
+
+export interface ConsoleOptions {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly version: string;
+  readonly settings: readonly ShownSetting[];
+  readonly upstreams: Upstreams;
+  readonly encoder: Encoder;
+  readonly limiter: ServiceRateLimiter;
+  readonly refusedClients: RefusedClients;
+  readonly purge: Purge;
+  readonly shutdown: Pick<Shutdown, 'isAnnounced'>;
+  /** The public listener. */
+  readonly http: FastifyInstance;
+}
+
+const SHOWN_NETWORKS = 20;
+
+/** The private listener with what it reads of the service. */
+export function openConsole(options: ConsoleOptions): FastifyInstance {
+  const { config, runtime, version, settings, upstreams, encoder, limiter, refusedClients, purge } = options;
+  const { metrics, health, holders } = runtime;
+
+  function conditions(): Condition[] {
+    const states = upstreams.states();
+    const degraded = health.problems().map(([name, detail]) => ({ name, detail, isBlocking: false }));
+    const paused = states
+      .filter(({ breaker }) => breaker !== null && breaker !== 'closed')
+      .map(({ name, breaker }) => ({
+        name: name === 'image hosts' ? name : `source ${name}`,
+        detail: `circuit breaker ${breaker}`,
+        isBlocking: false,
+      }));
+    const ofSources = states.flatMap(({ status }) => sourceConditions(status));
+    const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
+    return [...degraded, ...paused, ...ofSources, ...(options.shutdown.isAnnounced() ? [stopping] : [])];
+  }
+
+  addProcessGauges(metrics);
+  return createConsoleServer({
+    readers: {
+      version,
+      startedAtMs: Date.now(),
+      conditions,
+      sources: upstreams.states,
+      encoder: encoder.stats,
+      limiter: limiter.figures,
+      refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
+      settings,
+    },
+    metrics,
+    holders,
+    purge,
+    dataDir: config.dataDir,
+    allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
+    publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(options.http)}`,
+  });
+}
+
+/** The operating system's choice for port 0. */
+function portOf({ server }: FastifyInstance): number | undefined {
+  return (server.address() as AddressInfo | null)?.port;
+}

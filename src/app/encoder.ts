@@ -1,0 +1,43 @@
+import type { Config } from '../config/settings.ts';
+import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
+import { END_REASONS } from '../images/encoder/pool.ts';
+import type { Runtime } from '../lib/runtime.ts';
+
+/** The encoder that the settings ask for; it logs, counts and reports its health. */
+export function openEncoder(config: Config, runtime: Runtime): Encoder {
+  const { encoders, encoderQueue } = config;
+  const { metrics, health, logger } = runtime;
+  // Alerts use the increase of these counters, so each series starts at 0.
+  for (const reason of END_REASONS) metrics.encoderEnds.inc({ reason }, 0);
+  return createEncoder({
+    ...(encoders > 0 && { processes: encoders }),
+    queueLength: encoderQueue,
+    onEvent(event) {
+      if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
+      logger.debug(event, 'encoder process');
+    },
+    onStateChange: (problem) => health.report('encoder', problem),
+    onFinished({ task, waitedMs, tookMs }) {
+      metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
+      metrics.encoderSeconds.observe({ task }, tookMs / 1000);
+    },
+  });
+}
+
+export function addEncoderGauges(encoder: Encoder, { encoderQueue }: Config, { metrics, holders }: Runtime): void {
+  holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: encoderQueue }));
+  metrics.addGauge({
+    name: 'pennant_encoder_jobs',
+    help: 'Pictures being made or waiting for an encoder.',
+    label: 'state',
+    read() {
+      const { queued, running } = encoder.stats();
+      return { queued, running };
+    },
+  });
+  metrics.addGauge({
+    name: 'pennant_encoder_processes',
+    help: 'Encoder processes.',
+    read: () => encoder.stats().processes,
+  });
+}

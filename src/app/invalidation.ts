@@ -1,0 +1,251 @@
+import type { Config } from '../config/settings.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { createLogger } from '../lib/logger.ts';
+import { RedisUnavailable } from '../lib/redis/connection.ts';
+import { createRuntime, type Runtime } from '../lib/runtime.ts';
+import { createPurge, type Purge, type Removed, takeDown } from '../services/purge.ts';
+import { createRemovals, RemovalDelayed, type RemovalPart, type Removals } from '../services/removals.ts';
+import { type CatalogWatch, type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
+import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
+import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
+import type { AppliedChanges } from './applied-changes.ts';
+import { createStores, type Stores } from './stores.ts';
+
+/** Removes from all caches what purges, other instances and other processes have changed. */
+export interface Invalidation {
+  readonly purge: Purge;
+  /** To be called before anything is looked up for a request; absent without a catalog. */
+  readonly beforeLookUp: (() => void) | undefined;
+  /** Applies the changes that were made while this process did not run, then follows further ones. Starts take-downs. */
+  start(): Promise<void>;
+  /** Waits some seconds for removals under way. */
+  stop(): Promise<void>;
+}
+
+export function createInvalidation(
+  config: Config,
+  runtime: Runtime,
+  { stores, applied }: { readonly stores: Stores; readonly applied: AppliedChanges },
+): Invalidation {
+  const { clock, logger } = runtime;
+  const removals = createStoreRemovals(stores, runtime);
+  const purge = createPurge({ ...stores, removals });
+  const onBug = (error: unknown) => logger.error({ err: error }, 'changes of others cannot be followed: a bug');
+  const { sharedChanges } = stores;
+  const instances = sharedChanges && createInstanceFollower({ sharedChanges, removals, applied, onBug });
+  const path = catalogPaths(config.dataDir).database;
+  const watch = config.sources.includes('catalog')
+    ? createCatalogWatch({ path, clock, start: applied.positions().catalog })
+    : undefined;
+  const catalog = watch && createCatalogFollower({ watch, purge, applied, onBug });
+  const stops: (() => void)[] = [];
+
+  return {
+    purge,
+    beforeLookUp: catalog,
+    async start() {
+      await instances?.();
+      catalog?.();
+      if (instances !== undefined) stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => instances().catch(onBug)));
+      if (catalog !== undefined) stops.push(repeat(clock, CATALOG_INTERVAL_MS, catalog));
+      void takeDown({ purge, channelIds: config.blockedChannels, logger });
+    },
+    async stop() {
+      for (const stop of stops) stop();
+      watch?.close();
+      await removals.close();
+    },
+  };
+}
+
+/** A change has to reach every instance within 2 s: three looks may fail. */
+const INSTANCES_INTERVAL_MS = 500;
+const CATALOG_INTERVAL_MS = 1_000;
+
+/** @returns a function that ends the repetition */
+function repeat(clock: Clock, intervalMs: number, look: () => Promise<void> | undefined): () => void {
+  let cancelNext: () => void = () => undefined;
+  let isStopped = false;
+
+  function schedule(): void {
+    if (isStopped) return;
+    cancelNext = clock.after(intervalMs, () => {
+      const looking = look();
+      if (looking === undefined) schedule();
+      else void looking.finally(schedule);
+    });
+  }
+
+  schedule();
+  return () => {
+    isStopped = true;
+    cancelNext();
+  };
+}
+
+interface FollowerOptions {
+  readonly applied: AppliedChanges;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** Applies the changes that other instances have published. It never rejects while Redis is not there. */
+function createInstanceFollower({
+  sharedChanges,
+  removals,
+  applied,
+  onBug,
+}: FollowerOptions & {
+  readonly sharedChanges: SharedChanges;
+  readonly removals: Removals<Removed>;
+}): () => Promise<void> {
+  const removeAll = createCompletion();
+
+  async function remove(received: readonly AnnouncedChange[]): Promise<void> {
+    const position = sharedChanges.position();
+    const isComplete = await removeAll(async () => received.length > 0 && removals.remove(received));
+    const saved = applied.positions().redis ?? START;
+    if (isComplete && position !== START && position !== saved) applied.save({ redis: position });
+  }
+
+  return async () => {
+    try {
+      // The next look does not wait until files are removed.
+      void remove(await sharedChanges.receive()).catch(onBug);
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+    }
+  };
+}
+
+/** Applies changes of the catalog. When it returns, memory no longer returns what a change has removed. */
+function createCatalogFollower({
+  watch,
+  purge,
+  applied,
+  onBug,
+}: FollowerOptions & { readonly watch: CatalogWatch; readonly purge: Purge }): () => undefined {
+  const removeAll = createCompletion();
+
+  async function apply({ position, changes }: ChangesSince): Promise<void> {
+    if (await removeAll(() => Promise.all(changesOf(changes).map(purge.apply)))) applied.save({ catalog: position });
+  }
+
+  return () => {
+    const found = watch.findChanges();
+    if (found !== undefined) apply(found).catch(onBug);
+    return undefined;
+  };
+}
+
+/**
+ * Runs removals. The result is false from the first one on that failed: that one is tried again while this process runs,
+ * and the next start applies it again.
+ */
+function createCompletion(): (remove: () => Promise<unknown>) => Promise<boolean> {
+  let isComplete = true;
+  return async (remove) => {
+    try {
+      await remove();
+    } catch (error) {
+      isComplete = false;
+      if (!(error instanceof RemovalDelayed)) throw error;
+    }
+    return isComplete;
+  };
+}
+
+/** For a catalog that no longer knows what has changed. */
+const ALL_RECORDS: Change = { channelIds: 'all', names: new Set(), searches: 'all', includesPictures: false };
+
+/** The pictures of a replaced channel stay: its new record says whether they have changed. */
+function changesOf(changes: ChangesSince['changes']): Change[] {
+  if (changes === 'unknown') return [ALL_RECORDS];
+  const groups = Object.groupBy(changes, ({ isRemoved }) => (isRemoved ? 'removed' : 'replaced'));
+  return Object.entries(groups).map(([kind, those]) =>
+    changeOfChannels(new Set(those.map(({ channelId }) => channelId)), {
+      names: new Set(those.flatMap(({ names }) => names)),
+      searches: 'all',
+      includesPictures: kind === 'removed',
+    }),
+  );
+}
+
+const NOTHING: Removed = { keys: [], files: 0, fileBytes: 0 };
+
+/** Removals from memory, disk and the store; with Redis from all instances. */
+function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Removals<Removed> {
+  const { changes, store, pictures, sharedChanges, sharedPictures } = stores;
+
+  const memory: RemovalPart<Removed> = {
+    name: 'memory',
+    async remove() {
+      await changes.sweep();
+      return NOTHING;
+    },
+  };
+  const files: RemovalPart<Removed> = {
+    name: 'the pictures on disk',
+    async remove(announced) {
+      const erased = await pictures.erase(merged(announced));
+      return { ...NOTHING, files: erased.files, fileBytes: erased.bytes };
+    },
+  };
+  const database: RemovalPart<Removed> = {
+    name: 'cache.db',
+    remove: async (announced) => ({ ...NOTHING, keys: await store.erase(merged(announced)) }),
+  };
+  const redis: RemovalPart<Removed> = {
+    name: 'Redis',
+    async remove(announced) {
+      const own = announced.filter(({ isOwn }) => isOwn);
+      if (own.length === 0) return NOTHING;
+      // Published first: otherwise other instances could store an old value after the removal.
+      for (const each of own) if (each.position === undefined) await sharedChanges?.publish(each);
+      const change = merged(own);
+      const [keys] = await Promise.all([store.erase(change, latestPosition(own)), sharedPictures?.erase(change)]);
+      return { ...NOTHING, keys };
+    },
+  };
+
+  let isWaiting = false;
+  return createRemovals({
+    clock,
+    parts: [memory, files, sharedChanges === undefined ? database : redis],
+    onStateChange(waiting, error) {
+      if (waiting.length > 0) {
+        const where = waiting.join(' and ');
+        const problem = `what was purged or taken down is still in ${where}; tried again until it is gone`;
+        health.report('removal', problem, error);
+      } else if (isWaiting) {
+        health.report('removal', null);
+      }
+      isWaiting = waiting.length > 0;
+    },
+  });
+}
+
+function merged(announced: readonly AnnouncedChange[]): Change {
+  return announced.map(({ change }) => change).reduce(mergeChanges);
+}
+
+function latestPosition(announced: readonly AnnouncedChange[]): string {
+  const positions = announced.map(({ position = START }) => position);
+  return positions.reduce((latest, position) => (isLater(position, latest) ? position : latest));
+}
+
+/** The service's stores for a command that empties them, whether the service runs or not. */
+export async function openPurge(config: Config) {
+  const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
+  const stores = await createStores(config, runtime);
+  const removals = createStoreRemovals(stores, runtime);
+  return {
+    purge: createPurge({ ...stores, removals }),
+    /** Why a component cannot be used at the moment. */
+    problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
+    async close() {
+      await removals.close();
+      await stores.close();
+    },
+  };
+}

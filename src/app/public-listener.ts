@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/settings.ts';
+import { createBaseUrls } from '../http/request/base-url.ts';
+import { createClientIdentification, isPrivateAddress } from '../http/request/client-address.ts';
+import { createRateLimitGate } from '../http/request/rate-limit.ts';
+import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
+import { createAnswerLog } from '../http/response/access-log.ts';
+import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import { createLimitLookup, type RateLimiter } from '../rate-limit/limiter.ts';
+
+export interface PublicListenerOptions
+  extends Pick<HttpServerOptions, 'channels' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly limiter: RateLimiter;
+}
+
+export interface PublicListener {
+  /** Not listening yet. */
+  readonly http: FastifyInstance;
+  readonly refusedClients: RefusedClients;
+}
+
+/** The public listener as the settings ask for it; it logs and counts its responses. */
+export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions): PublicListener {
+  const { clock, logger, metrics, holders, failureLog } = runtime;
+  const clients = createClientIdentification({
+    trustedProxies: config.trustProxy,
+    ipv6PrefixBits: config.rateLimitIpv6Prefix,
+  });
+  const limitFor = createLimitLookup(config.rateLimit, config.rateLimitOverrides);
+  const refusedClients = createRefusedClients({ clock });
+  const logAnswer = createAnswerLog({
+    logger,
+    troubles: failureLog,
+    logsAll: config.accessLog,
+    showsAddresses: config.logAddresses === 'full',
+  });
+  let isForwardReported = false;
+  const http = createHttpServer({
+    ...services,
+    clock,
+    holders,
+    gate: createRateLimitGate({ clients, limitFor, limiter }),
+    clients,
+    baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
+    urlForm: config.urlForm,
+    isNegotiating: config.negotiate,
+    contact: config.contact,
+    defaultLimit: config.rateLimit,
+    onRoute: (route) => metrics.beginRoute(route),
+    onAnswer(answered) {
+      metrics.countResponse(answered);
+      if (answered.status === 429) refusedClients.note(answered.client);
+      logAnswer(answered);
+    },
+    onUntrustedForward(address) {
+      if (isForwardReported || !isPrivateAddress(address)) return;
+      isForwardReported = true;
+      logger.warn(
+        { address },
+        'X-Forwarded-For comes from a private address that TRUST_PROXY does not name: all its clients share one limit',
+      );
+    },
+  });
+  holders.add('refused networks', () => refusedClients.stats());
+  metrics.addGauge({
+    name: 'pennant_refused_networks',
+    help: 'Networks of clients that the rate limit refused in the last minutes.',
+    read: () => refusedClients.stats().entries,
+  });
+  return { http, refusedClients };
+}

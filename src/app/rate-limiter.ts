@@ -1,0 +1,58 @@
+import type { Config } from '../config/settings.ts';
+import type { RedisConnection } from '../lib/redis/connection.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
+import type { RateLimiter } from '../rate-limit/limiter.ts';
+import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
+import { createRedisRateLimiter } from '../rate-limit/redis.ts';
+
+export interface ServiceRateLimiter extends RateLimiter {
+  /** Clients that this process remembers, and those that it forgot because it was full. */
+  figures(): { readonly clients: number; readonly evicted: number };
+}
+
+/** The limiter of this process; with Redis, that of all instances. */
+export function openRateLimiter(
+  { rateLimitClients }: Config,
+  runtime: Runtime,
+  redis: RedisConnection | undefined,
+): ServiceRateLimiter {
+  const { clock, metrics, holders } = runtime;
+  const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
+  holders.add('rate limit', () => local.stats());
+
+  function figures() {
+    const { entries: clients, evicted } = local.stats();
+    return { clients, evicted };
+  }
+
+  metrics.addGauge({
+    name: 'pennant_limiter_clients',
+    help: 'Clients that the rate limiter remembers.',
+    read: () => figures().clients,
+  });
+  metrics.addCounter({
+    name: 'pennant_limiter_evicted_clients_total',
+    help: 'Clients that the rate limiter forgot because it was full.',
+    read: () => figures().evicted,
+  });
+  const limiter = redis === undefined ? local : shareLimit(redis, local, runtime);
+  return { hit: limiter.hit, close: limiter.close, figures };
+}
+
+function shareLimit(
+  connection: RedisConnection,
+  own: ReturnType<typeof createMemoryRateLimiter>,
+  { clock, metrics, holders }: Runtime,
+): RateLimiter {
+  const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
+  const shared = createRedisRateLimiter({ connection, onRefused });
+  const limiter = createFallbackRateLimiter({ shared, own, clock });
+  holders.add('rate limit decisions by Redis', () => ({ entries: limiter.stats().undecidedClients }));
+  metrics.addCounter({
+    name: 'pennant_limiter_decided_alone_total',
+    help: 'Requests that this instance has admitted or refused without the shared Redis.',
+    read: () => limiter.stats().decidedAlone,
+  });
+  return limiter;
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/settings.ts';
+import type { BackgroundWork } from '../lib/background-work.ts';
+import { flushSpans } from '../lib/tracing.ts';
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+export interface ShutdownOptions {
+  readonly config: Pick<Config, 'stopTimeoutSeconds'>;
+  readonly http: FastifyInstance;
+  readonly backgroundWork: BackgroundWork;
+  readonly encoder: Closable;
+  readonly upstreams: Closable;
+  readonly limiter: Closable;
+  readonly invalidation: { stop(): Promise<void> };
+  readonly stores: Closable;
+}
+
+/** Before connections are cut, requests that still wait for an encoder get a 503: a cut connection gets no response. */
+const REFUSAL_MS = 1_000;
+const IDLE_SWEEP_MS = 50;
+
+export interface Shutdown {
+  /** From here on the service is not ready, and still responds. */
+  announce(): void;
+  isAnnounced(): boolean;
+  /** Finishes accepted requests, at most for the configured time, then stores what is still in memory. */
+  run(): Promise<void>;
+}
+
+export function createShutdown(options: ShutdownOptions): Shutdown {
+  const { config, http, backgroundWork, encoder, upstreams, limiter, invalidation, stores } = options;
+  let isAnnounced = false;
+
+  /** A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time. */
+  async function closeConnections(): Promise<void> {
+    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const finishMs = config.stopTimeoutSeconds * 1_000;
+    const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
+    const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
+    await http.close();
+    clearInterval(sweep);
+    clearTimeout(cut);
+    clearTimeout(refuse);
+  }
+
+  return {
+    announce() {
+      isAnnounced = true;
+    },
+    isAnnounced: () => isAnnounced,
+    async run() {
+      isAnnounced = true;
+      backgroundWork.stop();
+      await closeConnections();
+      await encoder.close();
+      await upstreams.close();
+      await limiter.close();
+      await invalidation.stop();
+      await Promise.all([stores.close(), flushSpans()]);
+    },
+  };
+}

@@ -6,7 +6,7 @@ import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { QuotaSpentError } from '../lib/http/own-limit.ts';
 import { traced } from '../lib/tracing.ts';
-import { completeFrom } from './fill-missing-fields.ts';
+import { fillMissingFields } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
@@ -22,30 +22,30 @@ export interface SourceOutcome {
 }
 
 export interface FailoverOptions {
-  /** In the operator's order of preference. */
+  /** In the order of `SOURCES`. */
   readonly sources: readonly ChannelSource[];
-  /** By the source's name; a source without one is always asked. */
+  /** By source name. A source without a breaker is never paused. */
   readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
 /**
- * All sources as one. The first that finds a channel wins; a live source's "no such channel" is final, the catalog's
- * counts only where it is the only source. When no source could tell, the failure that says most is thrown, with the
- * time after which to ask again.
+ * All sources as one. Sources are tried in order, and the first one that finds the channel wins. "No such channel" from a
+ * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
+ * specific failure is thrown, with the time after which to retry.
  */
 export interface Failover {
   resolve(ref: ChannelRef, options?: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options?: LoadOptions): Promise<LoadedChannel>;
-  /** The fields that were missing, by the record's `rest`. */
+  /** Loads the fields that were missing from a record. `rest` is that of the record. */
   getRest(channelId: string, rest: string, options?: LoadOptions): Promise<Partial<Channel>>;
   /**
-   * What all sources find, one page of each. `from` is the `next` of an earlier result: then only its sources are asked,
-   * for the page after it.
+   * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
+   * searched, for their next page.
    */
   search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchResult>;
-  /** The exact second a channel was created, from the first source that says it; `null` when none does now. */
+  /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
   findPublishedAt(channelId: string, options?: LoadOptions): Promise<string | null>;
 }
 
@@ -53,8 +53,8 @@ export interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
 
-/** What a source is asked; its failure may concern this key alone. */
-interface Question {
+/** One request to a source. `key` names the channel or query, because a failure may concern that alone. */
+interface SourceRequest {
   readonly operation: SourceOperation;
   readonly key: string;
 }
@@ -64,17 +64,17 @@ const RETRY_AFTER_MS = 10_000;
 const REQUEST_MS = 12_000;
 /** For one call of one source. */
 const ATTEMPT_MS = 5_000;
-/** How long a search waits for slow sources when others have found something. */
+/** How long a search waits for slow sources after another source found something. */
 const SLOW_SOURCE_WAIT_MS = 3_000;
-/** How long a record that lacks fields waits for another source to fill them in. */
-const COMPLETION_MS = 1_500;
+/** How long a record with missing fields waits for another source to fill them. */
+const FILL_MISSING_FIELDS_MS = 1_500;
 
 export function createFailover(options: FailoverOptions): Failover {
   const { sources, breakers, clock, onOutcome } = options;
 
   async function ask<T>(
     source: ChannelSource,
-    { operation, key }: Question,
+    { operation, key }: SourceRequest,
     signal: AbortSignal,
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
@@ -99,33 +99,37 @@ export function createFailover(options: FailoverOptions): Failover {
     }
   }
 
-  /** Asks the sources in order until one knows; also tells which it was. */
-  async function askInOrder<T>(
-    question: Question,
+  /** Tries the sources in order. Returns the first value, and the source that it came from. */
+  async function tryInOrder<T>(
+    request: SourceRequest,
     signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<{ value: T; source: ChannelSource }> {
-    const couldNotTell: AppError[] = [];
+    const indeterminate: AppError[] = [];
     let notFound: AppError | undefined;
     for (const source of sources) {
       try {
-        return { value: await ask(source, question, signal, (attempt) => work(source, attempt)), source };
+        return { value: await ask(source, request, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
-        if (isCouldNotTell(error)) couldNotTell.push(error);
+        if (isCouldNotTell(error)) indeterminate.push(error);
         else if (isNotFound(error) && !source.isLive) notFound = error;
         else throw error;
       }
     }
-    const failure = mostTelling(couldNotTell);
+    const failure = mostTelling(indeterminate);
     if (failure !== undefined) throw withRetryAfter(failure);
-    throw notFound ?? new AppError('channel_not_found', NOBODY_TO_ASK);
+    throw notFound ?? new AppError('channel_not_found', NO_SOURCE);
   }
 
-  async function complete(loaded: LoadedChannel, winner: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
+  async function fillFromNext(
+    loaded: LoadedChannel,
+    winner: ChannelSource,
+    signal: AbortSignal,
+  ): Promise<LoadedChannel> {
     const next = sources.slice(sources.indexOf(winner) + 1).find((source) => source.isLive);
     if (next === undefined || !winner.isLive) return loaded;
-    return completeFrom(loaded, (channelId) =>
-      withDeadline(clock, COMPLETION_MS, signal, (patience) =>
+    return fillMissingFields(loaded, (channelId) =>
+      withDeadline(clock, FILL_MISSING_FIELDS_MS, signal, (patience) =>
         ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
           next.getChannel(channelId, attempt),
         ),
@@ -133,8 +137,12 @@ export function createFailover(options: FailoverOptions): Failover {
     );
   }
 
-  /** Past the breaker: feeds fail for days while everything else works, and must not take their source with them. */
-  async function askBestEffort(source: ChannelSource, channelId: string, signal: AbortSignal): Promise<string | null> {
+  /** Bypasses the breaker: feeds fail for days while everything else works, and must not pause their source. */
+  async function findPublishedAtOf(
+    source: ChannelSource,
+    channelId: string,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const find = source.findPublishedAt?.bind(source);
     if (find === undefined) return null;
     try {
@@ -172,36 +180,36 @@ export function createFailover(options: FailoverOptions): Failover {
   return {
     resolve(ref, caller) {
       return withinRequest(caller, async (signal) => {
-        const question = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
-        const { value, source } = await askInOrder(question, signal, (each, attempt) => each.resolve(ref, attempt));
+        const request = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
+        const { value, source } = await tryInOrder(request, signal, (each, attempt) => each.resolve(ref, attempt));
         if (value.loaded === undefined) return value;
-        return { ...value, loaded: await complete(withRestOf(source, value.loaded), source, signal) };
+        return { ...value, loaded: await fillFromNext(withRestOf(source, value.loaded), source, signal) };
       });
     },
 
     getChannel(channelId, caller) {
       return withinRequest(caller, async (signal) => {
-        const question = { operation: 'getChannel', key: channelId } as const;
-        const { value, source } = await askInOrder(question, signal, (each, attempt) =>
+        const request = { operation: 'getChannel', key: channelId } as const;
+        const { value, source } = await tryInOrder(request, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
-        return complete(withRestOf(source, value), source, signal);
+        return fillFromNext(withRestOf(source, value), source, signal);
       });
     },
 
     getRest(channelId, rest, caller) {
       return withinRequest(caller, async (signal) => {
         const { source, place } = findSourceOfRest(sources, rest);
-        const question = { operation: 'getRest', key: channelId } as const;
-        return ask(source, question, signal, (attempt) => source.getRest(channelId, place, attempt));
+        const request = { operation: 'getRest', key: channelId } as const;
+        return ask(source, request, signal, (attempt) => source.getRest(channelId, place, attempt));
       });
     },
 
     search(query, limit, { from, ...caller } = {}) {
       return withinRequest(caller, async (signal) => {
-        if (sources.length === 0) throw new AppError('upstream_unavailable', NOBODY_TO_ASK);
-        const asked = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
-        const pages = asked.map((source) => ({
+        if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
+        const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
+        const pages = searched.map((source) => ({
           isLive: source.isLive,
           page: searchPage(source, query, limit, signal, from?.[source.name]),
         }));
@@ -216,7 +224,7 @@ export function createFailover(options: FailoverOptions): Failover {
     findPublishedAt(channelId, caller) {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
-          const publishedAt = await askBestEffort(source, channelId, signal);
+          const publishedAt = await findPublishedAtOf(source, channelId, signal);
           if (publishedAt !== null) return publishedAt;
         }
         return null;
@@ -225,9 +233,9 @@ export function createFailover(options: FailoverOptions): Failover {
   };
 }
 
-const NOBODY_TO_ASK = 'There is no source of channels to ask.';
+const NO_SOURCE = 'No source of channels is configured.';
 
-/** What a source calls the rest of a record, behind its own name. */
+/** Prefixes `rest` with the name of the source that can read it. */
 function withRestOf({ name }: ChannelSource, loaded: LoadedChannel): LoadedChannel {
   return loaded.rest === undefined ? loaded : { ...loaded, rest: `${name} ${loaded.rest}` };
 }
@@ -236,30 +244,34 @@ function findSourceOfRest(sources: readonly ChannelSource[], rest: string) {
   const end = rest.indexOf(' ');
   const source = sources.find(({ name }) => name === rest.slice(0, end));
   if (source !== undefined && hasRests(source)) return { source, place: rest.slice(end + 1) };
-  throw new AppError('upstream_unavailable', 'The source of this channel is not asked any more.');
+  throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
 }
 
 function hasRests(source: ChannelSource): source is ChannelSource & Required<Pick<ChannelSource, 'getRest'>> {
   return source.getRest !== undefined;
 }
 
-interface AskedPage {
+interface SearchedPage {
   readonly isLive: boolean;
   readonly page: Promise<SearchResult>;
 }
 
 /**
- * A source whose quota is spent was not needed where another live one has answered: without this, no list could be kept
- * for the rest of the day.
+ * Ignores a source with a spent quota if another live source returned a page. Otherwise no list could be cached for the
+ * rest of the day.
  */
-async function withoutSpentQuota({ page }: AskedPage, index: number, all: readonly AskedPage[]): Promise<SearchResult> {
+async function withoutSpentQuota(
+  { page }: SearchedPage,
+  index: number,
+  all: readonly SearchedPage[],
+): Promise<SearchResult> {
   try {
     return await page;
   } catch (error) {
     if (!(error instanceof QuotaSpentError)) throw error;
     const others = all.filter(({ isLive }, at) => isLive && at !== index);
-    const answers = await Promise.allSettled(others.map((other) => other.page));
-    if (!answers.some(({ status }) => status === 'fulfilled')) throw error;
+    const results = await Promise.allSettled(others.map((other) => other.page));
+    if (!results.some(({ status }) => status === 'fulfilled')) throw error;
     return { hits: [], next: {} };
   }
 }

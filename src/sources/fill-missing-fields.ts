@@ -3,20 +3,20 @@ import { AppError } from '../domain/errors.ts';
 import type { LoadedChannel } from './source.ts';
 
 /**
- * Fills what a record lacks from another source's record of the same channel: fields for which an answer is missing,
- * and `links`, which the official API does not have. Best effort: when the other source fails, does not know the channel
- * or takes too long, the record goes out as it is, and `missing` names what could not be filled.
+ * Fills missing fields from another source's record of the same channel: fields whose upstream call failed, and `links`,
+ * which the official API does not have. Best effort: if the other source fails, does not know the channel or takes too
+ * long, the record stays as it is, and `missing` names the fields that could not be filled.
  */
-export async function completeFrom(
+export async function fillMissingFields(
   loaded: LoadedChannel,
   getOther: (channelId: string) => Promise<LoadedChannel>,
 ): Promise<LoadedChannel> {
-  const lacking = lackingFields(loaded);
-  if (lacking.length === 0) return loaded;
-  const other = await getOrNothing(() => getOther(loaded.channel.channelId));
-  const unfilled = other === undefined ? lacking : lackingFields(other);
-  const filled = lacking.filter((field) => !unfilled.includes(field));
-  const missing = lacking.filter((field) => unfilled.includes(field));
+  const needed = emptyFields(loaded);
+  if (needed.length === 0) return loaded;
+  const other = await getIfPossible(() => getOther(loaded.channel.channelId));
+  const unfilled = other === undefined ? needed : emptyFields(other);
+  const filled = needed.filter((field) => !unfilled.includes(field));
+  const missing = needed.filter((field) => unfilled.includes(field));
   return {
     ...loaded,
     channel: other === undefined ? loaded.channel : { ...loaded.channel, ...pick(other.channel, filled) },
@@ -25,11 +25,11 @@ export async function completeFrom(
   };
 }
 
-function lackingFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {
+function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {
   return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
 }
 
-async function getOrNothing(get: () => Promise<LoadedChannel>): Promise<LoadedChannel | undefined> {
+async function getIfPossible(get: () => Promise<LoadedChannel>): Promise<LoadedChannel | undefined> {
   try {
     return await get();
   } catch (error) {

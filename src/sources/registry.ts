@@ -16,13 +16,13 @@ export interface SourceDeps {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly holders: Holders;
-  /** Told when a source cannot be used at all (why), and when it can again (`null`). */
+  /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
   readonly onStateChange: (source: string, problem: string | null) => void;
   readonly keptText: (name: 'youtube-client-version' | 'youtube-canary') => KeptText;
   readonly lease: Lease;
-  /** Told when calls to YouTube name another client version: what failed before may succeed now. */
+  /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
   readonly onClientVersion: (change: ClientVersionChange) => void;
-  /** Told which path of an upstream answer carried a field; `undefined`: none did. */
+  /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
   readonly onField: (source: string, field: string, path: string | undefined) => void;
 }
 
@@ -86,7 +86,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
     }),
 };
 
-/** The same source, which also loads one channel now and then. */
+/** The same source, which also loads a test channel at intervals. */
 function withCanary(source: ChannelSource, name: string, config: Config, deps: SourceDeps): ChannelSource {
   const canary = createCanary({
     source,
@@ -107,7 +107,7 @@ function withCanary(source: ChannelSource, name: string, config: Config, deps: S
   };
 }
 
-/** One upstream's own client: its calls are counted against its own budget. */
+/** The HTTP client of one upstream, with its own budget of calls. */
 function createUpstreamClient(
   name: SourceName,
   origin: string,
@@ -118,7 +118,7 @@ function createUpstreamClient(
   const isPublic = origin === publicOrigin;
   const http = createHttpClient({
     allowedOrigins: isPublic ? [origin] : [],
-    // Another origin is the operator's own and may well have a private address.
+    // Another origin belongs to the operator and may have a private address.
     privateOrigins: isPublic ? [] : [origin],
     followRedirects: false,
     userAgent,

@@ -2,26 +2,25 @@ import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isCouldNotTell, mostTelling } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** What several sources have found together. */
+/** The combined results of several sources. */
 export interface FoundChannels {
   /** Best first, no channel twice. */
   readonly hits: readonly SearchHit[];
-  /** Where the lists of sources go on, by the source's name; those at their end are not named. */
+  /** Where each source's list continues, by source name. Sources whose list has ended are left out. */
   readonly next: Readonly<Record<string, string>>;
 }
 
 export interface SearchResult extends FoundChannels {
-  /** Why a source gave no answer, or none in time; absent where all of them answered. */
+  /** Why a source returned nothing, or not in time; absent if all sources returned a page. */
   readonly failure?: AppError;
 }
 
 /**
- * Merges searches that run side by side, in their order. Where one has found something the others are waited for until
- * `waitMs` after the start; where nothing was found, until each of them has ended. A search that is late goes on until
- * its own deadline, so that its outcome still counts for or against its source.
+ * Merges searches that run in parallel, in their order. Once a search has found something, the others get until `waitMs`
+ * after the start. If none finds anything, all of them are awaited. A late search runs on until its own deadline, so that
+ * its outcome still counts for the breaker of its source.
  *
- * @throws whatever a search rejects with that is not "could not tell"; and what says most of several "could not tell"
- *   where nothing was found
+ * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
  */
 export async function searchAll(
   searches: readonly Promise<SearchResult>[],
@@ -62,9 +61,9 @@ export async function searchAll(
   return failure === undefined ? found : { ...found, failure };
 }
 
-const TOO_LATE = 'A source of channels did not answer in time.';
+const TOO_LATE = 'A source of channels did not respond in time.';
 
-/** No channel twice: the first mention stands. */
+/** Joins lists without duplicates; the first mention of a channel wins. */
 export function mergeFound(parts: readonly FoundChannels[]): FoundChannels {
   const byId = new Map<string, SearchHit>();
   for (const hit of parts.flatMap(({ hits }) => hits)) {

@@ -4,81 +4,81 @@ import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
 
 export interface LoadOptions {
-  /** Aborted when the answer can no longer be used; the source then gives up its sockets. */
+  /** The disconnect signal: aborted when nobody waits for the result. The source then closes its sockets. */
   readonly signal: AbortSignal;
 }
 
 export interface Resolution {
-  /** The canonical channel ID; may differ from an ID that was asked for when upstream redirects. */
+  /** The canonical channel ID. It differs from the requested ID if upstream redirects. */
   readonly channelId: string;
-  /** Where the look-up brings the whole record along, it is not asked for again. */
+  /** Set when the look-up returned the whole record, which then need not be loaded again. */
   readonly loaded?: LoadedChannel;
 }
 
 export interface LoadedChannel {
   readonly channel: Channel;
   /**
-   * False when a part of the answer failed: the fields named in `missing` are null for want of an answer, not because
-   * upstream left them out; a count among them may be a rounded stopgap. Such a record lives 60 s and never replaces a fuller one.
+   * False if a part of the load failed: the fields in `missing` are `null`, or a rounded count, because a call failed and
+   * not because the channel lacks them. Such a record is cached for 60 s and never replaces a more complete one.
    */
   readonly isComplete: boolean;
   readonly missing: readonly (keyof Channel)[];
-  /** How to ask for the missing fields alone (`getRest`). Only the source that made it can read it. */
+  /** A token for loading only the missing fields (`getRest`). Only the source that made it can read it. */
   readonly rest?: string;
 }
 
 export interface SearchOptions extends LoadOptions {
-  /** Continues there, a `next` of this source, instead of starting anew. */
+  /** The `next` of an earlier page of this source: continue after it. */
   readonly from?: string;
 }
 
-/** A part of a list of hits. */
+/** A part of a list of results. */
 export interface SearchPage {
   /** Best first. */
   readonly hits: readonly SearchHit[];
-  /** Where the list goes on; absent at its end. Only the source that made it can read it. */
+  /** Where the list continues; absent at its end. Only the source that made it can read it. */
   readonly next?: string;
 }
 
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
- * Three outcomes are kept apart: a value (found), `AppError` `channel_not_found` (certainly none), and `AppError`
- * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (could not tell).
+ * There are three outcomes: a value (found), `AppError` `channel_not_found` (definitely none), and `AppError`
+ * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (indeterminate).
  */
 export interface ChannelSource {
   readonly name: string;
-  /** A live source's "no such channel" is final; the catalog's only counts where it is the only source. */
+  /** "No such channel" from a live source is final; from the catalog it counts only if no other source is configured. */
   readonly isLive: boolean;
   /** Finds the channel that a handle or user name stands for. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   /** Loads a channel by ID. */
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
   /**
-   * The fields that were missing when `getChannel` answered with this `rest`, and perhaps others; `null` where the
-   * channel has none.
+   * Loads the fields that were missing when `getChannel` returned this `rest`, and perhaps others. `null` means that the
+   * channel does not have the field.
    */
   getRest?(channelId: string, rest: string, options: LoadOptions): Promise<Partial<Channel>>;
   /**
-   * One page of the channels that match, an empty one when nothing does. It has `limit` hits where the source chooses
-   * the length of its pages; otherwise it may have more or fewer.
+   * Returns one page of matching channels, empty if nothing matches. A page has at most `limit` hits if the source can
+   * choose its size; otherwise it may have more.
    */
   search(query: string, limit: number, options: SearchOptions): Promise<SearchPage>;
   /**
-   * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), where `getChannel` may know the day only; best
-   * effort. `null` means that the source does not say now: it says nothing about the channel, not even that there is one.
+   * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), for a source whose `getChannel` may know the day
+   * only. Best effort: `null` says nothing about the channel, not even that it exists.
    */
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
-  /** What it holds of requests under way and of answers, by name. */
+  /** Its maps, caches and queues, by name. */
   readonly holders?: Readonly<Record<string, () => HolderStats>>;
-  /** What an operator should know of it. */
+  /** Details for the operator. */
   status?(): SourceStatus;
-  /** Called about once a minute: what the source has to do beside requests. Rejects only for a bug. */
+  /** Called about once a minute for work beside requests. Rejects only for a bug. */
   runDueWork?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A source that can say when a channel was created. */
+/** A source that knows when a channel was created. */
 export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
 
 /** A task that only one instance of a fleet should do at a time. */
@@ -100,28 +100,28 @@ export interface KeptText {
 }
 
 /**
- * How a field of a record came out of an upstream answer:
- * - `fine`: from where the newest layout has it
- * - `absent`: the channel need not have it
- * - `older`: only from where an older layout has it
- * - `rounded`: only as a rounded stopgap
- * - `unreadable`: something stands where the newest layout has it, in an unknown form
- * - `missing`: nowhere, though every ordinary channel has it
+ * How a field of a record was found in an upstream response:
+ * - `fine`: at its path in the newest layout
+ * - `absent`: not found, and optional
+ * - `older`: only at a path of an older layout
+ * - `rounded`: only as a rounded count
+ * - `unreadable`: the value at its path in the newest layout has an unknown form
+ * - `missing`: not found, although every ordinary channel has it
  */
 export type FieldState = 'fine' | 'absent' | 'older' | 'rounded' | 'unreadable' | 'missing';
 
 export interface FieldFinding {
   readonly field: string;
   readonly state: FieldState;
-  /** As a record has it; `null` where nothing could be read. */
+  /** In the form of a record; `null` if nothing could be read. */
   readonly value: unknown;
-  /** The part of the answer that carried it. */
+  /** The path that carried it. */
   readonly path: string | null;
-  /** What an operator should know beyond the state. */
+  /** More details for the operator. */
   readonly note: string | null;
 }
 
-/** True for what the service copes with or leaves out, but would not see while upstream is as it is known to be. */
+/** True if upstream has changed, even if the service still finds the field. */
 export function isDrift({ state }: FieldFinding): boolean {
   return state !== 'fine' && state !== 'absent';
 }

@@ -5,8 +5,8 @@ import type { Innertube } from './innertube.ts';
 import type { PageReading, PanelReading } from './readings.ts';
 
 /**
- * What the About calls brought: the `panel`; the `tab` of older layouts; `none` where there is no more than the page has;
- * `lost` where there was no answer to tell.
+ * The result of the About calls: the `panel`, or the `tab` of older layouts. `none`: the channel has no About data beside
+ * its page. `lost`: a call failed.
  */
 export type About =
   | { readonly kind: 'panel'; readonly reading: PanelReading }
@@ -17,17 +17,17 @@ export type About =
 const NONE: About = { kind: 'none' };
 const LOST: About = { kind: 'lost' };
 
-/** What a page says of the way to its channel's About data. */
+/** What a page says about how to load its channel's About data. */
 export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
 
-/** Asks for the panel by a token of our own, without knowing the page. Rejects only when aborted. */
+/** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
   return loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal);
 }
 
 /**
- * The About data of a channel, where our own token led to `panel` or was not tried. Anything but a panel of that channel
- * is asked for once more, the way that the page offers. Rejects only when aborted.
+ * The About data of a channel. `panel` is the result of the built token; `undefined`: it was not tried. If that is no panel
+ * of this channel, the data is loaded again in the way that the page names. Rejects only when aborted.
  */
 export async function completeAbout(
   innertube: Innertube,
@@ -37,7 +37,7 @@ export async function completeAbout(
   signal: AbortSignal,
 ): Promise<About> {
   const panelChannelId = panel && findPanelChannelId(panel);
-  // Where the page turns out to be another channel's, its panel is not this one.
+  // After a redirect the panel is that of another channel.
   const isOfAnother = panelChannelId !== undefined && panelChannelId !== channelId;
   const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
   if (about?.kind === 'panel') return about;
@@ -45,7 +45,7 @@ export async function completeAbout(
   return offered.kind === 'none' && about?.kind === 'lost' ? LOST : offered;
 }
 
-/** By the token in the page's header, or for the tab that older headers have. */
+/** Uses the token in the page's header, or the tab of older headers. */
 async function loadAboutOfPage(
   innertube: Innertube,
   { aboutTab, aboutToken }: AboutHints,
@@ -55,7 +55,7 @@ async function loadAboutOfPage(
   if (aboutTab === 'here') return NONE;
   if (aboutToken !== undefined) {
     const about = await loadByToken(innertube, aboutToken, signal);
-    // The page says that there is a panel: an answer without one means that we no longer know how to ask.
+    // The page says that there is a panel. A response without one means that the request is outdated.
     return about.kind === 'panel' ? about : LOST;
   }
   if (aboutTab === undefined) return NONE;
@@ -64,7 +64,7 @@ async function loadAboutOfPage(
   return answer.kind === 'value' && answer.value.aboutTab === 'here' ? { kind: 'tab', reading: answer.value } : NONE;
 }
 
-/** The ID that a panel speaks of. */
+/** The channel ID in a panel. */
 function findPanelChannelId(about: About): unknown {
   return about.kind === 'panel' ? about.reading.fields.find(({ field }) => field === 'channelId')?.value : undefined;
 }
@@ -90,7 +90,7 @@ async function answerUnlessLost<Value>(
 /** Protocol Buffers wire type of strings and nested messages: protobuf.dev/programming-guides/encoding. */
 const LENGTH_DELIMITED = 2;
 
-/** Field numbers of the continuation messages, read off tokens of upstream's pages (2023-11 to 2026-07). */
+/** Field numbers of the continuation messages, found in tokens of upstream's pages (2023-11 to 2026-07). */
 const CONTINUATION_FIELD = 80226972;
 const CHANNEL_ID_FIELD = 2;
 const PARAMETERS_FIELD = 3;
@@ -98,7 +98,7 @@ const PANEL_PATH = [110, 3, 19];
 const PANEL_ID_FIELD = 1;
 
 /**
- * Builds the continuation token of a channel's About panel, so that the panel need not wait for the page.
+ * Builds the continuation token of a channel's About panel, so that the panel can be loaded in parallel to the page.
  * `panelId` is any lower-case UUID.
  */
 export function buildAboutToken(channelId: string, panelId: string): string {

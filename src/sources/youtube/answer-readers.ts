@@ -3,23 +3,23 @@ import { firstAt, type JsonObject, parseJsonObject } from './json.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 
-/** What a reader made of an answer; `null` when that was no JSON object. */
+/** The result of a reader; `null` if the response was no JSON object. */
 export type Parsed<Value> = { readonly value: Value } | null;
 
 /*
- * Every kind of answer, reduced to what the service needs of it. Long answers are read in a thread that imports this
- * module (`BodyReader`), so nothing here may depend on what happened before.
+ * Readers that reduce each kind of response to what the service needs. A thread imports this module for long responses
+ * (`BodyReader`), so the readers must have no state.
  */
 
 /** The page of a channel, or its About tab. */
 export const page = jsonReader(readPage);
-/** The answer to an About token. */
+/** The response to an About token. */
 export const panel = jsonReader(readPanel);
-/** Where a page's address leads. */
+/** The target of a page address. */
 export const endpoint = jsonReader(readEndpoint);
 /** One page of search results. */
 export const searchPage = jsonReader(readSearchPage);
-/** Why a question was refused. */
+/** Why a request was refused. */
 export const refusal = jsonReader((body) => {
   const reason = firstAt(body, 'error.status');
   return typeof reason === 'string' ? reason.slice(0, MAX_REASON_CHARACTERS) : '';

@@ -7,21 +7,21 @@ import type { Parsed } from './answer-readers.ts';
 
 export type AnswerReader = BodyReader<typeof readers>;
 
-/** The readers of JSON answers. */
+/** Readers of JSON responses. */
 export type AnswerName = Exclude<keyof typeof readers, 'feed'>;
 export type ValueOf<Name extends AnswerName> =
   ReturnType<(typeof readers)[Name]> extends Parsed<infer Value> ? Value : never;
 
-/** A well-formed answer of the API: what a reader made of it, or why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
+/** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
 export type ApiAnswer<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
 /**
- * Reads an API answer with the reader of that name.
+ * Reads an API response with the named reader.
  *
- * @throws AppError `upstream_unavailable` where upstream did not let us ask (429, 403, a redirect, HTML with whatever
- * status: consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for anything else that is no JSON object.
+ * @throws AppError `upstream_unavailable` if upstream blocked the request (429, 403, a redirect, or HTML with any status:
+ * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object.
  */
 export async function readApiAnswer<Name extends AnswerName>(
   reader: AnswerReader,
@@ -38,7 +38,7 @@ export async function readApiAnswer<Name extends AnswerName>(
   return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
 }
 
-/** @throws AppError `upstream_unavailable` when an answer of whatever kind says that we may not or cannot ask. */
+/** @throws AppError `upstream_unavailable` if the response shows that upstream blocks requests or fails. */
 export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'xml' = 'json'): void {
   const { status } = response;
   if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);

@@ -10,11 +10,11 @@ import type { ChannelSource, KeptText, Lease, LoadedChannel, LoadOptions } from 
 import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
 
 export interface CanaryOptions {
-  /** Asked past every cache, budget of clients and breaker. */
+  /** Used without caches, client budgets and breaker. */
   readonly source: Pick<ChannelSource, 'resolve' | 'getChannel'>;
-  /** As the operator names the channel. */
+  /** The channel, as the operator wrote it. */
   readonly name: string;
-  /** What the name stands for, in the order to try. */
+  /** Identifiers that the name may mean, in the order to try. */
   readonly refs: readonly ChannelRef[];
   readonly intervalMs: number;
   readonly clock: Clock;
@@ -22,29 +22,29 @@ export interface CanaryOptions {
   readonly lease: Lease;
 }
 
-/** Loads one known channel now and then, and notices fields that it had and has no more. */
+/** Loads a known channel at intervals and detects fields that disappeared. */
 export interface Canary {
-  /** Takes over what another instance has found, and loads the channel when it is due. Rejects only for a bug. */
+  /** Reads the result of other instances, and loads the channel if that is due. Rejects only for a bug. */
   runIfDue(): Promise<void>;
   state(): CanaryState;
 }
 
-/** What instances share and what outlives the process. Times are milliseconds since 1970; 0: never. */
+/** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
 interface Kept {
   readonly name: string;
   readonly checkedAtMs: number;
-  /** Fields that the channel has had. */
+  /** Fields that the channel had. */
   readonly known: readonly ChannelField[];
-  /** Those that it has no more, and since when. */
+  /** Fields that disappeared, and when. */
   readonly gone: Readonly<Record<string, number>>;
-  /** Why the channel could not be loaded the last time. */
+  /** Why the last load failed. */
   readonly failure: string | null;
 }
 
 const MINUTE_MS = 60_000;
-/** A channel that has lost a field or did not come is loaded again sooner: it may have been a moment's trouble. */
+/** After a failure or a lost field the channel is loaded again sooner, because the problem may be temporary. */
 const RECHECK_MS = 5 * MINUTE_MS;
-/** A field that is gone for so long is the channel's own doing, or has been reported for long enough. */
+/** After this time a lost field is no longer reported: the channel itself may have removed it. */
 const FORGET_AFTER_MS = 7 * 24 * 60 * MINUTE_MS;
 const LOAD_MS = 20_000;
 /** Longer than a load takes. */
@@ -65,7 +65,7 @@ export function createCanary(options: CanaryOptions): Canary {
   function isDue(): boolean {
     const ageMs = clock.now() - kept.checkedAtMs;
     const isFine = kept.failure === null && Object.keys(kept.gone).length === 0;
-    // A time in the future was written before a clock was set back.
+    // A time in the future was written before the clock was set back.
     return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? intervalMs : Math.min(intervalMs, RECHECK_MS));
   }
 
@@ -139,7 +139,7 @@ const KEPT = fields<Kept>({
   failure: nullOr(text()),
 });
 
-/** `undefined` for what is not of our making: the store may be shared or damaged. */
+/** `undefined` if the stored text is invalid: the store may be shared or damaged. */
 function parseKept(stored: string | undefined): Kept | undefined {
   try {
     const value: unknown = JSON.parse(stored ?? 'null');

@@ -17,13 +17,13 @@ export interface ChannelLoaderOptions {
   readonly clock: Clock;
 }
 
-/** How long a page that is there waits for its About data. */
+/** How long a loaded page waits for the About data. */
 const ABOUT_WAIT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Loads records, in one round trip each: the page and, beside it, the About panel. Without the page there is no record;
- * without the panel there is one that is not complete.
+ * Loads a record in one round trip: the page and the About panel in parallel. Without the page there is no record; without
+ * the panel the record is incomplete.
  */
 export function createChannelLoader(options: ChannelLoaderOptions) {
   const { innertube, useFieldMask, aboutToken, onField, clock } = options;
@@ -31,7 +31,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
     const panel = startPanel(channelId, AbortSignal.any([signal, panelAbort.signal]));
-    // Its rejection is met below, or of no interest any more where the page has already decided.
+    // The rejection is handled below. If the page alone decides the result, it does not matter.
     panel?.catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
@@ -53,11 +53,11 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
       const answer = await innertube.browseChannel(channelId, { useFieldMask, signal });
       if (answer.kind === 'value' && answer.value.hasKnownPart) return answer.value;
     }
-    // Age gates have all their data outside the mask; and a refusal may mean the mask, not the channel.
+    // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     return requirePage(await innertube.browseChannel(channelId, { useFieldMask: false, signal }));
   }
 
-  /** Asks for the panel before the page is known, unless its token has to be the page's. */
+  /** Starts to load the panel before the page is known, unless the setting demands the token of the page. */
   function startPanel(channelId: string, signal: AbortSignal): Promise<About> | undefined {
     return aboutToken === 'computed' ? loadAboutPanel(innertube, channelId, signal) : undefined;
   }
@@ -86,7 +86,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
     return loaded.isComplete ? loaded : { ...loaded, rest: formatRest(page) };
   }
 
-  /** A panel that does not come must not take the page with it. */
+  /** Limits the wait: a failed panel must not fail the page. */
   async function waitForAbout(signal: AbortSignal, load: (patience: AbortSignal) => Promise<About>): Promise<About> {
     try {
       return await withDeadline(clock, ABOUT_WAIT_MS, signal, load);
@@ -107,7 +107,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
 
   return {
     loadChannel: (channelId: string, signal: AbortSignal) => loadChannel(channelId, signal),
-    /** What the About data that `loadChannel` lost say of the fields that were missing. */
+    /** Loads the About data that `loadChannel` could not load, and returns the fields in it. */
     loadRest,
   };
 }
@@ -124,7 +124,7 @@ function assertShowsChannel(page: PageReading): void {
   throw invalid('The video site sent an answer without a channel.');
 }
 
-/** What has to be known of a page to ask for its channel's About data without it. */
+/** The details of a page that are needed to load the About data later, without the page. */
 type Rest = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
 
 function formatRest({ aboutToken, aboutTab, language }: Rest): string {

@@ -9,7 +9,7 @@ export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
 
 /** Header fields of every request to YouTube. */
 export const PAGE_HEADERS = {
-  // Without it some addresses are sent to the consent page (seen from the EU, 2026-07).
+  // Without it some addresses get the consent page (seen from the EU, 2026-07).
   cookie: 'SOCS=CAE=',
   'accept-language': 'en-US,en;q=0.9',
 } as const;
@@ -18,18 +18,18 @@ export interface LookupOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
-  /** For both sources together. */
+  /** For all places together. */
   readonly timeoutMs: number;
 }
 
 export interface Lookup {
-  /** Absent where no place named one. */
+  /** Absent if no place named a version. */
   readonly version?: string;
-  /** What was wrong with the places that named none; absent where the first one did. */
+  /** Why places named no version; absent if the first place did. */
   readonly problem?: string;
 }
 
-/** One of the places where YouTube names the version of its web client. */
+/** A place where YouTube names the version of its web client. */
 interface Place {
   readonly path: string;
   read(text: string): string | undefined;
@@ -43,14 +43,14 @@ const PLACES: Readonly<Record<'sw.js_data' | 'page', Place>> = {
   page: { path: '/', read: readPage },
 };
 
-/** Asks YouTube for the current version of its web client. Never rejects: the service works on with the one it has. */
+/** Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version. */
 export async function lookUpClientVersion(options: LookupOptions): Promise<Lookup> {
   const { clock, timeoutMs } = options;
   const problems: string[] = [];
   try {
     return await withDeadline(clock, timeoutMs, new AbortController().signal, async (signal) => {
       for (const [name, place] of Object.entries(PLACES)) {
-        // The first place must leave the second one time.
+        // The first place must leave time for the second one.
         const found = await ask(place, options, timeoutMs / 2, signal);
         if (found.version !== undefined) return { ...found, ...describe(problems) };
         problems.push(`${name}: ${found.problem}`);
@@ -98,7 +98,7 @@ function readServiceWorkerData(text: string): string | undefined {
 
 /** `"INNERTUBE_CLIENT_NAME":"WEB","INNERTUBE_CLIENT_VERSION":"2.20260630.03.00"`, in any page. */
 function readPage(text: string): string | undefined {
-  // The mobile site has a client of its own, with versions of the same form.
+  // The mobile site has another client with versions of the same form.
   const name = /"INNERTUBE_CLIENT_NAME":\s{0,2}"([A-Z_]{1,40})"/.exec(text)?.[1] ?? 'WEB';
   if (name !== 'WEB') return undefined;
   return /"INNERTUBE_CLIENT_VERSION":\s{0,2}"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];

@@ -5,17 +5,17 @@ import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
 import type { KeptText, Lease } from '../source.ts';
 import { CLIENT_VERSION, type Lookup, lookUpClientVersion } from './client-version-lookup.ts';
 
-/** Accepted in 2026-11. YouTube refuses a version with HTTP 400 when it is about a year and a half old. */
+/** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
 
-/** The version of YouTube's web client that requests name. */
+/** Chooses the version of YouTube's web client that requests name. */
 export interface ClientVersions {
   current(): Promise<string>;
-  /** Tells what came of a call: `refused` is HTTP 400, `accepted` an answer of any other kind. */
+  /** Reports the outcome of a call: `refused` is HTTP 400, `accepted` any other API response. */
   report(version: string, outcome: 'accepted' | 'refused'): void;
-  /** After a refusal: the version to repeat the call with, once; `undefined` where none other is worth a try. */
+  /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
   findOther(refused: string): Promise<string | undefined>;
-  /** Takes over what other instances have learned, and asks YouTube once a day. */
+  /** Reads what other instances have learned, and looks the version up once a day. */
   runIfDue(): Promise<void>;
   state(): ClientVersionState;
 }
@@ -26,13 +26,13 @@ export interface ClientVersionChange {
 }
 
 export interface ClientVersionsOptions extends Omit<LearnedClientVersionOptions, 'lookUp'> {
-  /** The operator's choice; `undefined`: the version is learned. */
+  /** The operator's version; `undefined`: the version is learned. */
   readonly setting: string | undefined;
   readonly http: HttpClient;
   readonly origin: string;
 }
 
-/** A call that was refused waits for it. */
+/** A refused call waits for the look-up. */
 const LOOKUP_MS = 3_000;
 
 export function createClientVersions({ setting, http, origin, ...options }: ClientVersionsOptions): ClientVersions {
@@ -41,7 +41,7 @@ export function createClientVersions({ setting, http, origin, ...options }: Clie
   return createLearnedClientVersion({ ...options, lookUp });
 }
 
-/** The operator's own choice: nothing is learned. */
+/** The operator's version. Nothing is learned. */
 export function createFixedClientVersion(version: string): ClientVersions {
   let refusals = 0;
   return {
@@ -58,7 +58,7 @@ export function createFixedClientVersion(version: string): ClientVersions {
       isRefused: refusals >= MIN_REFUSALS,
       problem:
         refusals >= MIN_REFUSALS
-          ? `YouTube refuses ${version}, which YOUTUBE_CLIENT_VERSION sets: unset it to have the current one learned`
+          ? `YouTube refuses ${version}, which YOUTUBE_CLIENT_VERSION sets: unset it to use the current version`
           : null,
     }),
   };
@@ -69,26 +69,26 @@ interface LearnedClientVersionOptions {
   readonly kept: KeptText;
   readonly lease: Lease;
   readonly lookUp: () => Promise<Lookup>;
-  /** Told after a change: what failed with the former version may succeed now. */
+  /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (change: ClientVersionChange) => void;
 }
 
-/** What instances share and what outlives the process. Times are milliseconds since 1970; 0: never. */
+/** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
 interface Kept {
-  /** `null`: the built-in one. */
+  /** `null`: the built-in version. */
   readonly current: string | null;
-  /** The one before it. */
+  /** The previous version. */
   readonly earlier: string | null;
-  /** The one that YouTube named last. */
+  /** The version that YouTube named last. */
   readonly learned: string | null;
-  /** A learned one that was refused while an earlier one was not: it is not taken over again by itself. */
+  /** A learned version that was refused while an earlier one worked. It is not used again automatically. */
   readonly rejected: string | null;
   readonly learnedAtMs: number;
   readonly askedAtMs: number;
   readonly writtenAtMs: number;
 }
 
-/** Calls that were repeated with a version and refused again. */
+/** Retries with a version that were refused again. */
 interface Trials {
   readonly sinceMs: number;
   readonly count: number;
@@ -107,18 +107,18 @@ const NOTHING_KEPT: Kept = {
 const MINUTE_MS = 60_000;
 const RENEW_AFTER_MS = 24 * 60 * MINUTE_MS;
 const RETRY_AFTER_MS = 60 * MINUTE_MS;
-/** Between two times that YouTube is asked, whatever the reason. */
+/** Between two look-ups, whatever the reason. */
 const MIN_PAUSE_MS = 5 * MINUTE_MS;
-/** A version that was refused this often within the pause is not tried again before its end: a record takes three calls. */
+/** After this many refusals within the pause a version is not tried until its end. A record takes three calls. */
 const MAX_TRIALS = 20;
-/** A later time was written before a clock was set back, and would keep YouTube from being asked. */
+/** A later time was written before the clock was set back, and would prevent look-ups. */
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
-/** A single refusal may be about the channel. */
+/** A single refusal may concern the channel. */
 const MIN_REFUSALS = 3;
 
 /**
- * Learns the version: once a day, and when a call is refused. A learned version stays in use until it is refused; where
- * an earlier one then is accepted, that one is used again. What cannot be learned leaves the last good one.
+ * Learns the version once a day and when a call is refused. A learned version stays in use until it is refused. If an
+ * earlier version is accepted then, that one is used again. A failed look-up changes nothing.
  */
 function createLearnedClientVersion(options: LearnedClientVersionOptions): ClientVersions {
   const { clock, kept: shared, lease, lookUp, onChange } = options;
@@ -127,7 +127,7 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
   let renewing: Promise<void> | undefined;
   let lastAskedAtMs = Number.NEGATIVE_INFINITY;
   let refusals = 0;
-  /** Of the few versions that are known, so that it cannot grow. */
+  /** At most one entry for each known version, of which there are three. */
   const trials = new Map<string, Trials>();
 
   const current = () => kept.current ?? BUILT_IN_CLIENT_VERSION;
@@ -143,12 +143,12 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
   }
 
   function write(changes: Partial<Kept>): Promise<void> {
-    // Later than what it replaces, also where this instance's clock is behind.
+    // Later than the state it replaces, even if this instance's clock is behind.
     take({ ...kept, ...changes, writtenAtMs: Math.max(clock.now(), kept.writtenAtMs + 1) });
     return shared.write(JSON.stringify(kept));
   }
 
-  /** @returns whether what is stored is older than what is known here: it could not be written, or was cleared */
+  /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
   async function readShared(): Promise<boolean> {
     const found = parseKept(await shared.read(), clock.now());
     const storedAtMs = found?.writtenAtMs ?? 0;
@@ -272,7 +272,7 @@ const KEPT = fields<Kept>({
   writtenAtMs: TIME,
 });
 
-/** `undefined` for what is not of our making: the store may be shared or damaged. */
+/** `undefined` if the stored text is invalid: the store may be shared or damaged. */
 function parseKept(stored: string | undefined, nowMs: number): Kept | undefined {
   const kept = parseJson(stored);
   if (!KEPT(kept)) return undefined;

@@ -9,7 +9,7 @@ export const COUNTRY_CODES: readonly string[] = (
   'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** English names that upstream uses or has used and the Unicode names (CLDR) lack. */
+/** English names that upstream uses or used, and that are missing from the Unicode names (CLDR). */
 const ALIASES: readonly (readonly [name: string, code: string])[] = [
   ['Bolivia, Plurinational State of', 'BO'],
   ['Brunei Darussalam', 'BN'],
@@ -61,13 +61,13 @@ const ALIASES: readonly (readonly [name: string, code: string])[] = [
   ['Virgin Islands, U.S.', 'VI'],
 ];
 
-/** The two-letter code for a country's English name; `undefined` for a name nobody has told us. */
+/** The two-letter code for a country's English name; `undefined` for an unknown name. */
 export function findCountryCode(englishName: string): string | undefined {
   codesByName ??= buildCodesByName();
   return codesByName.get(comparable(englishName));
 }
 
-/** Built when first needed: it takes some 20 ms, which a start need not wait for. */
+/** Built on first use: it takes about 20 ms, which would slow down the start. */
 let codesByName: ReadonlyMap<string, string> | undefined;
 
 function buildCodesByName(): ReadonlyMap<string, string> {

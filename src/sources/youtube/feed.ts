@@ -1,22 +1,22 @@
 import { toIsoSeconds } from './texts.ts';
 import { parseChannelId } from './urls.ts';
 
-/** What a channel's feed says of the channel itself. */
+/** What a feed says about its channel. */
 export interface FeedReading {
   readonly publishedAt: string | undefined;
   /** The channel that the feed links to. */
   readonly channelId: string | undefined;
 }
 
-/** When the channel was created, to the second; `undefined` when the feed does not say or is another channel's. */
+/** When the channel was created, to the second; `undefined` if the feed does not say, or belongs to another channel. */
 export function publishedAtOf(feed: FeedReading | undefined, channelId: string): string | undefined {
   const isOfAnother = feed?.channelId !== undefined && feed.channelId !== channelId;
   return isOfAnother ? undefined : feed?.publishedAt;
 }
 
 /**
- * Reads an Atom feed: the `published` and the alternate `link` that are children of `feed` itself (every `entry` has
- * both of its own). `undefined` for what is no well-formed feed.
+ * Reads the `published` and the alternate `link` elements that are children of an Atom `feed`; every `entry` has its own.
+ * `undefined` if the feed is not well-formed.
  */
 export function readFeed(xml: string): FeedReading | undefined {
   const open: string[] = [];
@@ -48,7 +48,7 @@ interface Tag {
   readonly end: number;
 }
 
-/** Markup of XML 1.0 that ends somewhere else than at the next `>`, and is passed over. */
+/** Markup of XML 1.0 that does not end at the next `>`. It is skipped. */
 const SKIPPED = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
@@ -57,7 +57,7 @@ const SKIPPED = [
 
 const NAME = /^[A-Za-z_][\w:.-]*/;
 
-/** The tags in document order; `undefined`, and no more, where the markup is broken. */
+/** The tags in document order. Broken markup yields `undefined` and ends the sequence. */
 function* tagsOf(xml: string): Generator<Tag | undefined> {
   for (let start = xml.indexOf('<'); start !== -1; ) {
     const skipped = SKIPPED.find(([opening]) => xml.startsWith(opening, start));
@@ -77,7 +77,7 @@ function endOf(xml: string, closing: string, start: number): number {
   return index === -1 ? -1 : index + closing.length;
 }
 
-/** Behind the `>` of a tag, which may stand in its quoted attributes too; -1 where the tag does not end. */
+/** The position after the `>` of a tag; a `>` in a quoted attribute does not count. -1 if the tag does not end. */
 function findTagEnd(xml: string, start: number): number {
   let quote = '';
   for (let index = start + 1; index < xml.length; index += 1) {
@@ -97,7 +97,7 @@ function parseTag(text: string, end: number): Tag | undefined {
   return name === undefined ? undefined : { name, isClosing, attributes: inner.slice(name.length), end };
 }
 
-/** The feed's own ID elements lack their "UC" since 2023 or are empty: the alternate link is whole. */
+/** Since 2023 the ID elements of feeds lack the "UC" or are empty. The alternate link has the full ID. */
 function channelIdOfLink(attributes: string): string | undefined {
   if (!/\brel=["']alternate["']/.test(attributes)) return undefined;
   return parseChannelId(/\bhref=["']([^"']{1,2048})["']/.exec(attributes)?.[1] ?? '');

@@ -35,12 +35,12 @@ const FIELD_READERS = {
 
 export type FieldValue<Field extends ChannelField> = NonNullable<ReturnType<(typeof FIELD_READERS)[Field]>>;
 
-/** A field's value out of what stands at one of its paths; `undefined` where that cannot be read. */
+/** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */
 export function readFieldValue(field: ChannelField, found: unknown): unknown {
   return FIELD_READERS[field](found);
 }
 
-/** Whether what stands there is read as English, and would be something else in another language. */
+/** Whether the raw value is read as English and would be wrong in another language. */
 export function isReadAsEnglish(field: ChannelField, found: unknown): boolean {
   if (field === 'publishedAt' || field === 'country') return true;
   const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';
@@ -61,7 +61,7 @@ function countReader(noun: CountNoun): (value: unknown) => string | undefined {
   return (value) => parseText(value, MAX_NAME_CHARACTERS, (text) => parseCount(text, noun));
 }
 
-/** A schema.org counter: the only count that is a number in every language. */
+/** A schema.org counter: the only count that is the same in every language. */
 function parseFollowers(value: unknown): string | undefined {
   if (firstAt(value, 'interactionType.type') !== 'FollowAction') return undefined;
   const count = firstAt(value, 'userInteractionCount');

@@ -12,10 +12,10 @@ import { PAGE_HEADERS } from './client-version-lookup.ts';
 import type { EndpointReading, PageReading, PanelReading } from './readings.ts';
 import type { SearchPageReading } from './search-page.ts';
 
-/** Where requests pretend to come from, whatever origin they are sent to. */
+/** The origin that requests name, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
 
-/** Per attempt; retries and the request's own deadline belong to whoever wraps the client. */
+/** For one attempt. The caller adds retries and the deadline of the request. */
 const TIMEOUT_MS = 5_000;
 /** A whole channel page was 2.1 MB at most (2026-03). */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -30,25 +30,25 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 export interface InnertubeOptions {
   readonly http: HttpClient;
   readonly reader: AnswerReader;
-  /** Replaces https://www.youtube.com in what is called. */
+  /** Replaces https://www.youtube.com in requests. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
 }
 
-/** The five calls of YouTube's own web client, without a key, a session or an account. */
+/** The calls of YouTube's own web client, without a key, a session or an account. */
 export interface Innertube {
   browseChannel(
     channelId: string,
     options: { useFieldMask: boolean; signal: AbortSignal },
   ): Promise<ApiAnswer<PageReading>>;
   browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiAnswer<PageReading>>;
-  /** Asks for a channel's About panel. */
+  /** Loads a channel's About panel. */
   browseContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<PanelReading>>;
-  /** `url` is a page of www.youtube.com; the value is `null` where the answer names nothing. */
+  /** `url` is a page of www.youtube.com; the value is `null` if the response names no target. */
   resolveUrl(url: string, signal: AbortSignal): Promise<ApiAnswer<EndpointReading | null>>;
   search(query: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
   searchContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
-  /** The channel's feed; the answer is not looked at. */
+  /** The channel's feed, unchecked. */
   getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
 }
 
@@ -62,7 +62,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   };
   const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
 
-  /** `name` is that of the answer's reader. */
+  /** `name` is the reader of the response. */
   async function call<Name extends AnswerName>(
     name: Name,
     endpoint: string,
@@ -83,7 +83,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     return readApiAnswer(reader, name, response, signal);
   }
 
-  /** A version that has grown too old is refused with HTTP 400: the call is then repeated once with another one. */
+  /** Upstream refuses outdated versions with HTTP 400. The call is then repeated once with another version. */
   async function requestWithVersion(send: (clientVersion: string) => Promise<HttpResponse>): Promise<HttpResponse> {
     const version = await clientVersions.current();
     const response = await send(version);
@@ -98,7 +98,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
 
   function report(version: string, { status, body }: HttpResponse): void {
     if (status === 400) clientVersions.report(version, 'refused');
-    // Blocks and failures are no answers of the API, whatever their status.
+    // Blocks and failures are not API responses, whatever their status.
     else if (isApiStatus(status) && !isMarkup(body)) clientVersions.report(version, 'accepted');
   }
 
@@ -125,7 +125,7 @@ function isApiStatus(status: number): boolean {
   return status === 200 || status === 404;
 }
 
-/** Counts, dates and country names are read in English of the United States only: `hl` and `gl` are no settings. */
+/** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */
 function requestContext(clientVersion: string) {
   return {
     client: {

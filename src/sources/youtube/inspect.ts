@@ -19,32 +19,32 @@ import { isEnglish, readPage } from './readings.ts';
 import { isRoundedVideoCount } from './record.ts';
 import { isDefaultAvatar } from './urls.ts';
 
-/** Whole answers about one channel. */
+/** Complete responses about one channel. */
 export interface ChannelAnswers {
   readonly page: JsonObject;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly about: JsonObject;
 }
 
 export interface ChannelInspection {
   readonly fields: readonly FieldFinding[];
-  /** About the answers as a whole. */
+  /** Remarks about the responses as a whole. */
   readonly remarks: readonly string[];
 }
 
-/** The parts of today's answers: a field's first path leads into one of them. */
+/** The parts of current responses. The first path of each field leads into one of them. */
 const PARTS = { metadata: METADATA, 'page header': PAGE_HEADER, 'About panel': ABOUT_PANEL } as const;
 
 const SYSTEM_CHANNEL = 'a system channel (Gaming, News, Music, Sports, events)';
 
-/** Channels that are shown in layouts of their own: less of them is known, and nothing follows from that. */
+/** Channels with special layouts. They have fewer fields, which is not a change of upstream. */
 const SPECIAL_CHANNELS = {
   'an age-gated channel': AGE_GATE,
   [SYSTEM_CHANNEL]: CAROUSEL_DETAILS,
   'a game’s topic channel': INTERACTIVE_HEADER,
 } as const;
 
-const NOT_READ = 'counts that are grouped or abbreviated, dates and countries are not read';
+const NOT_READ = 'grouped and abbreviated counts, dates and countries are not read';
 
 function findSpecialLayout(answers: ChannelAnswers): string | undefined {
   const isThere = (path: string) => isJsonObject(firstAt(answers, path));
@@ -52,10 +52,10 @@ function findSpecialLayout(answers: ChannelAnswers): string | undefined {
   return Object.entries(SPECIAL_CHANNELS).find(([, path]) => isThere(path))?.[0];
 }
 
-/** What a channel may do without: hidden, never set, or never uploaded. */
+/** Fields that a channel may lack: hidden, never set, or never uploaded. */
 const OPTIONAL_FIELDS: readonly ChannelField[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
 
-/** Compares answers about one channel with the layouts that are known, field by field. */
+/** Compares responses about one channel with the known layouts, field by field. */
 export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
   const special = findSpecialLayout(answers);
   const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers));
@@ -64,11 +64,11 @@ export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
   const remarks = [
     ...(special === undefined
       ? []
-      : [`This is ${special}: most of its fields cannot be had. Ask for an ordinary one.`]),
+      : [`This is ${special}: most fields are not available for it. Inspect an ordinary channel.`]),
     ...(language === undefined || isEnglish(language)
       ? []
       : [`The page is in another language (${language}): ${NOT_READ}.`]),
-    ...(header === undefined ? [] : [`The page’s header is of an unknown kind: ${header}.`]),
+    ...(header === undefined ? [] : [`The page has an unknown header: ${header}.`]),
   ];
   return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };
 }
@@ -110,7 +110,7 @@ function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown
 const SHOWN_NAMES = 8;
 const LONGEST_SHOWN_NAME = 80;
 
-/** Unknown names where the path ends: a part that was renamed is among them. */
+/** Unknown names at the end of the path. A renamed part is among them. */
 function describeUnknown(path: string, answers: ChannelAnswers): string | null {
   const steps = path.split('.');
   for (let length = steps.length - 1; length > 0; length -= 1) {
@@ -131,13 +131,13 @@ function findMissingPart(path: string, answers: ChannelAnswers): string | undefi
   return part === undefined || isJsonObject(firstAt(answers, part[1])) ? undefined : part[0];
 }
 
-/** Forms that say that there is none: the default picture, and page addresses that are no handle. */
+/** Values that mean "none": the default picture, and page addresses without a handle. */
 function isKnownAbsence(field: ChannelField, found: unknown): boolean {
   if (typeof found !== 'string') return false;
   return field === 'avatar' ? isDefaultAvatar(found) : field === 'customUrl' && !found.includes('@');
 }
 
-/** In a layout of its own nothing is missing, and any path is as good as another. */
+/** In a special layout no field counts as missing, and every path is fine. */
 function withoutExpectations(finding: FieldFinding): FieldFinding {
   if (finding.state === 'missing') return { ...finding, state: 'absent', note: null };
   return finding.state === 'unreadable' || finding.value === null ? finding : { ...finding, state: 'fine', note: null };

@@ -4,7 +4,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parses an answer; `undefined` for anything that is no JSON object. */
+/** Parses a response; `undefined` for everything but a JSON object. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
@@ -16,8 +16,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
 }
 
 /**
- * All values at a dotted path, in document order; `*` stands for every element of a list. A step that is missing or of
- * another type gives nothing: upstream renames and drops parts at any time.
+ * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
+ * another type yields nothing, because upstream renames and removes parts at any time.
  */
 export function valuesAt(root: unknown, path: string): unknown[] {
   let values = [root];
@@ -27,12 +27,12 @@ export function valuesAt(root: unknown, path: string): unknown[] {
   return values;
 }
 
-/** The first of `valuesAt`. */
+/** The first value of `valuesAt`. */
 export function firstAt(root: unknown, path: string): unknown {
   return valuesAt(root, path)[0];
 }
 
-/** All values of members with this name, wherever they stand, in no order. Takes time in proportion to the size. */
+/** All values of members with this name, at any depth, in no order. Takes linear time. */
 export function valuesNamed(root: unknown, name: string): unknown[] {
   const found: unknown[] = [];
   const pending = [root];

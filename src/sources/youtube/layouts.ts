@@ -1,6 +1,6 @@
 import { valuesAt } from './json.ts';
 
-/** The parts of a record that upstream's answers carry. */
+/** The fields of a record that upstream's responses carry. */
 export const CHANNEL_FIELDS = [
   'channelId',
   'title',
@@ -18,13 +18,13 @@ export const CHANNEL_FIELDS = [
 
 export type ChannelField = (typeof CHANNEL_FIELDS)[number];
 
-/** Per field the paths that may carry it, the best first (`valuesAt` reads them). */
+/** The paths that may carry each field, best first (`valuesAt` reads them). */
 export type ChannelLayouts = Readonly<Record<ChannelField, readonly string[]>>;
 
 export const METADATA = 'page.metadata.channelMetadataRenderer';
 /** Since 2024-04. */
 export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
-/** Handle, pronouns and counts move between the rows: parts are told apart by their text, never by their place. */
+/** Handle, pronouns and counts move between rows, so parts are recognized by their text and not by their position. */
 const HEADER_PARTS = `${PAGE_HEADER}.metadata.contentMetadataViewModel.metadataRows.*.metadataParts.*`;
 /** Until mid-2024; still on error pages. */
 export const C4_HEADER = 'page.header.c4TabbedHeaderRenderer';
@@ -35,10 +35,10 @@ export const CAROUSEL_DETAILS = 'page.header.carouselHeaderRenderer.contents.*.t
 const SELECTED_SECTIONS =
   'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
 export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
-/** Its title, description and picture are altered copies: only its URL and numbers are read. */
+/** Its title, description and picture are changed copies. Only its URL and numbers are read. */
 export const MICROFORMAT = 'page.microformat.microformatDataRenderer';
 const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity`;
-/** The panel that the About continuation answers, since 2023-11. */
+/** The panel that the About continuation returns, since 2023-11. */
 export const ABOUT_PANEL =
   'about.onResponseReceivedEndpoints.*.appendContinuationItemsAction.continuationItems.*' +
   '.aboutChannelRenderer.metadata.aboutChannelViewModel';
@@ -49,7 +49,7 @@ export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.ch
 export const LANGUAGE =
   'page.topbar.desktopTopbarRenderer.searchbox.fusionSearchboxRenderer.config.webSearchboxConfig.requestLanguage';
 
-/** As of 2026-11; `docs/youtube.md` says how exact each one is. */
+/** As of 2026-11. `docs/youtube.md` describes how exact each path is. */
 export const CHANNEL_LAYOUTS: ChannelLayouts = {
   channelId: [
     `${METADATA}.externalId`,
@@ -111,7 +111,7 @@ export const CHANNEL_LAYOUTS: ChannelLayouts = {
   ],
 };
 
-/** Where an item that ends a page has the token of the next one, the newest form first. */
+/** Where the last item of a page has the token of the next page, newest form first. */
 const TOKEN_PATHS = [
   // Since 2026-06, with and without the wrapping.
   'continuationItemViewModel.continuationCommand.innertubeCommand.continuationCommand.token',
@@ -129,7 +129,7 @@ export function findContinuationToken(items: readonly unknown[]): string | undef
   ) as string | undefined;
 }
 
-/** Names on the way to what is read beside the fields of a record: texts, links, alerts, redirects, the About token. */
+/** Names on the paths of other values: texts, links, alerts, redirects, the About token. */
 const OTHER_NAMES = [
   ...['simpleText', 'content', 'runs', 'text'],
   ...['links', 'primaryLinks', 'channelExternalLinkViewModel', 'title', 'link', 'commandRuns', 'onTap'],
@@ -143,13 +143,13 @@ const OTHER_NAMES = [
   ...['button', 'buttonRenderer', 'command', 'token'],
 ];
 
-/** Every name of a member that this source reads, or passes on the way to one. */
+/** Every member name on a path that this source reads. */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set([
   ...[LANGUAGE, ...Object.values(CHANNEL_LAYOUTS).flat()].flatMap((path) => path.split('.')),
   ...OTHER_NAMES,
 ]);
 
-/** Names that stand beside those and are never read (recordings of 2021 to 2026-08): no sign of a change. */
+/** Other names in known responses (recordings of 2021 to 2026-08). They are never read and are no sign of a change. */
 export const UNREAD_NAMES: ReadonlySet<string> = new Set([
   ...['responseContext', 'trackingParams', 'clickTrackingParams', 'targetId', 'width', 'height', 'style'],
   ...['channelUrl', 'ownerUrls', 'rssUrl', 'keywords', 'isFamilySafe', 'availableCountryCodes', 'musicArtistName'],

@@ -6,7 +6,7 @@ import { findYoutubeUrl } from './urls.ts';
 interface LinkShape {
   readonly title: string;
   readonly target: string;
-  /** Shown instead of the target, shortened, without a scheme. */
+  /** The text that is shown for the target: shortened, without a scheme. */
   readonly display?: string;
 }
 
@@ -20,14 +20,14 @@ const TAB_LINK: LinkShape = { title: 'title', target: 'navigationEndpoint.urlEnd
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
-/** What the catalog takes too. */
+/** The limit of the catalog, too. */
 const MAX_TITLE_CHARACTERS = 200;
-/** The redirector's own part and an escaped URL. */
+/** The redirector's part plus an escaped URL. */
 const MAX_WRAPPER_CHARACTERS = 4 * MAX_URL_CHARACTERS;
 
 /**
- * The links of an About panel (`links`, since 2023-11) or tab (`primaryLinks`, before): none when the part itself is
- * there without them, `undefined` when they are of an unknown shape.
+ * The links of an About panel (`links`, since 2023-11) or tab (`primaryLinks`, before). Empty if the part has no links,
+ * `undefined` if they have an unknown form.
  */
 export function parseLinks(about: unknown): ChannelLink[] | undefined {
   if (!isJsonObject(about)) return undefined;
@@ -52,8 +52,8 @@ function shortened(title: string): string {
 }
 
 /**
- * Where a link leads: an http or https URL, also one without its scheme, taken out of `youtube.com/redirect?q=…`, whose
- * `redir_token` expires. `undefined` for anything else.
+ * The target of a link: an http or https URL; the scheme may be missing. Targets in `youtube.com/redirect?q=…` are
+ * extracted, because its `redir_token` expires. `undefined` for everything else.
  */
 export function parseTarget(target: string): URL | undefined {
   if (target.length > MAX_WRAPPER_CHARACTERS) return undefined;
@@ -68,7 +68,7 @@ function parseDisplay(display: string): URL | undefined {
 }
 
 const WEB_SCHEME = /^https?:/i;
-/** A dotted host name and perhaps a port, before the path: what people write without a scheme. */
+/** A host name with a dot and an optional port before the path: how people write URLs without a scheme. */
 const HOST = /^[^\s/?#:@]{1,253}(?::\d{1,5})?(?=[/?#]|$)/;
 
 function parseWebUrl(text: string): URL | undefined {

@@ -15,39 +15,39 @@ import {
 } from './layouts.ts';
 import { MAX_URL_CHARACTERS, textOf, textWithin } from './texts.ts';
 
-/** A value that an answer has for a field of the record, and the path that carried it. */
+/** A value of a field in a response, and the path that carried it. */
 export interface FieldReading {
   readonly field: ChannelField;
   readonly path: string;
   readonly value: unknown;
-  /** In a page of another language it would be wrong: "1,234 videos" is read as English. */
+  /** True if the value would be wrong on a page in another language: "1,234 videos" is read as English. */
   readonly isEnglish: boolean;
 }
 
-/** What a channel page says: plain and small, whatever the size of the page. */
+/** The content of a channel page: plain data of bounded size. */
 export interface PageReading {
   readonly fields: readonly FieldReading[];
-  /** False for a page that lost all its parts to the field mask. */
+  /** False if the field mask removed all parts of the page. */
   readonly hasKnownPart: boolean;
-  /** The interface language (BCP 47), where the page says it. */
+  /** The interface language (BCP 47), if the page names it. */
   readonly language: string | undefined;
-  /** Other channels that upstream sends us to instead of answering. */
+  /** Other channels to which upstream redirects. */
   readonly redirects: readonly string[];
   /** The text of its error alert. */
   readonly alert: string | undefined;
   /** Leads to the About panel. */
   readonly aboutToken: string | undefined;
-  /** Where layouts before the panel have its values: on this page, or on a tab that must be asked for. */
+  /** Where layouts without a panel have its values: on this page, or on a tab that must be loaded. */
   readonly aboutTab: 'here' | 'elsewhere' | undefined;
 }
 
-/** What the answer to an About token says. */
+/** The content of a response to an About token. */
 export interface PanelReading {
   readonly fields: readonly FieldReading[];
   readonly hasPanel: boolean;
 }
 
-/** Where the address of a page leads: to a page of the site, or to another address. */
+/** The target of a page address: a page of the site, or another address. */
 export interface EndpointReading {
   readonly browseId: string | undefined;
   readonly target: string | undefined;
@@ -71,7 +71,7 @@ export function readPanel(about: JsonObject, layouts: ChannelLayouts = CHANNEL_L
   return { fields: readFields(answer, layouts), hasPanel: isJsonObject(firstAt(answer, ABOUT_PANEL)) };
 }
 
-/** `null` where the answer names nothing. */
+/** `null` if the response names no target. */
 export function readEndpoint(body: JsonObject): EndpointReading | null {
   const endpoint = firstAt(body, 'endpoint');
   if (endpoint === undefined) return null;
@@ -81,7 +81,7 @@ export function readEndpoint(body: JsonObject): EndpointReading | null {
   };
 }
 
-/** For each path the first of its values that can be read. */
+/** The first readable value of each path. */
 function readFields(answer: object, layouts: ChannelLayouts): FieldReading[] {
   const readings: FieldReading[] = [];
   for (const field of CHANNEL_FIELDS) {
@@ -106,7 +106,7 @@ function readFirst(field: ChannelField, path: string, found: readonly unknown[])
 
 const KNOWN_PARTS = ['page.header', 'page.metadata', 'page.alerts', 'page.onResponseReceivedActions'];
 
-/** Enough to find one that differs from the ID that was asked for. */
+/** Enough to find one that differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;
 
 function findRedirects(page: JsonObject): string[] {
@@ -120,14 +120,14 @@ function findAboutTab(page: JsonObject): PageReading['aboutTab'] {
   return hasOldHeader(page) ? 'elsewhere' : undefined;
 }
 
-/** Those of before the panel, and the games' "Topic" channels, which kept their tab (seen 2026-07). */
+/** Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07). */
 function hasOldHeader(page: JsonObject): boolean {
   return [C4_HEADER, INTERACTIVE_HEADER].some((path) => firstAt({ page }, path) !== undefined);
 }
 
 const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
 
-/** The field mask takes the language itself away: the header's sign-in links have it too. */
+/** The field mask removes the language itself, but the sign-in links in the header contain it. */
 function findLanguage(page: JsonObject): string | undefined {
   const named = textWithin(firstAt({ page }, LANGUAGE), MAX_LANGUAGE_CHARACTERS);
   if (named !== undefined) return named;
@@ -150,12 +150,12 @@ const ITEMS_IN_PANEL =
   'engagementPanel.engagementPanelSectionListRenderer.content.sectionListRenderer.contents.*' +
   '.itemSectionRenderer.contents.*';
 
-/** Ours has 135 characters. */
+/** A built token has 135 characters. */
 const MAX_TOKEN_CHARACTERS = 10_000;
 
 /**
- * Finds the About token that a channel page brings along, in its header only: panels elsewhere on the page belong to
- * shelves ("Featured Channels"). All panels of the header are the same one.
+ * Finds the About token in the header of a channel page. Panels elsewhere on the page belong to shelves ("Featured
+ * Channels"). All panels of the header are the same.
  */
 function findAboutToken(page: JsonObject): string | undefined {
   const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');

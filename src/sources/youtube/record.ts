@@ -12,21 +12,21 @@ import {
 import { type FieldReading, isEnglish, type PageReading, type PanelReading } from './readings.ts';
 import { avatarOriginal, bannerOriginal } from './urls.ts';
 
-/** What upstream answered about one channel. */
+/** All upstream responses about one channel. */
 export interface ChannelReadings {
   readonly page: PageReading;
-  /** The About tab of older layouts, read like a page. */
+  /** The About tab of older layouts, in the form of a page. */
   readonly tab?: PageReading | undefined;
   readonly panel?: PanelReading | undefined;
-  /** True when the About call ended without an answer: what it would have carried is missing, not absent. */
+  /** True if the About call failed: fields that it would carry are missing, not absent. */
   readonly isAboutLost: boolean;
   readonly requestedId: string;
 }
 
-/** Told, for every field of every record, which path carried it; `undefined` when none did. */
+/** Called for every field of every record with the path that carried it; `undefined` if none did. */
 export type FieldObserver = (field: ChannelField, path: string | undefined) => void;
 
-/** Makes a record of what the answers say; `undefined` when they name no channel ID or no title. */
+/** Builds a record from the responses; `undefined` if they contain no channel ID or no title. */
 export function buildRecord(
   readings: ChannelReadings,
   onField: FieldObserver = () => {},
@@ -71,7 +71,7 @@ export function buildRecord(
   return { channel, isComplete: missing.length === 0, missing };
 }
 
-/** What an About panel or tab says in a page's language of the fields that the page may lack. */
+/** The fields of an About panel or tab, in the language of the page. */
 export function readAboutFields(
   { fields }: Pick<PanelReading, 'fields'>,
   language: string | undefined,
@@ -81,20 +81,20 @@ export function readAboutFields(
   return Object.fromEntries(values);
 }
 
-/** In a page that is not in English, only what is the same in every language. */
+/** On a page that is not in English, only values that are the same in every language. */
 function readable(found: readonly FieldReading[], language: string | undefined): readonly FieldReading[] {
   const isForeign = language !== undefined && !isEnglish(language);
   return isForeign ? found.filter((reading) => !reading.isEnglish) : found;
 }
 
-/** What a page alone says: its title, or its ID, which may differ from the one that was asked for. */
+/** The title or ID in a page. The ID may differ from the requested one. */
 export function readPageField(field: 'channelId' | 'title', page: PageReading): string | undefined {
   return findBest(field, page.fields, CHANNEL_LAYOUTS)?.value as string | undefined;
 }
 
 /**
- * System channels (Gaming, Live, News; Music, Sports) and age gates name no channel ID: a header or a gate with a title
- * is that of the ID that was asked for.
+ * True if the page belongs to the requested ID without naming it: system channels (Gaming, Live, News; Music, Sports) and
+ * age gates have a title but no channel ID.
  */
 function isTitled({ fields }: PageReading): boolean {
   return fields.some(({ field, path }) => field === 'title' && TITLED_PARTS.some((part) => path.startsWith(part)));
@@ -103,15 +103,15 @@ function isTitled({ fields }: PageReading): boolean {
 const TITLED_PARTS = ['page.header.', AGE_GATE];
 
 /**
- * True where the page shows a channel. Every channel but a system channel and an age gate has metadata; an error alert
- * without it stands for the channel, whatever title the header has.
+ * True if the page shows a channel. Every channel except system channels and age gates has metadata. An error alert
+ * without metadata means that there is no channel to show, whatever title the header has.
  */
 export function showsChannel(page: PageReading): boolean {
   const hasMetadata = page.fields.some(({ path }) => path.startsWith(METADATA));
   return (hasMetadata || page.alert === undefined) && readPageField('title', page) !== undefined;
 }
 
-/** The reading by the first of the field's paths that carries a value. */
+/** The value at the first of the field's paths that has one. */
 function findBest(
   field: ChannelField,
   found: readonly FieldReading[],
@@ -124,7 +124,7 @@ function findBest(
   return undefined;
 }
 
-/** The page's header counts videos in thousands and millions: such a count is a stopgap. */
+/** True for counts that the page's header rounds to thousands or millions. */
 export function isRoundedVideoCount(videoCount: unknown): boolean {
   return Number(videoCount) >= ROUNDED_VIDEO_COUNT;
 }
@@ -140,7 +140,7 @@ const ABOUT_FIELDS = [
   'links',
 ] as const satisfies readonly ChannelField[];
 
-/** From here on the page's header rounds the number of videos ("7.6k videos"); the About panel never does. */
+/** The page's header rounds video counts from here on ("7.6k videos"); the About panel never does. */
 const ROUNDED_VIDEO_COUNT = 1_000;
 
 function missingFields(channel: Channel): ChannelField[] {

@@ -4,13 +4,13 @@ import { type Innertube, YOUTUBE_WEB } from './innertube.ts';
 import type { EndpointReading } from './readings.ts';
 import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
-/** A handle answered with another URL instead of its channel in 2025-07; more than one such step was never seen. */
+/** In 2025-07 a handle led to another URL instead of its channel. More than one such step was never seen. */
 const MAX_HOPS = 3;
 
 /**
- * Asks which channel a handle or a user name belongs to.
+ * Resolves a handle or user name to a channel ID.
  *
- * @throws AppError `channel_not_found`, or `upstream_*` when upstream could not tell.
+ * @throws AppError `channel_not_found`, or `upstream_*` if upstream gave no usable answer
  */
 export async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
   let url = pageUrl(ref);

@@ -14,7 +14,7 @@ import {
 } from './texts.ts';
 import { isDefaultAvatar, parseHandle } from './urls.ts';
 
-/** Where a first and a later page keep their sections. */
+/** The sections of the first page and of later pages. */
 const SECTION_LISTS = [
   'contents.twoColumnSearchResultsRenderer.primaryContents.sectionListRenderer.contents',
   'onResponseReceivedCommands.*.appendContinuationItemsAction.continuationItems',
@@ -24,12 +24,12 @@ const SECTION_LISTS = [
 const MAX_HITS = 100;
 const MAX_TOKEN_CHARACTERS = 10_000;
 
-/** What one page of search results says: plain and small, whatever the size of the page. */
+/** The content of a page of search results: plain data of bounded size. */
 export interface SearchPageReading {
-  /** False where the page has no list at all, not even an empty one. */
+  /** False if the page has no list, not even an empty one. */
   readonly hasList: boolean;
   readonly saysNothingFound: boolean;
-  /** True where there are results and none of them can be read. */
+  /** True if there are results and none of them can be read. */
   readonly isUnreadable: boolean;
   readonly hits: readonly SearchHit[];
   /** The token that leads to the next page. */
@@ -81,8 +81,8 @@ function parseHit(renderer: unknown): SearchHit | undefined {
 }
 
 /**
- * The two count fields hold whatever upstream shows in their place: since 2022-11 the handle stands in
- * `subscriberCountText` and the subscribers in `videoCountText`; "- Topic" channels have videos there.
+ * The two count fields contain what upstream shows in their place: since 2022-11 the handle is in `subscriberCountText` and
+ * the subscribers are in `videoCountText`, where "- Topic" channels have their videos.
  */
 function countTexts(renderer: unknown): string[] {
   if (!isJsonObject(renderer)) return [];

@@ -3,13 +3,13 @@ import { type ApiAnswer, invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
 import type { SearchPageReading } from './search-page.ts';
 
-/** Twenty channels each: enough for the longest list that may be asked for. */
+/** Pages have twenty channels, so this is enough for the longest list that clients can request. */
 const MAX_PAGES = 3;
 
 /**
- * One page of a search, in one call.
+ * Loads one page of a search in one call.
  *
- * @throws AppError `upstream_*` when upstream could not tell
+ * @throws AppError `upstream_*` if upstream gave no usable answer
  */
 export async function searchChannels(
   innertube: Innertube,
@@ -28,7 +28,7 @@ export async function searchChannels(
 }
 
 interface Place {
-  /** Its number; the first page is 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   readonly token: string;
 }
@@ -50,7 +50,7 @@ function requirePage(
     throw invalid('The video site did not understand the search.', new Error(answer.reason));
   }
   const page = answer.value;
-  // Since 2026-04 the last page may have no list, for whole sessions also one before it.
+  // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
   if (!page.hasList && isFirstPage && !page.saysNothingFound) {
     throw invalid('The video site sent a search answer without a list.');
   }

@@ -1,6 +1,6 @@
 import { isJsonObject, valuesAt } from './json.ts';
 
-/** A text in any of upstream's wrappings: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
+/** A text in any of upstream's forms: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) return undefined;
@@ -10,13 +10,13 @@ export function textOf(value: unknown): string | undefined {
   return runs.length > 0 ? runs.join('') : undefined;
 }
 
-/** Longer texts are none of these: what goes into a record or a list is bounded. */
+/** Longer texts are ignored, so that records and lists have a bounded size. */
 export const MAX_TITLE_CHARACTERS = 500;
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 export const MAX_NAME_CHARACTERS = 100;
 export const MAX_URL_CHARACTERS = 2_048;
 
-/** The text, where it is one and no longer than that. */
+/** The value if it is a text of at most this length. */
 export function textWithin(value: unknown, maxCharacters: number): string | undefined {
   return typeof value === 'string' && value.length <= maxCharacters ? value : undefined;
 }
@@ -25,7 +25,7 @@ export type CountNoun = 'subscriber' | 'view' | 'video';
 
 const GROUPED_INTEGER = /^(?:\d{1,16}|\d{1,3}(?:,\d{3}){1,5})$/;
 const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
-/** How many zeros each stands for. */
+/** The number of zeros that each abbreviation means. */
 const ABBREVIATIONS: ReadonlyMap<string, number> = new Map([
   ['k', 3],
   ['m', 6],
@@ -39,10 +39,10 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 
 /**
  * Reads "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "7,634 videos",
- * "No videos" and "1 view" as a decimal integer; `undefined` for anything that is not English through and through.
+ * "No videos" and "1 view" as a decimal integer; `undefined` for every text that is not plain English.
  *
- * Elsewhere a dot groups digits, a comma is the decimal point, "B" a thousand ("12 B video" is Turkish) and "Tr" a
- * million. So the abbreviation must stand right behind the number, and only one has the singular.
+ * In other languages a dot groups digits, a comma is the decimal point, "B" means thousand ("12 B video" is Turkish) and
+ * "Tr" million. So the abbreviation must directly follow the number, and only "1" may have a singular noun.
  */
 export function parseCount(text: string, noun: CountNoun): string | undefined {
   const words = wordsOf(text);
@@ -56,7 +56,7 @@ export function parseCount(text: string, noun: CountNoun): string | undefined {
   return shifted(number.slice(0, -1), ABBREVIATIONS.get(number.at(-1) ?? ''));
 }
 
-/** True where a count is read the same in every language: its digits alone, neither grouped nor abbreviated. */
+/** True for a count that is the same in every language: digits only, not grouped, not abbreviated. */
 export function isPlainCount(text: string): boolean {
   return /^\d+$/.test(wordsOf(text)[0] ?? '');
 }
@@ -65,7 +65,7 @@ function wordsOf(text: string): string[] {
   return text.trim().toLowerCase().split(/\s+/);
 }
 
-/** Shifts the decimal point in the text itself: 1.13 × 1,000,000 is 1,129,999.99… in floating point. */
+/** Shifts the decimal point in the text, because 1.13 × 1,000,000 is 1,129,999.99… in floating point. */
 function shifted(number: string, zeros: number | undefined): string | undefined {
   const [, whole = '', fraction = ''] = DECIMAL.exec(number) ?? [];
   if (zeros === undefined || whole === '' || fraction.length > zeros) return undefined;
@@ -84,7 +84,7 @@ const YEAR = /^\d{4}$/;
 
 /**
  * Reads "Joined Feb 1, 2015" and "Joined 1 Feb 2015" (the order follows the country asked for, `gl`; en-GB writes
- * "Sept") as midnight UTC. The page does not say in which time zone its day is.
+ * "Sept") as midnight UTC. The time zone of the day is unknown.
  */
 export function parseJoinedDate(text: string): string | undefined {
   const [joined, first = '', second = '', year = '', ...rest] = wordsOf(text.replace(',', ''));

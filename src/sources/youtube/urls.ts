@@ -3,7 +3,7 @@ import { findHandle, isChannelId } from '../../domain/identifier.ts';
 
 const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
 
-/** Reads an absolute http or https URL of YouTube's, or a path on it; `undefined` for anything else. */
+/** Reads an http or https URL of YouTube, or a path on it; `undefined` for everything else. */
 export function findYoutubeUrl(text: string): URL | undefined {
   if (text.startsWith('/') && !text.startsWith('//')) return findYoutubeUrl(`https://www.youtube.com${text}`);
   if (!URL.canParse(text)) return undefined;
@@ -12,7 +12,7 @@ export function findYoutubeUrl(text: string): URL | undefined {
   return isWeb && YOUTUBE_HOSTS.includes(url.hostname) ? url : undefined;
 }
 
-/** A channel ID as it is or out of a `/channel/UC…` URL. */
+/** Reads a channel ID, or the ID in a `/channel/UC…` URL. */
 export function parseChannelId(text: string): string | undefined {
   if (isChannelId(text)) return text;
   const [, kind, id = ''] = findYoutubeUrl(text)?.pathname.split('/') ?? [];
@@ -20,8 +20,8 @@ export function parseChannelId(text: string): string | undefined {
 }
 
 /**
- * A handle with its `@`, as it is ("@gronkh") or out of a channel page's URL (percent-encoded there), in upstream's
- * letter case. `/channel/UC…` and the older `/c/Name` name no handle.
+ * Reads a handle with its `@` ("@gronkh"), or the handle in a channel page's URL (percent-encoded there). Letter case is
+ * kept. `/channel/UC…` and the older `/c/Name` contain no handle.
  */
 export function parseHandle(text: string): string | undefined {
   const name = text.startsWith('@') ? text : handleSegment(text);
@@ -35,17 +35,17 @@ function handleSegment(text: string): string | undefined {
   try {
     return segment === undefined ? undefined : decodeURIComponent(segment);
   } catch {
-    // Escapes that are no UTF-8 name no handle.
+    // The escapes are not UTF-8.
     return undefined;
   }
 }
 
-/** What upstream shows for a channel or an error page without a picture (seen 2026-07): never a channel's own. */
+/** The default picture of channels and error pages (seen 2026-07). */
 const DEFAULT_AVATAR_PATH = '/a/default-user';
 
 /**
- * A picture's name: its https URL up to the first `=`, after which only size and crop options follow.
- * `undefined` for the default avatar and anything that is not an https URL.
+ * The identity of a picture: its https URL up to the first `=`. Only size and crop options follow after it. `undefined`
+ * for the default avatar and everything that is not an https URL.
  */
 export function parsePictureBase(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
@@ -62,8 +62,8 @@ export function isDefaultAvatar(pictureUrl: string): boolean {
 }
 
 /**
- * Options that give the whole picture: `s0`, the master as it was uploaded, then a form that upstream's own pages use.
- * Without options the image service sends a copy of reduced size.
+ * Options for the whole picture: `s0` is the uploaded original; the second one is used by upstream's own pages. Without
+ * options the image service sends a smaller copy.
  */
 const BANNER_OPTIONS = ['s0', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'];
 const AVATAR_OPTIONS = ['s0', 's900-c-k-c0x00ffffff-no-rj'];

@@ -14,27 +14,27 @@ import { resolveChannelId } from './resolve.ts';
 import { searchChannels } from './search.ts';
 
 export interface YoutubeSourceOptions {
-  /** Must not follow redirects: one is a block, and shows as such. Closed with the source. */
+  /** Must not follow redirects, because a redirect is a block. Closed with the source. */
   readonly http: HttpClient;
-  /** Replaces https://www.youtube.com in what is called; without a trailing slash. */
+  /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  /** Also asked what it should do beside requests. */
+  /** Also does its due work with the source. */
   readonly clientVersions: ClientVersions;
-  /** Asks for the needed parts of a channel page only. */
+  /** Requests only the needed parts of a channel page. */
   readonly useFieldMask: boolean;
-  /** `computed`: the About panel is asked for at once, by a token of our own; `page`: by the one in the page. */
+  /** `computed`: load the About panel in parallel with a built token; `page`: use the token in the page. */
   readonly aboutToken: 'computed' | 'page';
   readonly clock: Clock;
-  /** For counting which paths carry the fields: a layout change shows there first. */
+  /** For counting which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
 }
 
 export type YoutubeSource = SourceWithDates & Required<Pick<ChannelSource, 'getRest'>>;
 
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
 
-/** YouTube without a key: what its own web client asks. `docs/youtube.md` says what comes from where. */
+/** YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them. */
 export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSource {
   const { clientVersions } = options;
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
@@ -53,7 +53,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSourc
     async findPublishedAt(channelId: string, { signal }: LoadOptions) {
       const response = await innertube.getFeed(channelId, signal);
       throwIfUnavailable(response, 'xml');
-      // Healthy channels' feeds answer 404 for days at a time (2024-01 to 2026-09): it means nothing.
+      // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
       if (response.status !== 200) return null;
       return publishedAtOf(await reader.read('feed', response.body, signal), channelId) ?? null;
     },

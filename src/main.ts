@@ -12,25 +12,25 @@ import {
 import { type Config, ConfigError, type Environment, parseConfig } from './config/settings.ts';
 import { printable } from './domain/printable.ts';
 
-const USAGE = `Usage: pennant [serve]     serves (default)
-       pennant catalog     the operator's own channels
-       pennant cache       what is stored: figures, and how to be rid of it
-       pennant doctor      what the upstream answers today
-       pennant settings    what is in force, and where it comes from
+const USAGE = `Usage: pennant [serve]     start the service (default)
+       pennant catalog     manage your own channels
+       pennant cache       statistics and clearing of the cache
+       pennant doctor      compare a channel with upstream's current responses
+       pennant settings    show all settings and their origin
 
-Each takes --help. pennant --version says which version this is.
+Each command takes --help. pennant --version prints the version.
 `;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-/** A path and what to do about it. */
+/** Enough for a path and an advice. */
 const MAX_PROBLEM_CHARACTERS = 1_000;
 
 const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
 
-/** What a command is told of the settings. */
+/** The settings for a command. */
 interface Given {
   readonly env: Environment;
   readonly envFile: EnvFile;
@@ -38,7 +38,7 @@ interface Given {
   config(): Config;
 }
 
-/** Each answers the exit code, or `undefined` while it runs on. */
+/** Each returns the exit code, or `undefined` while the service runs. */
 const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promise<number | undefined>> = {
   async serve(args, given) {
     const [{ runServeCommand }, { isSdkLoaded }] = await Promise.all([
@@ -179,17 +179,17 @@ async function startServer(
   });
 }
 
-/** Loaded only where people look on: no service manager has a use for it. */
+/** Loaded only when stdout is a terminal. */
 async function findTerminalLog() {
   if (process.stdout.isTTY !== true) return undefined;
   const { createTerminalLog } = await import('./lib/terminal-log.ts');
   return createTerminalLog();
 }
 
-/** A service goes on where its output cannot be written, a full disk for example. */
+/** The service keeps running when its output cannot be written, for example on a full disk. */
 let isServing = false;
 
-/** A reader that has seen enough (`| head`) is no failure: what is written from then on goes nowhere. */
+/** A closed output (`| head`) is no failure: later output is discarded. */
 function onOutputError(error: NodeJS.ErrnoException): void {
   if (isServing || error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
   process.stderr.write(`The output cannot be written: ${error.message}\n`);
@@ -204,7 +204,7 @@ function onOutputError(error: NodeJS.ErrnoException): void {
  */
 export async function main(args: readonly string[], envFile: EnvFile): Promise<void> {
   process.stdout.on('error', onOutputError);
-  // Nowhere is left to say it.
+  // There is no place to report it.
   process.stderr.on('error', () => undefined);
   try {
     const exitCode = await runCommand(args, envFile);

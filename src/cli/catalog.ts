@@ -10,16 +10,16 @@ import { systemFailure } from './command-line.ts';
 
 const upgradeCommand: CatalogCommand = {
   usage: 'catalog upgrade',
-  summary: 'Brings a catalog that an older version has made up to this one.',
-  help: `A server never changes a catalog, so it says when this is due. Keep a copy of catalog.db first: an older
-version refuses what a newer one has written. "catalog import" and "catalog remove" do it as well.`,
+  summary: 'Upgrades a catalog of an older version.',
+  help: `The service never changes a catalog; it reports when an upgrade is needed. Keep a copy of catalog.db: older
+versions cannot read an upgraded catalog. "catalog import" and "catalog remove" upgrade it, too.`,
   async run(_given, { dataDir, stdout }) {
     const paths = catalogPaths(dataDir);
     if (isOlder(paths.database)) {
       openCatalogWriter(paths).close();
-      stdout.write(`${paths.database} is of this version now.\n`);
+      stdout.write(`${paths.database} is upgraded to this version.\n`);
     } else {
-      stdout.write(`${paths.database} is of this version: nothing to do.\n`);
+      stdout.write(`${paths.database} already has this version.\n`);
     }
     return true;
   },
@@ -36,7 +36,7 @@ function isOlder(path: string): boolean {
 }
 
 const CATALOG: CommandGroup<CatalogContext> = {
-  about: 'The operator’s own channels, in catalog.db.',
+  about: 'Your own channels, in catalog.db.',
   commands: {
     import: importCommand,
     export: exportCommand,
@@ -52,8 +52,8 @@ const CATALOG: CommandGroup<CatalogContext> = {
 };
 
 /**
- * Runs `catalog import|export|list|show|remove|upgrade` and answers the exit code: 0 done, 1 not all of it (a refused line, no
- * such channel, an unusable catalog), 2 unusable arguments. `dataDir` gives way to `--data-dir`.
+ * Runs `catalog import|export|list|show|remove|upgrade` and returns the exit code: 0 done, 1 failed in part or whole (a
+ * rejected line, no such channel, an unusable catalog), 2 invalid arguments. `--data-dir` replaces `dataDir`.
  */
 export function runCatalogCommand(args: readonly string[], context: CatalogContext): Promise<number> {
   return runCommandGroup(CATALOG, args, context);

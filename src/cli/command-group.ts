@@ -2,24 +2,24 @@ import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import { EXIT, type Options, type Output, parseCommandLine, StoppedError, UsageError } from './command-line.ts';
 
-/** What stands behind the sub-command's name. */
+/** The arguments after the name of the subcommand. */
 export interface Given {
-  /** Empty where the sub-command takes none. */
+  /** Empty if the subcommand takes none. */
   readonly argument: string;
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** One sub-command of a command such as `catalog`. */
+/** A subcommand of a command such as `catalog`. */
 export interface SubCommand<Context> {
-  /** With the command's name, without the program's. */
+  /** With the name of the command, without that of the program. */
   readonly usage: string;
   /** One line. */
   readonly summary: string;
   readonly help: string;
   readonly argumentName?: string;
-  /** Beside those that all of the group take. */
+  /** Besides the options that all subcommands of the group take. */
   readonly options?: Options;
-  /** False when some of it could not be done; what, is on stderr. */
+  /** Returns false if something could not be done; stderr says what. */
   run(given: Given, context: Context): Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ export interface CommandGroup<Context extends Output> {
   /** One line. */
   readonly about: string;
   readonly commands: Readonly<Record<string, SubCommand<Context>>>;
-  /** What the operator is told of a failure that is no bug; `undefined` for a bug. */
+  /** The message for a failure that is no bug; `undefined` for a bug. */
   describeFailure(error: unknown, context: Context): string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface GroupContext extends Output {
 const SHARED_OPTIONS = { 'data-dir': { type: 'string' } } as const;
 
 /**
- * Runs one command of the group and answers the exit code. `context.dataDir` gives way to `--data-dir`.
+ * Runs one command of the group and returns the exit code. `--data-dir` replaces `context.dataDir`.
  */
 export async function runCommandGroup<Context extends GroupContext>(
   group: CommandGroup<Context>,
@@ -100,16 +100,16 @@ function read<Context>({ argumentName, options = {} }: SubCommand<Context>, args
 
 function overview<Context extends Output>({ about, commands }: CommandGroup<Context>): string {
   const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
-  return `${about}\n\n${lines.join('\n')}\n\nEach takes --help and --data-dir DIR.\n`;
+  return `${about}\n\n${lines.join('\n')}\n\nEach command takes --help and --data-dir DIR.\n`;
 }
 
 /**
- * The channels that a command's argument may stand for, in the order to try them.
+ * The channels that an argument may name, in the order to try them.
  *
- * @throws UsageError when it can be none.
+ * @throws UsageError if it names none
  */
 export function requireRefs(argument: string): ChannelRef[] {
   const refs = channelRefsOfName(argument);
-  if (refs.length === 0) throw new UsageError(`"${argument}" is no channel ID, handle or user name.`);
+  if (refs.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
   return refs;
 }

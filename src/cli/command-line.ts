@@ -1,10 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { printable } from '../domain/printable.ts';
 
-/** What a shell is told: done; not all of it, the reason is on stderr; or the command line cannot be meant. */
+/** Exit codes: done; failed in part or whole, with the reason on stderr; invalid command line. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
-/** The command line cannot be meant; the message says what is wrong with it. */
+/** The command line is invalid. The message says why. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(printable(message));
@@ -34,7 +34,7 @@ export function parseCommandLine<const Known extends Options>(args: readonly str
   }
 }
 
-/** What follows it is advice on arguments that begin with a dash: no channel and no file here needs to. */
+/** The rest of the message is advice for arguments that begin with a dash, which no argument here needs. */
 function firstSentence(message: string): string {
   return `${message.split('. ', 1)[0]?.replace(/\.$/, '')}.`;
 }
@@ -43,10 +43,10 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** As shells report a process that a signal has ended (POSIX.1-2024, XCU 2.8.2). */
+/** The exit codes that shells report for a process ended by a signal (POSIX.1-2024, XCU 2.8.2). */
 const EXIT_CODES: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
-/** A command was stopped before it had done everything; the message says what it has done. */
+/** A command was stopped before its end. The message says what it has done. */
 export class StoppedError extends Error {
   readonly exitCode: number;
 
@@ -56,17 +56,17 @@ export class StoppedError extends Error {
   }
 }
 
-/** Takes SIGINT and SIGTERM over from the handlers that were there before (bin/start.cjs). */
+/** Replaces the earlier handlers of SIGINT and SIGTERM (bin/start.cjs). */
 export function onStopSignal(handler: (signal: StopSignal) => void): void {
   for (const signal of STOP_SIGNALS) {
     const earlier = process.listeners(signal);
-    // Added before the others go: without any handler the signal would end the process, or be ignored by process 1.
+    // Added before the others are removed: without a handler the signal would end the process, or be ignored by process 1.
     process.on(signal, () => handler(signal));
     for (const listener of earlier) process.off(signal, listener);
   }
 }
 
-/** The message of a full disk, missing rights and their like: for the operator, and no bug. `undefined` for others. */
+/** The message of a file system error (full disk, missing rights) for the operator; `undefined` for all other errors. */
 export function systemFailure(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error ? printable(error.message) : undefined;
 }

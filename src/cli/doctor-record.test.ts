@@ -79,7 +79,7 @@ describe('a recording', () => {
     await startUpstream();
     replay.misbehave('all', answerHtml());
     const { stderr } = await record();
-    expect(stderr).toBe('Nothing was written: no answer was JSON.\n');
+    expect(stderr).toBe('Nothing was written: no response was JSON.\n');
     await expect(readdir(directory)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
@@ -202,7 +202,7 @@ describe('the directory of a recording', () => {
     await mkdir(directory);
     await writeFile(join(directory, 'index.json'), 'mine');
     const { exitCode, stderr } = await record();
-    expect([exitCode, stderr.split('\n')[0]]).toEqual([2, `${directory} is there already: nothing is overwritten.`]);
+    expect([exitCode, stderr.split('\n')[0]]).toEqual([2, `${directory} already exists and is not empty.`]);
     expect(replay.calls).toEqual([]);
     expect(await writtenText()).toBe('mine');
   });
@@ -225,7 +225,7 @@ describe('the directory of a recording', () => {
 describe('the command line of a recording', () => {
   it.each([
     [['@a', '--keep', 'country'], '--keep needs --record'],
-    [['@a', '--source', 'youtube-data-api', '--record', 'x'], 'for the source youtube'],
+    [['@a', '--source', 'youtube-data-api', '--record', 'x'], 'with the source youtube only'],
   ])('%j is refused', async (args, reason) => {
     await startUpstream();
     const { exitCode, stderr } = await runDoctor(args, { origin: replay.origin, apiKey: 'key' });

@@ -285,9 +285,9 @@ describe('the doctor, of YouTube’s client version', () => {
 
 describe('the doctor’s command line', () => {
   it.each([
-    [[], 'Exactly one channel'],
-    [['@a', '@b'], 'Exactly one channel'],
-    [['!'], 'no channel ID'],
+    [[], 'Name exactly one channel'],
+    [['@a', '@b'], 'Name exactly one channel'],
+    [['!'], 'not a channel ID'],
     [['@a', '--source', 'catalog'], 'no source "catalog"'],
     [['@a', '--frobnicate'], 'frobnicate'],
   ])('%j is refused with the reason and the usage', async (args, reason) => {

@@ -16,25 +16,25 @@ const USAGE = `Usage: pennant doctor @handle|ID|username [--source youtube|youtu
                       [--record DIRECTORY [--keep NAME]…]
 `;
 const HELP = `${USAGE}
-Asks the upstream itself for a channel and its pictures, past every cache, and shows each call and
-each field of the record: what came, from which part of the answer, and what is not where it is
-known to be. Choose a channel that has everything (a banner, a country, links).
+Loads a channel and its pictures from upstream, without any cache, and shows every call and every
+field of the record: its value, where it was found, and whether upstream has changed. Choose a channel
+that has everything (a banner, a country, links).
 
-  fine        from where the newest layout has it
-  absent      the channel need not have it
-  older       only from where an older layout has it
-  rounded     only as a rounded stopgap
-  unreadable  there, in an unknown form
-  missing     nowhere, though every ordinary channel has it
+  fine        found at its path in the newest layout
+  absent      not found, and optional
+  older       found only at a path of an older layout
+  rounded     found only as a rounded count
+  unreadable  found in an unknown form
+  missing     not found, although every ordinary channel has it
 
---record writes the answers, and the values that were read from them, into a new directory, in the
-form of test/fixtures/youtube: members with known names only, without tokens, addresses and keys.
-Whole pages are asked for then. --keep NAME keeps members with that name too.
+--record writes the responses, and the values that were read from them, into a new directory, in the
+form of test/fixtures/youtube: only members with known names, without tokens, addresses and keys. It
+loads whole pages. --keep NAME also keeps members with this name.
 
-Exit code: 0 all fine or absent, 1 anything else or no record at all, 2 unusable arguments.
+Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid arguments.
 `;
 
-/** Runs `doctor` and answers the exit code: 0 fine, 1 drift or failure, 2 unusable arguments. */
+/** Runs `doctor` and returns the exit code: 0 fine, 1 drift or failure, 2 invalid arguments. */
 export async function runDoctorCommand(args: readonly string[], context: DoctorContext): Promise<number> {
   const { stdout, stderr, isTerminal, ...settings } = context;
   try {
@@ -45,7 +45,7 @@ export async function runDoctorCommand(args: readonly string[], context: DoctorC
     }
     const { recording } = order;
     if (recording !== undefined) await requireNewDirectory(recording.directory);
-    // What has moved may stand outside of the parts that the service asks for.
+    // A moved field may be outside the parts that the service requests.
     const asked = recording === undefined ? settings : withWholePages(settings);
     const diagnosis = await diagnose({ ...order, settings: asked, clock: systemClock });
     stdout.write(order.isJson ? renderJson(diagnosis) : renderText(diagnosis, { isColoured: isTerminal }));
@@ -54,7 +54,7 @@ export async function runDoctorCommand(args: readonly string[], context: DoctorC
       const { files, leftOut } = await saveRecording(directory, diagnosis, { moreNames, nowMs: systemClock.now() });
       const lines = [
         files.length === 0
-          ? 'Nothing was written: no answer was JSON.'
+          ? 'Nothing was written: no response was JSON.'
           : `Written into ${directory}: ${files.join(', ')}`,
         ...(leftOut.length === 0 ? [] : [`Left out below ${moreNames.join(', ')}: ${leftOut.join(', ')}`]),
       ];
@@ -88,16 +88,17 @@ function withWholePages(settings: UpstreamSettings): UpstreamSettings {
 }
 
 /**
- * @returns `undefined` when help is wanted
+ * @returns `undefined` for `--help`
  * @throws UsageError
  */
 function readOrder(args: readonly string[], { dataApi }: UpstreamSettings): Order | undefined {
   const { values, positionals } = parseCommandLine(args, OPTIONS);
   if (values.help === true) return undefined;
   const sourceName = SOURCE_NAMES.find((name) => name === values.source);
-  if (sourceName === undefined) throw new UsageError(`There is no source "${values.source}" to ask.`);
+  if (sourceName === undefined)
+    throw new UsageError(`There is no source "${values.source}". Sources: ${SOURCE_NAMES.join(', ')}.`);
   const [asked = ''] = positionals;
-  if (positionals.length !== 1) throw new UsageError('Exactly one channel is needed.');
+  if (positionals.length !== 1) throw new UsageError('Name exactly one channel.');
   const refs = requireRefs(asked);
   if (sourceName === 'youtube-data-api' && dataApi.apiKey === undefined) {
     throw new UsageError('YOUTUBE_API_KEY is not set.');
@@ -108,6 +109,6 @@ function readOrder(args: readonly string[], { dataApi }: UpstreamSettings): Orde
     if (moreNames.length > 0) throw new UsageError('--keep needs --record.');
     return order;
   }
-  if (sourceName !== 'youtube') throw new UsageError('--record is for the source youtube.');
+  if (sourceName !== 'youtube') throw new UsageError('--record works with the source youtube only.');
   return { ...order, recording: { directory: values.record, moreNames } };
 }

@@ -4,26 +4,26 @@ import type { CheckSettings } from './serve/check.ts';
 
 export interface ServeContext extends Output {
   readonly checked: CheckSettings;
-  /** Starts the service: `undefined` once it listens, or the exit code. */
+  /** Starts the service. Returns `undefined` once it listens, else the exit code. */
   start(): Promise<number | undefined>;
 }
 
 const USAGE = `Usage: pennant serve [--check]
 `;
 const HELP = `${USAGE}
-Starts the service and serves until SIGTERM or SIGINT; accepted requests then finish first, and a start
-ends within a second. Settings are environment variables, and those of a file .env in the working
-directory.
+Starts the service, which runs until SIGTERM or SIGINT. It then finishes accepted requests; a start is
+stopped within a second. Settings are environment variables; a file .env in the working directory can
+set them, too.
 
-  --check   only looks whether it would start: every setting, DATA_DIR, the databases in it, the
-            ports, Redis. Starts nothing and leaves nothing behind. A port that another process uses
-            is an error, one of the running service a note; a Redis that does not answer is a warning.
+  --check   Check the configuration: settings, DATA_DIR, databases, ports and Redis. Starts nothing and
+            leaves no files behind. A port in use by another process is an error, a port in use by the
+            running service is a note, and a Redis that does not respond is a warning.
 
-Exit code: 0 stopped by a signal, or it would start; 1 it cannot start, or could not stop in order;
-2 unusable arguments.
+Exit code: 0 stopped by a signal, or the check passed; 1 the service cannot start or did not stop
+cleanly, or the check failed; 2 invalid arguments.
 `;
 
-/** Runs `serve`: the exit code, or `undefined` while the service runs. */
+/** Runs `serve`. Returns the exit code, or `undefined` while the service runs. */
 export async function runServeCommand(args: readonly string[], context: ServeContext): Promise<number | undefined> {
   const { stdout, stderr } = context;
   try {
@@ -49,6 +49,6 @@ async function check({ checked, stdout }: ServeContext): Promise<number> {
   for (const { level, text } of findings)
     stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_TEXT_CHARACTERS)}\n`);
   const hasErrors = findings.some(({ level }) => level === 'error');
-  stdout.write(hasErrors ? 'The service would not start as it should.\n' : 'The service would start.\n');
+  stdout.write(hasErrors ? 'The service cannot start.\n' : 'The service can start.\n');
   return hasErrors ? EXIT.failed : EXIT.done;
 }

@@ -2,21 +2,21 @@ import { printable } from '../domain/printable.ts';
 import { EXIT, type Output, parseCommandLine, UsageError } from './command-line.ts';
 
 export interface SettingsContext extends Output {
-  /** The file's path, or that there is none. */
+  /** The path of the file, or a note that there is none. */
   readonly envFile: string;
   readonly settings: readonly { readonly name: string; readonly value: string; readonly origin: string }[];
   readonly warnings: readonly string[];
-  /** Why the settings cannot be used; `undefined`: they can. */
+  /** Why the settings are invalid; `undefined` if they are valid. */
   readonly mistakes: string | undefined;
 }
 
 const USAGE = `Usage: pennant settings
 `;
 const HELP = `${USAGE}
-Shows every setting that is in force and where it comes from: default, environment or .env. Secrets
-are not shown. What looks like a mistake is on stderr.
+Shows every setting with its value and origin: default, environment or .env. Secrets are not shown.
+Warnings go to stderr.
 
-Exit code: 0 the settings can be used, 1 they cannot, 2 unusable arguments.
+Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.
 `;
 
 export function runSettingsCommand(args: readonly string[], context: SettingsContext): number {

@@ -274,7 +274,7 @@ describe('the catalog command', () => {
     setVersion(dataDir, 1);
     expect(await catalog(dataDir, 'upgrade')).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('is of this version: nothing to do'),
+      stdout: expect.stringContaining('already has this version'),
     });
   });
 });

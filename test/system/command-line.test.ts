@@ -61,7 +61,7 @@ describe('the command line', () => {
     [['catalog'], 'A command is missing.', 'pennant catalog list'],
     [['catalog', 'empty'], 'There is no command "empty".', 'pennant catalog list'],
     [['catalog', 'list', '--all'], "Unknown option '--all'.", 'Usage: pennant catalog list'],
-    [['doctor'], 'Exactly one channel is needed.', 'Usage: pennant doctor'],
+    [['doctor'], 'Name exactly one channel.', 'Usage: pennant doctor'],
     [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
   ])('%j exits with 2, says what is wrong and what to do, and does nothing', async (args, mistake, advice) => {
     const ended = await run(args);

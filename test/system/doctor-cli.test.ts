@@ -27,7 +27,7 @@ it('the doctor asks the upstream that the settings name, and ends with its verdi
   const replay = await startUpstream();
   const fine = await doctor(replay, '@BellRockLight');
   expect(fine).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(fine.stdout.trimEnd().split('\n').at(-1)).toBe('Everything is where it is known to be.');
+  expect(fine.stdout.trimEnd().split('\n').at(-1)).toBe('All fields are where they are expected.');
   expect((await doctor(replay, '@nobody')).exitCode).toBe(1);
   expect((await doctor(replay)).exitCode).toBe(2);
 });

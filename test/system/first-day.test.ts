@@ -135,7 +135,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   await writeFile(join(clone, '.env'), settings + further.join('\n'));
   const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
   expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
-  expect(checked).toContain('ok       Redis answers\n');
+  expect(checked).toContain('ok       Redis responds\n');
   expect(checked).not.toMatch(/^warning/m);
 
   // 3: as a systemd service.
@@ -187,7 +187,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   // Upgrade: checked beside the running version, then by the link.
   const beside = await shell(blockWith('npm install --prefix'), root);
   expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
-  expect(beside).toContain('The service would start.\n');
+  expect(beside).toContain('The service can start.\n');
   expect(await machine.orders()).toEqual(['restart pennant']);
   expect((await ask(`/${OTHER}/avatar?width=65`, '127.0.0.3')).status).toBe(200);
   await service.stop();

@@ -47,23 +47,23 @@ describe('serve --check', () => {
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout.split('\n')).toEqual([
       `ok       .env: there is no ${join(directory, '.env')}`,
-      `ok       DATA_DIR ${dataDir} will be made`,
-      'ok       cache.db can be used',
-      'ok       catalog.db will be made',
+      `ok       DATA_DIR ${dataDir} will be created`,
+      'ok       cache.db is usable',
+      'ok       catalog.db will be created',
       expect.stringMatching(/^ok {7}PORT: \d+ on 127\.0\.0\.1 is free$/),
       expect.stringMatching(/^ok {7}CONSOLE_PORT: \d+ on 127\.0\.0\.1 is free$/),
-      'The service would start.',
+      'The service can start.',
       '',
     ]);
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('looks into what an earlier start has left, and leaves it as it is', async () => {
+  test('checks the files of an earlier start without changing them', async () => {
     await fillDataDir();
     const before = (await readdir(dataDir, { recursive: true })).sort();
     const ended = await check();
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(ended.stdout).toContain(`ok       DATA_DIR ${dataDir} can be written\n`);
+    expect(ended.stdout).toContain(`ok       DATA_DIR ${dataDir} is writable\n`);
     expect(ended.stdout).toContain('ok       catalog.db has 8 channels\n');
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(before);
   });
@@ -75,7 +75,7 @@ describe('serve --check', () => {
     const ended = await check(ports);
     expect(ended).toMatchObject({ exitCode: 0 });
     const lines = ended.stdout.split('\n');
-    expect(lines).toContain(`note     The service runs (process ${service.pid})`);
+    expect(lines).toContain(`note     The service is running (process ${service.pid})`);
     for (const [setting, port] of Object.entries(ports)) {
       expect(lines).toContain(`note     ${setting}: ${port} on 127.0.0.1 is used by the running service`);
     }
@@ -128,7 +128,7 @@ describe('serve --check', () => {
     await writeFile(dataDir, 'a file');
     const inTheWay = await check();
     expect(inTheWay).toMatchObject({ exitCode: 1 });
-    expect(inTheWay.stdout).toMatch(/^error {4}DATA_DIR .* cannot be written: /m);
+    expect(inTheWay.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: /m);
     expect(inTheWay.stdout).toMatch(/is free$/m);
 
     dataDir = join(directory, 'other');
@@ -148,7 +148,7 @@ describe('serve --check', () => {
     // What root may do says nothing: the kernel lets it write anywhere.
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
-    expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* cannot be written: EACCES/m);
+    expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: EACCES/m);
   });
 
   test.skipIf(process.getuid?.() !== 0)('finds what another user has left in a DATA_DIR of one’s own', async () => {
@@ -160,7 +160,7 @@ describe('serve --check', () => {
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ cannot be used: \S+pictures\/abc cannot be written \(EACCES\)$/),
+      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+pictures\/abc cannot be written \(EACCES\)$/),
       expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
       expect.stringMatching(/catalog\.db cannot be read \(EACCES\)$/),
     ]);
@@ -170,7 +170,7 @@ describe('serve --check', () => {
   test('warns of a Redis that does not answer, and shows no password', async () => {
     const ended = await check({ REDIS_URL: 'redis://:the-password@127.0.0.1:1' });
     expect(ended).toMatchObject({ exitCode: 0 });
-    expect(ended.stdout).toMatch(/^warning {2}Redis is not used: connect ECONNREFUSED/m);
+    expect(ended.stdout).toMatch(/^warning {2}Redis is not usable: connect ECONNREFUSED/m);
     expect(ended.stdout + ended.stderr).not.toContain('the-password');
   });
 });
@@ -179,7 +179,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   test('says that it answers', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
-    expect((await check({ REDIS_URL: redis.url })).stdout).toContain('ok       Redis answers\n');
+    expect((await check({ REDIS_URL: redis.url })).stdout).toContain('ok       Redis responds\n');
   });
 });
 

@@ -6,13 +6,13 @@ import type { SubCommand } from '../command-group.ts';
 import type { Output, onStopSignal } from '../command-line.ts';
 
 export interface CatalogContext extends Output {
-  /** Where `catalog.db` is. */
+  /** The folder of `catalog.db`. */
   readonly dataDir: string;
   readonly onStopSignal: typeof onStopSignal;
   /**
-   * Removes what the service has stored of a channel in `dataDir`, and answers what that was, as a sentence.
+   * Removes what the service has cached of a channel in `dataDir`, and returns a sentence that says what it removed.
    *
-   * @throws CacheCommandError when not all of it could be removed
+   * @throws CacheCommandError if something could not be removed
    */
   forget(dataDir: string, channelId: string): Promise<string>;
 }
@@ -27,7 +27,7 @@ export function imagesFolder({ images }: { readonly images?: string | boolean | 
   return typeof images === 'string' ? images : undefined;
 }
 
-/** Writes as fast as the reader of the output takes it; a reader that has seen enough (`| head`) ends it quietly. */
+/** Writes at the speed of the output's reader. Stops quietly when the reader closes the output (`| head`). */
 export async function writeLines(stdout: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(withLineEnds(lines)), stdout, { end: false });
@@ -41,9 +41,9 @@ function* withLineEnds(lines: Iterable<string>): Generator<string> {
 }
 
 /**
- * Asks the catalog in `dataDir`; `undefined` when nothing was ever put into it.
+ * Queries the catalog in `dataDir`; `undefined` if it has no tables yet.
  *
- * @throws CatalogUnusableError also when there is no catalog.
+ * @throws CatalogUnusableError also if there is no catalog
  */
 export async function withReader<T>(
   dataDir: string,

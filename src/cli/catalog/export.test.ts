@@ -48,7 +48,7 @@ describe('catalog export --images', () => {
     const folder = join(dataDir, 'exported', 'images');
     const { exitCode, lines, errors } = await run('export', '--images', folder);
     expect([exitCode, lines.length]).toEqual([1, 2]);
-    expect(errors).toBe(`${channelIdOf(1)}: "../secret" is not a name that the catalog gives to a picture\n`);
+    expect(errors).toBe(`${channelIdOf(1)}: "../secret" is not a valid picture name\n`);
     expect(await readdir(folder)).toHaveLength(1);
     expect(existsSync(join(dataDir, 'exported', 'secret'))).toBe(false);
   });

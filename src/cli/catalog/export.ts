@@ -12,10 +12,10 @@ import { type CatalogCommand, IMAGES_OPTION, imagesFolder, withReader, writeLine
 export const exportCommand: CatalogCommand = {
   usage: 'catalog export [--images DIR] > FILE.ndjson',
   summary: 'Writes all channels as NDJSON, and their pictures into DIR.',
-  help: `Most subscribed first. With --images the pictures go into DIR, which is made where it is missing:
-"catalog import FILE.ndjson --images DIR" then makes the same catalog anywhere. Without it the file
-names the pictures that stay in this catalog. Pictures in DIR that are not in the catalog (any more)
-are named and left alone.`,
+  help: `Channels with the most subscribers come first. With --images the pictures are copied into DIR, which is
+created if it is missing: "catalog import FILE.ndjson --images DIR" then builds the same catalog
+elsewhere. Without --images the file only names the pictures. Pictures in DIR that the catalog does
+not have are listed and kept.`,
   options: IMAGES_OPTION,
   async run({ options }, { dataDir, stdout, stderr }) {
     const folder = imagesFolder(options);
@@ -47,7 +47,7 @@ function* exportedLines(reader: CatalogReader, onRecord: (record: CatalogRecord)
 
 interface PictureExport {
   copy(record: CatalogRecord): void;
-  /** Pictures that were in the folder before, and that no record has named since. */
+  /** Pictures in the folder that no exported record names. */
   leftovers(): string[];
 }
 
@@ -57,9 +57,9 @@ function createPictureExport(from: string, to: string, onFailure: (failure: stri
 
   function copy(channelId: string, fileName: string): void {
     leftovers.delete(fileName);
-    // The database is a file that anything may have written: no name may lead out of the folder.
+    // Anything may have written the database, so names must not lead out of the folder.
     if (!isPictureName(fileName)) {
-      onFailure(`${channelId}: "${printable(fileName)}" is not a name that the catalog gives to a picture`);
+      onFailure(`${channelId}: "${printable(fileName)}" is not a valid picture name`);
     } else if (!copyPicture(join(from, fileName), join(to, fileName))) {
       onFailure(`${channelId}: the picture ${join(from, fileName)} is missing`);
     }

@@ -10,20 +10,20 @@ import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 
 export const importCommand: CatalogCommand = {
   usage: 'catalog import FILE.ndjson [--images DIR]',
-  summary: 'Adds the channels of a file, or replaces those with the same ID.',
-  help: `One line of the file is one channel: the JSON that the API answers, with these differences:
-  channelId, title    required; every other field may be null or left out (unknown)
+  summary: 'Imports the channels of a file; replaces channels with the same ID.',
+  help: `Each line of the file is one channel, as JSON in the form of the API, with these differences:
+  channelId, title    required; every other field may be null or missing (unknown)
   username            the legacy user name
   bannerFile          names of pictures in DIR (JPEG, PNG, WebP, AVIF or GIF, up to 16 MiB each);
-  avatarFile          without --images the pictures that the catalog has already
-  bannerUrl, avatarUrl, bannerUrls    are ignored
+  avatarFile          without --images, names of pictures that the catalog already has
+  bannerUrl, avatarUrl, bannerUrls    ignored
 
-A line that cannot be used is reported with its number, field and reason, and changes nothing; all
-others are imported. SIGINT and SIGTERM stop after the record at hand: what was imported stays, and the
-same command imports the rest. A running server answers with what was imported from the next request on;
-what it has kept of a channel that is the same as before stays.
-Exit code: 0 all lines imported, 1 some refused, 2 unusable arguments, 130 stopped by SIGINT, 143 by
-SIGTERM.`,
+An invalid line is reported with its number, field and reason; all other lines are imported. SIGINT and
+SIGTERM stop the import after the current record. Imported records stay; run the same command again to
+import the rest. A running service uses the new records from the next request on, and keeps its cached
+data of unchanged channels.
+Exit code: 0 all lines imported, 1 some lines rejected, 2 invalid arguments, 130 stopped by SIGINT, 143
+stopped by SIGTERM.`,
   argumentName: 'FILE.ndjson',
   options: IMAGES_OPTION,
   async run({ argument, options }, { dataDir, stdout, stderr, onStopSignal }) {
@@ -66,7 +66,7 @@ function sizeOfFile(path: string): number {
   return stats.size;
 }
 
-/** A read of a named pipe as a file would block a thread until its writer goes on, and keep a stopped process alive. */
+/** Reading a named pipe as a file would block a thread until the writer continues, and delay a stop. */
 async function openInput(path: string): Promise<Readable> {
   if (!statSync(path).isFIFO()) return createReadStream(path);
   return new Socket({ fd: await promisify(open)(path, 'r'), readable: true, writable: false });
@@ -83,17 +83,17 @@ function describe({ added, replaced, refused }: ImportSummary): string {
 }
 
 const BAR_CHARACTERS = 30;
-/** Back to the line's start, and all of it erased: ECMA-48 EL. */
+/** Returns to the start of the line and erases it: ECMA-48 EL. */
 const CLEAR_LINE = '\r\u001b[2K';
 
 export interface ProgressBar {
   show(done: number, label: string): void;
-  /** Writes a line that stays. */
+  /** Writes a line above the bar. */
   printAbove(line: string): void;
   clear(): void;
 }
 
-/** A bar on a terminal; nothing but the lines where the stream is piped. */
+/** A progress bar on a terminal. If the stream is no terminal, only the lines are written. */
 export function createProgressBar(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
   total: number,

@@ -9,13 +9,13 @@ import { requireRefs } from '../command-group.ts';
 import { type CatalogCommand, withReader, writeLines } from './command.ts';
 
 const ID_CHARACTERS = 24;
-/** Longer handles push their title aside. */
+/** Longer handles shift their title. */
 const HANDLE_CHARACTERS = 24;
 
 export const listCommand: CatalogCommand = {
   usage: 'catalog list',
   summary: 'Lists ID, handle and title of all channels.',
-  help: 'Most subscribed first.',
+  help: 'Channels with the most subscribers come first.',
   async run(_given, { dataDir, stdout }) {
     await withReader(dataDir, (reader) => writeLines(stdout, tableLines(reader)));
     return true;
@@ -25,7 +25,7 @@ export const listCommand: CatalogCommand = {
 export const showCommand: CatalogCommand = {
   usage: 'catalog show ID|@handle',
   summary: 'Shows one channel as JSON.',
-  help: 'A channel page’s URL and a legacy user name do as well.',
+  help: 'The URL of a channel page and a legacy user name work, too.',
   argumentName: 'ID|@handle',
   async run({ argument }, { dataDir, stdout, stderr }) {
     const refs = requireRefs(argument);
@@ -39,11 +39,10 @@ export const showCommand: CatalogCommand = {
 export const removeCommand: CatalogCommand = {
   usage: 'catalog remove ID|@handle',
   summary: 'Removes one channel and its pictures.',
-  help: `Pictures that another channel uses too stay. What a service of this DATA_DIR has stored of the channel is
-removed as "cache purge" does it; with REDIS_URL from every instance. Another instance has its own
-catalog: remove it there as well.
-Exit code: 0 nothing is left, 1 the catalog has no such channel or not all could be removed, 2 unusable
-arguments.`,
+  help: `Pictures that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
+purge"; with REDIS_URL in all instances. Each instance has its own catalog: run this command for each.
+Exit code: 0 everything was removed, 1 the catalog has no such channel or something could not be removed,
+2 invalid arguments.`,
   argumentName: 'ID|@handle',
   async run({ argument }, { dataDir, stdout, stderr, forget }) {
     const refs = requireRefs(argument);
@@ -65,7 +64,7 @@ arguments.`,
       return true;
     } catch (error) {
       if (!(error instanceof CacheCommandError)) throw error;
-      stderr.write(`${error.message}\nTo try again: pennant cache purge ${record.channelId}\n`);
+      stderr.write(`${error.message}\nTry again with: pennant cache purge ${record.channelId}\n`);
       return false;
     }
   },

@@ -20,7 +20,7 @@ export interface Diagnosis {
   readonly source: SourceName;
   readonly origin: string;
   readonly channelId: string | null;
-  /** True when everything came from where the newest layout has it. */
+  /** True if every field is fine or absent. */
   readonly isFine: boolean;
   /** Why there is no record. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
@@ -31,28 +31,28 @@ export interface Diagnosis {
 
 export interface DiagnoseOptions {
   readonly asked: string;
-  /** How to read it, in order. */
+  /** What it may name, in the order to try. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
   readonly settings: UpstreamSettings;
   readonly clock: Clock;
 }
 
-/** For everything together: each call has its own, shorter deadline. */
+/** For all calls together. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
-/** Asks for a channel and its pictures the way that the service does, past every cache. */
+/** Loads a channel and its pictures in the same way as the service, without any cache. */
 export async function diagnose({ asked, refs, sourceName, settings, clock }: DiagnoseOptions): Promise<Diagnosis> {
   const calls: RecordedCall[] = [];
   const upstream = createUpstream(sourceName, settings, { clock, calls });
   const signal = AbortSignal.timeout(TOTAL_MS);
   try {
     const { channelId, loaded, failure } = await load(upstream, refs, signal);
-    // An alert that there is no such channel, or a page of HTML, has no fields to look for.
+    // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = loaded !== undefined || failure?.code === 'upstream_invalid';
     const found = isWorthInspecting ? upstream.inspect(channelId ?? asked, loaded) : { fields: [], remarks: [] };
     const fields = [...found.fields];
-    // A block has one reason, which is shown already.
+    // If upstream blocks requests, that is already shown.
     if (isWorthInspecting && upstream.inspectClientVersion !== undefined)
       fields.push(await upstream.inspectClientVersion());
     if (loaded !== undefined) {
@@ -93,7 +93,7 @@ async function load({ source }: Upstream, refs: readonly ChannelRef[], signal: A
       if (!(error instanceof AppError)) throw error;
       failure = error;
       if (channelId !== undefined) return { channelId, failure };
-      // As in the service: another reading of a name is tried only after a definite "no such channel".
+      // As in the service: the next identifier is tried only after a definite "no such channel".
       if (error.code !== 'channel_not_found') break;
     }
   }
@@ -110,9 +110,9 @@ async function inspectFeed(
   const value = await unlessFailed(source.findPublishedAt(channelId, { signal }));
   if (typeof value === 'string') return { ...finding, state: 'fine', value };
   if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
-    return { ...finding, state: 'unreadable', value: null, note: 'the feed answers, but its time cannot be read' };
+    return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
   }
-  return { ...finding, state: 'absent', value: null, path: null, note: 'feeds fail for days: that means nothing' };
+  return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
 }
 
 interface PictureOptions {
@@ -147,7 +147,7 @@ async function inspectPictures({ channel }: LoadedChannel, options: PictureOptio
     return [
       tried.length === 1
         ? { ...finding, state: 'fine', value, note: null }
-        : { ...finding, state: 'older', value, note: 'the original itself (=s0) was refused' },
+        : { ...finding, state: 'older', value, note: 'the original (=s0) was refused' },
     ];
   }
 

@@ -13,7 +13,7 @@ import { UsageError } from '../command-line.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
 
-/** One answer as `test/fixtures/youtube` has them: a file, and its entry in `index.json`. */
+/** A response in the form of `test/fixtures/youtube`: a file, and its entry in `index.json`. */
 interface RecordedAnswer {
   readonly file: string;
   readonly content: string;
@@ -22,20 +22,20 @@ interface RecordedAnswer {
   readonly expected: object;
 }
 
-/** Names that hold what must never be written down. */
+/** Names of members that may contain secrets. */
 const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,80}$/;
 
-/** @throws UsageError for what is no name of a member, or one that may hold a secret */
+/** @throws UsageError for an invalid member name, or one that may hold a secret */
 export function requireNames(names: readonly string[]): readonly string[] {
   for (const name of names) {
-    if (!NAME.test(name)) throw new UsageError(`"${name}" is no name of a member.`);
+    if (!NAME.test(name)) throw new UsageError(`"${name}" is not a member name.`);
     if (SECRET_NAME.test(name)) throw new UsageError(`"${name}" may hold a secret and is never kept.`);
   }
   return names;
 }
 
-/** @throws UsageError where there is something already */
+/** @throws UsageError if the directory exists and is not empty */
 export async function requireNewDirectory(directory: string): Promise<void> {
   try {
     if ((await readdir(directory)).length === 0) return;
@@ -44,16 +44,16 @@ export async function requireNewDirectory(directory: string): Promise<void> {
     if (code === 'ENOENT') return;
     if (code !== 'ENOTDIR') throw error;
   }
-  throw new UsageError(`${directory} is there already: nothing is overwritten.`);
+  throw new UsageError(`${directory} already exists and is not empty.`);
 }
 
 /**
- * Writes what came of a diagnosis of the source `youtube`: every kind of answer once, reduced to known names, with the
- * values that are read from it.
+ * Writes the responses of a diagnosis of the source `youtube`: every kind of response once, reduced to known names, with
+ * the values that are read from it.
  *
- * @param moreNames to keep beside the known ones
- * @returns the names of the files, none where there was no answer to write; and the names of members that were left out
- *   below those that `moreNames` kept
+ * @param moreNames names to keep besides the known ones
+ * @returns the names of the files, empty if there was no response to write; and the names of members that were left out
+ *   below the members in `moreNames`
  */
 export async function saveRecording(
   directory: string,
@@ -65,19 +65,19 @@ export async function saveRecording(
   if (answers.length === 0) return { files: [], leftOut: [] };
   const day = new Date(nowMs).toISOString().slice(0, 10);
   const index = {
-    about: `Recorded with "pennant doctor" on ${day}. Members with unknown names are left out; what could be a token, an address or a key is replaced.`,
+    about: `Recorded with "pennant doctor" on ${day}. Members with unknown names are left out; possible tokens, addresses and keys are replaced.`,
     files: answers.map(({ content: _, ...entry }) => ({ ...entry, recordedAt: day })),
   };
   await mkdir(directory, { recursive: true });
   const files = [...answers, { file: 'index.json', content: `${JSON.stringify(index, null, 2)}\n` }];
-  // Never over a file that appeared meanwhile.
+  // Never overwrites a file that was created in the meantime.
   for (const { file, content } of files) await writeFile(join(directory, file), content, { flag: 'wx' });
   return { files: files.map(({ file }) => file), leftOut: findLeftOut(diagnosis.calls, moreNames, names) };
 }
 
 const SHOWN_NAMES = 20;
 
-/** What the next `--keep` may name: a part that has moved often stands some members deep. */
+/** Candidates for the next `--keep`: a moved part is often some levels deep. */
 function findLeftOut(
   calls: readonly RecordedCall[],
   moreNames: readonly string[],
@@ -100,7 +100,7 @@ function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAn
   const requestedId = channelId ?? asked;
   const error = { error: failure?.code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
   const found = (name: string) => calls.filter((call) => call.name === name).flatMap((call) => readCall(call, names));
-  // A page under the mask comes before the whole one, a panel by our own token before that of the page.
+  // The masked page comes before the whole page, and the panel of the built token before that of the page.
   const lastOf = (name: string) => found(name).slice(-1);
   return [
     ...found('resolve').map((each, index) => {
@@ -110,7 +110,7 @@ function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAn
     ...lastOf('page').map((each) => answerOf('page.json', each, pageValues(each.body, requestedId) ?? error)),
     ...lastOf('about tab').map((each) => answerOf('about-tab.json', each, pageValues(each.body, requestedId) ?? error)),
     ...lastOf('about').map(({ call, body }) => {
-      // Any token of this form leads to the panel: the one that was sent has a random part.
+      // Any token of this form leads to the panel; the one that was sent has a random part.
       const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
       return answerOf('about.json', { call: { ...call, parameters }, body }, panelValues(body, requestedId));
     }),
@@ -118,7 +118,7 @@ function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAn
   ];
 }
 
-/** Nothing for a page of HTML, which is no answer, and may hold the address of whoever asked. */
+/** Empty for an HTML page, which may contain the client's address. */
 function readCall(call: RecordedCall, names: ReadonlySet<string>): Found[] {
   const body = call.body === null ? undefined : parseJsonObject(call.body);
   return body === undefined ? [] : [{ call, body: redact(body, names) as JsonObject }];
@@ -138,7 +138,7 @@ function answerOf(file: string, { call, body }: Found, expected: object): Record
   };
 }
 
-/** The channel's own part of its feed, written anew; its videos are left out. */
+/** The channel's part of its feed, without videos. */
 function feedOf({ url, body }: RecordedCall): RecordedAnswer[] {
   const { channelId, publishedAt } = readFeed(body?.toString('utf8') ?? '') ?? {};
   if (channelId === undefined || publishedAt === undefined) return [];
@@ -161,7 +161,7 @@ function feedOf({ url, body }: RecordedCall): RecordedAnswer[] {
   ];
 }
 
-/** What the page alone says; `undefined` where it is no channel's. */
+/** The values in the page alone; `undefined` if it shows no channel. */
 function pageValues(body: JsonObject, requestedId: string): object | undefined {
   const page = readPage(body);
   const channel = buildRecord({ page, isAboutLost: false, requestedId })?.channel;
@@ -171,7 +171,7 @@ function pageValues(body: JsonObject, requestedId: string): object | undefined {
   return { ...texts, bannerBase: baseOf(banner), avatarBase: baseOf(avatar) };
 }
 
-/** What the About panel alone says, of a page in English. */
+/** The values in the About panel alone, for a page in English. */
 function panelValues(body: JsonObject, channelId: string): object {
   return { channelId, ...readAboutFields(readPanel(body), undefined) };
 }
@@ -181,11 +181,11 @@ function baseOf(picture: OriginalRef | null): string | null {
 }
 
 /*
- * What of an answer may be written down: members with known names only, and of their texts nothing that could be a
- * token, an address or a key. Recordings are meant for a public repository.
+ * Recordings are made for a public repository. They contain only members with known names, and no text that could be a
+ * token, an address or a key.
  */
 
-/** What stands for the About token of a page, so that a recording still shows where it was. */
+/** Replaces the About token of a page, so that a recording shows its position. */
 const TOKEN_NAME = 'token';
 const TOKEN = 'recorded-token';
 
@@ -193,7 +193,7 @@ const TOKEN = 'recorded-token';
 const MAX_DEPTH = 100;
 const MAX_TEXT_CHARACTERS = 20_000;
 
-/** @param names of members that are kept; everything below a member with another name is left out */
+/** @param names names of members to keep; members with other names are left out */
 function redact(value: unknown, names: ReadonlySet<string>, depth = 0): unknown {
   if (depth > MAX_DEPTH) return null;
   if (typeof value === 'string') return redactText(value);
@@ -205,14 +205,14 @@ function redact(value: unknown, names: ReadonlySet<string>, depth = 0): unknown 
   );
 }
 
-/** Elements of which nothing is left are dropped: a page has hundreds of videos. */
+/** Empty elements are dropped: a page has hundreds of videos. */
 function redactList(list: readonly unknown[], names: ReadonlySet<string>, depth: number): unknown[] {
   return list
     .map((element) => redact(element, names, depth + 1))
     .filter((element) => !isJsonObject(element) || Object.keys(element).length > 0);
 }
 
-/** Of a channel's page, absolute or not: names may be long and escaped. */
+/** The path of a channel page. Names may be long and escaped. */
 const CHANNEL_PATH = /^\/(?:@|channel\/|user\/|c\/)[^/?#]{1,300}$/;
 
 function redactText(text: string): string {
@@ -223,10 +223,10 @@ function redactText(text: string): string {
   return isWeb ? redactUrl(url) : withoutSecrets(text);
 }
 
-/** Hosts of channels' pictures: what names a picture looks like a token. */
+/** Hosts of channel pictures, whose names look like tokens. */
 const PICTURE_HOST = /^(?:yt3\.ggpht\.com|(?:yt3|lh3)\.googleusercontent\.com)$/;
 
-/** Without its query, which may hold anything; of the redirector only where it leads to. */
+/** Removes the query. Keeps only the target of a redirector URL. */
 function redactUrl(url: URL): string {
   const { origin, hostname, pathname, searchParams } = url;
   const isYoutube = /(?:^|\.)youtube\.com$/.test(hostname);
@@ -236,7 +236,7 @@ function redactUrl(url: URL): string {
   return `${withoutSecrets(`${origin}${pathname}`)}${query}`;
 }
 
-/** Whatever is too long for a word and has no blanks: tokens, visitor data, cookies, signatures, keys. */
+/** Long strings without blanks: tokens, visitor data, cookies, signatures, keys. */
 const OPAQUE = /[\w%+=~-]{30,}/g;
 const QUERY = /[?#][\w%&=+.~/-]{8,}/g;
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,200}/g;

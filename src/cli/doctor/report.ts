@@ -23,7 +23,7 @@ const STATE_STYLES: Record<FieldState, Style> = {
 
 const VALUE_CHARACTERS = 48;
 
-/** The diagnosis for people: tables of the calls and the fields, and the verdict. */
+/** The diagnosis as text: tables of calls and fields, and a verdict. */
 export function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isColoured: boolean }): string {
   const paint = ({ text, style }: Cell) =>
     isColoured && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
@@ -37,7 +37,7 @@ export function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isCo
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-/** The diagnosis for programs: the same, without the answers' bodies. */
+/** The diagnosis as JSON, without the bodies of responses. */
 export function renderJson(diagnosis: Diagnosis): string {
   const calls = diagnosis.calls.map(({ body, durationMs, ...call }) => ({
     ...call,
@@ -71,7 +71,7 @@ function fieldRow({ field, state, value, path, note }: FieldFinding): Cell[] {
 
 const PATH_STEPS = 3;
 
-/** A long path's beginning and end: `--json` has it whole. */
+/** The start and end of a long path. `--json` has the whole path. */
 function shortPath(path: string | null): string | null {
   const steps = path?.split('.') ?? [];
   if (path === null || path.includes('/') || steps.length <= PATH_STEPS + 1) return path;
@@ -80,9 +80,9 @@ function shortPath(path: string | null): string | null {
 
 function verdictOf({ failure, isFine, fields }: Diagnosis): Cell {
   if (failure !== null) return { text: printable(`${failure.code}: ${failure.message}`), style: ['red', 'bold'] };
-  if (isFine) return { text: 'Everything is where it is known to be.', style: ['green', 'bold'] };
+  if (isFine) return { text: 'All fields are where they are expected.', style: ['green', 'bold'] };
   const names = fields.filter(isDrift).map(({ field }) => field);
-  return { text: `Not as it is known to be: ${names.join(', ')}.`, style: ['yellow', 'bold'] };
+  return { text: `Not as expected: ${names.join(', ')}.`, style: ['yellow', 'bold'] };
 }
 
 function renderTable(heads: readonly string[], rows: Cell[][], paint: (cell: Cell) => string): string {

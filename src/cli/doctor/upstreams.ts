@@ -10,7 +10,7 @@ import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
 import { createYoutubeDataApiSource } from '../../sources/youtube-data-api/client.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
 
-/** An address of an upstream; one that is not public is the operator's own. */
+/** The origin of an upstream. An origin that is not public belongs to the operator. */
 export interface UpstreamOrigin {
   readonly origin: string;
   readonly isPublic: boolean;
@@ -18,15 +18,15 @@ export interface UpstreamOrigin {
 
 export interface UpstreamSettings {
   readonly youtube: UpstreamOrigin & {
-    /** The operator's choice; `undefined`: the version is learned. */
+    /** The operator's version; `undefined`: the version is learned. */
     readonly clientVersion: string | undefined;
-    /** What the service has stored of the versions that it has learned. */
+    /** Reads the learned versions that the service has stored. */
     readonly readKeptVersions: () => Promise<string | undefined>;
     readonly useFieldMask: boolean;
     readonly aboutToken: 'computed' | 'page';
   };
   readonly dataApi: UpstreamOrigin & { readonly apiKey: string | undefined };
-  /** Asked instead of the image hosts. */
+  /** Replaces the image hosts. */
   readonly imageOrigin: string | undefined;
   readonly userAgent: string;
 }
@@ -34,20 +34,20 @@ export interface UpstreamSettings {
 export const SOURCE_NAMES = ['youtube', 'youtube-data-api'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** What the answers themselves show, beside the record that was read from them. */
+/** Details of the responses, besides the record that was read from them. */
 export interface Findings {
   readonly fields: readonly FieldFinding[];
   readonly remarks: readonly string[];
 }
 
-/** A source whose every call is noted down, past caches, budgets, breakers and second tries. */
+/** A source whose calls are recorded, without caches, budgets, breakers and retries. */
 export interface Upstream {
   readonly source: SourceWithDates;
   readonly origin: string;
-  /** True where the exact creation time needs a call of its own. */
+  /** True if the exact creation time needs another call. */
   readonly hasFeed: boolean;
   inspect(channelId: string, loaded: LoadedChannel | undefined): Findings;
-  /** The version of the upstream's own client that the calls named, where they name one. */
+  /** The client version that calls named, if they name one. */
   inspectClientVersion?(): Promise<FieldFinding>;
 }
 
@@ -68,7 +68,7 @@ function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls 
     http,
     origin,
     clock,
-    // The doctor leaves everything as it is.
+    // The doctor changes nothing.
     kept: { read: youtube.readKeptVersions, write: async () => undefined },
     lease: SOLO_LEASE,
     onChange: () => undefined,
@@ -157,7 +157,7 @@ function nameYoutubeCall({ url, body }: HttpRequest): string {
   return params === undefined ? 'page' : 'about tab';
 }
 
-/** Passes over a page of HTML or a cut answer: the source has said already what is wrong with it. */
+/** Skips HTML pages and incomplete responses, whose errors the source reports. */
 function lastObject(calls: readonly RecordedCall[], name: string): JsonObject | undefined {
   return calls
     .filter((call) => call.name === name)
@@ -165,24 +165,24 @@ function lastObject(calls: readonly RecordedCall[], name: string): JsonObject | 
     .findLast((value) => value !== undefined);
 }
 
-/** One outgoing call and what came of it. */
+/** An outgoing call and its result. */
 export interface RecordedCall {
-  /** What was asked for. */
+  /** The kind of request. */
   readonly name: string;
   readonly method: string;
-  /** Without headers: these may hold a key. */
+  /** Headers are not recorded, because they may contain a key. */
   readonly url: string;
-  /** What the body asks for, without what every body says of the client. */
+  /** The body, without the part that describes the client. */
   readonly parameters?: JsonObject;
   readonly durationMs: number;
-  /** `null` when there was no answer. */
+  /** `null` if there was no response. */
   readonly status: number | null;
   readonly body: Buffer | null;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly problem: string | null;
 }
 
-/** The same client, with every call noted down in the order in which they end. */
+/** The same client, with every call recorded in the order in which the calls end. */
 export function recordCalls(
   http: HttpClient,
   { calls, clock, nameOf }: { calls: RecordedCall[]; clock: Clock; nameOf: (request: HttpRequest) => string },
@@ -209,7 +209,7 @@ export function recordCalls(
   };
 }
 
-/** A failure with the reason that clients of the service are not told. */
+/** The failure with its cause, which clients of the service do not see. */
 export function explain({ message, cause }: AppError): string {
   return cause instanceof Error ? `${message} (${reasonOf(cause)})` : message;
 }

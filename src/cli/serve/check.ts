@@ -15,31 +15,31 @@ import { formatCount } from '../command-line.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 
 export interface CheckSettings {
-  /** Which file of settings was read, or that there is none. */
+  /** The path of the .env file that was read, or a note that there is none. */
   readonly envFile: string;
   readonly dataDir: string;
   /** Whether the catalog is among the sources. */
   readonly hasCatalog: boolean;
   readonly listeners: readonly ListenerSettings[];
   readonly redis: RedisAddress | undefined;
-  /** What the settings themselves give to think of. */
+  /** Settings that are valid but may be mistakes. */
   readonly warnings: readonly string[];
 }
 
 interface ListenerSettings {
-  /** The setting of its port. */
+  /** The name of the setting for its port. */
   readonly setting: string;
   readonly host: string;
   readonly port: number;
 }
 
 export interface Finding {
-  /** `note`: no mistake, but worth knowing; `error`: the service would not start, or could not do its work. */
+  /** `note`: no mistake, but worth knowing; `error`: the service could not start or not work. */
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly text: string;
 }
 
-/** Looks at everything that a start needs besides sound settings. Starts nothing and leaves nothing behind. */
+/** Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind. */
 export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
   const { envFile, dataDir, hasCatalog, listeners, redis, warnings } = settings;
   const running = findRunningService(dataDir);
@@ -54,11 +54,11 @@ export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
   ];
 }
 
-/** Two services on one directory work, but each removes pictures to keep the quota that it knows of alone. */
+/** Two services can share a directory, but each of them counts only its own pictures against the quota. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
   const isSame = listeners.some((listener) => isListenerOf(running, listener));
-  if (isSame) return [{ level: 'note', text: `The service runs (process ${running.pid})` }];
+  if (isSame) return [{ level: 'note', text: `The service is running (process ${running.pid})` }];
   const text = `Another service (process ${running.pid}) uses this DATA_DIR: give each its own`;
   return [{ level: 'warning', text }];
 }
@@ -70,7 +70,7 @@ function isListenerOf({ ports }: RunningService, { setting, port }: ListenerSett
 async function checkCache(dataDir: string): Promise<Finding> {
   const { database } = cachePaths(dataDir);
   const problem = findSchemaProblem(database) ?? (await findAccessProblem(withLog(database), 'written'));
-  return problem === undefined ? { level: 'ok', text: 'cache.db can be used' } : { level: 'error', text: problem };
+  return problem === undefined ? { level: 'ok', text: 'cache.db is usable' } : { level: 'error', text: problem };
 }
 
 async function checkCatalog(dataDir: string): Promise<Finding> {
@@ -79,7 +79,7 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   if (problem !== undefined) return { level: 'error', text: problem };
   try {
     const channels = countChannels(database);
-    const state = channels === undefined ? 'will be made' : `has ${formatCount(channels, 'channel')}`;
+    const state = channels === undefined ? 'will be created' : `has ${formatCount(channels, 'channel')}`;
     return { level: 'ok', text: `catalog.db ${state}` };
   } catch (error) {
     if (!(error instanceof CatalogUnusableError)) throw error;
@@ -114,8 +114,11 @@ async function checkRedis(address: RedisAddress): Promise<Finding> {
     },
   });
   connection.close();
-  if (problem === null) return { level: 'ok', text: 'Redis answers' };
-  return { level: 'warning', text: `Redis is not used: ${problem}; the service starts, and goes on alone meanwhile` };
+  if (problem === null) return { level: 'ok', text: 'Redis responds' };
+  return {
+    level: 'warning',
+    text: `Redis is not usable: ${problem}; the service starts and works alone until Redis responds`,
+  };
 }
 
 interface DataDirFinding {
@@ -124,22 +127,22 @@ interface DataDirFinding {
 }
 
 /**
- * Whether the data directory and the pictures in it can be used by this user. Writes where it can: missing rights, a
- * read-only disk and a full one all show.
+ * Checks whether this user can use the data directory and the pictures in it. Writes a file, which detects missing rights,
+ * a read-only disk and a full disk.
  */
 async function checkDataDir(dataDir: string): Promise<DataDirFinding> {
   const existing = nearestExisting(dataDir);
   try {
     await rmdir(await mkdtemp(join(existing, 'pennant-check-')));
   } catch (error) {
-    return { level: 'error', text: `DATA_DIR ${dataDir} cannot be written: ${(error as Error).message}` };
+    return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}` };
   }
-  if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be made` };
+  if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
   const { pictures } = cachePaths(dataDir);
   const folders = [pictures, ...(await namesIn(pictures)).map((name) => join(pictures, name))];
   const problem = await findAccessProblem(folders, 'written');
-  if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} can be written` };
-  return { level: 'error', text: `DATA_DIR ${dataDir} cannot be used: ${problem}` };
+  if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
+  return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
 }
 
 /** SQLite keeps its write-ahead log and the log's index beside a database. */
@@ -149,7 +152,7 @@ function withLog(database: string): string[] {
 
 const MODES = { read: constants.R_OK, written: constants.R_OK | constants.W_OK };
 
-/** What an earlier run has left that this user may not use; often it was another user's run. What is missing is fine. */
+/** Finds files that this user may not access, often because another user ran the service. Missing files are fine. */
 async function findAccessProblem(paths: readonly string[], mode: keyof typeof MODES): Promise<string | undefined> {
   const checks = paths.map(async (path) => {
     try {
@@ -168,7 +171,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch {
-    // Absent, or reported as a folder that cannot be written.
+    // Missing, or reported as a folder that is not writable.
     return [];
   }
 }

@@ -3,42 +3,42 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../lib/make-directory.ts';
 
-/** What a running service says of itself in its DATA_DIR. */
+/** The entry of a running service in its DATA_DIR. */
 export interface RunningService {
   readonly pid: number;
-  /** Of its listeners, by the setting that names each. */
+  /** The ports of its listeners, by setting. */
   readonly ports: Readonly<Record<string, number>>;
 }
 
 const FILE = 'service.db';
 
-/** Kept from the garbage collector, which would close them. */
+/** Referenced here, because the garbage collector would close them. */
 const held: DatabaseSync[] = [];
 
 /**
- * Marks a data directory as in use until this process ends, however it ends: the mark is a lock on a small SQLite file,
- * which the operating system drops with the process. It holds across containers that share the directory.
+ * Marks a data directory as in use until this process ends. The mark is a lock on a small SQLite file, which the operating
+ * system releases when the process ends in any way. It works across containers that share the directory.
  *
- * Answers the service that had marked it before, if there is one. A directory that cannot be written stays unmarked.
+ * Returns the service that has already marked it, if there is one. A directory that is not writable stays unmarked.
  */
 export function markDataDir(dataDir: string, service: RunningService): RunningService | undefined {
   return unlessInaccessible(() => {
     makeDirectory(dataDir);
     const db = new DatabaseSync(join(dataDir, FILE));
     if (!takeLock(db)) return readAndClose(db);
-    // Worth nothing after a power failure: it need not wait for the disk.
+    // It has no value after a power failure, so it need not wait for the disk.
     db.exec('ROLLBACK; PRAGMA synchronous = OFF; BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS service (json TEXT NOT NULL); DELETE FROM service');
     db.prepare('INSERT INTO service VALUES (?)').run(JSON.stringify(service));
     db.exec('COMMIT');
-    // From here on others can read what was written, and cannot take the lock.
+    // From now on other processes can read the entry and cannot take the lock.
     if (!takeLock(db)) return readAndClose(db);
     held.push(db);
     return undefined;
   });
 }
 
-/** The service that runs on this data directory. */
+/** The service that is running on this data directory. */
 export function findRunningService(dataDir: string): RunningService | undefined {
   const path = join(dataDir, FILE);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
@@ -52,7 +52,7 @@ export function findRunningService(dataDir: string): RunningService | undefined 
 
 const SQLITE_BUSY = 5;
 
-/** False where another process has it. */
+/** Returns false if another process has the lock. */
 function takeLock(db: DatabaseSync): boolean {
   try {
     db.exec('BEGIN IMMEDIATE');
@@ -72,7 +72,7 @@ function readAndClose(db: DatabaseSync): RunningService {
   }
 }
 
-/** Without the rights, the space or the kind of disk that a lock needs, it cannot be told who runs. */
+/** Without rights, space or lock support on the disk, a running service cannot be detected. */
 function unlessInaccessible<T>(work: () => T | undefined): T | undefined {
   try {
     return work();

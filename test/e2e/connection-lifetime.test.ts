@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/held-source.ts';
+import { openConnection, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+interface Listening {
+  readonly service: TestApp;
+  readonly port: number;
+}
+
+async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<Listening> {
+  const service = await startTestApp(options);
+  let isClosed = false;
+  const close = service.close;
+  onTestFinished(() => (isClosed ? undefined : close()));
+  await service.app.http.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.http.server.address() as AddressInfo;
+  return {
+    port,
+    service: {
+      ...service,
+      close() {
+        isClosed = true;
+        return close();
+      },
+    },
+  };
+}
+
+async function startHeld(): Promise<Listening & { source: HeldSource }> {
+  const source = createHeldSource();
+  return { ...(await start({ sources: [source] })), source };
+}
+
+function get(path: string, ...fields: string[]): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: a', ...fields, '', ''].join('\r\n');
+}
+
+/** Everything that the connection receives, and its end. */
+function record(socket: Socket): { text(): string; readonly closed: Promise<unknown> } {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  return { text: () => text, closed: once(socket, 'close') };
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+const statusLines = (text: string) => text.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+
+describe('time limits of a connection', () => {
+  test('are set for headers, whole requests and idle connections', async () => {
+    const { server } = (await start()).service.app.http;
+    expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout]).toEqual([10_000, 20_000, 80_000]);
+  });
+
+  test.each([
+    ['the header section', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+    ['the request line', 'GET /'],
+    ['any byte', ''],
+  ])('a request that does not arrive in time gets 408 and the connection closes: %s', async (_what, begun) => {
+    const { service, port } = await start();
+    const { server } = service.app.http;
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = await open(port);
+    const received = record(client);
+    client.write(begun);
+    const [socket] = await accepted;
+    // What Node reports when a limit is over; its timers know no clock but their own.
+    server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    await received.closed;
+    expect(statusLines(received.text())).toEqual(['HTTP/1.1 408']);
+    expect(received.text()).toContain('"code":"request_timeout"');
+    expect(received.text()).toContain('\r\nconnection: close\r\n');
+  });
+});
+
+describe('a connection', () => {
+  test('stays open after a response and tells for how long', async () => {
+    const { port } = await start();
+    const connection = await openConnection(port);
+    const first = await connection.ask(get('/problems'));
+    expect(first.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=80' });
+    expect((await connection.ask(get(`/channel/${SAMPLE}`))).status).toBe(200);
+    expect((await connection.ask(get('/nowhere'))).status).toBe(404);
+    expect((await connection.ask(get('/'))).status).toBe(200);
+    connection.close();
+  });
+
+  test.each([
+    ['Connection: close', get('/', 'Connection: close')],
+    ['HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n'],
+  ])('closes after the response when the client asks for it: %s', async (_what, bytes) => {
+    const { port } = await start();
+    const text = await readUntilClosed(port, bytes);
+    expect(statusLines(text)).toEqual(['HTTP/1.1 200']);
+    expect(text.toLowerCase()).toContain('\r\nconnection: close\r\n');
+  });
+
+  test('gets pipelined responses in the order of the requests, however long the first one takes', async () => {
+    const { port, source } = await startHeld();
+    const held = source.hold();
+    const client = await open(port);
+    const received = record(client);
+    client.write(get(`/channel/${HELD_CHANNEL_ID}`) + get('/problems', 'Connection: close'));
+    await held.asked;
+    // Another connection's responses prove that the second request has been served.
+    await readAnswers(port, get('/', 'Connection: close'));
+    expect(received.text()).toBe('');
+    held.release();
+    await received.closed;
+    expect(statusLines(received.text())).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(received.text().indexOf('"channelId"')).toBeLessThan(received.text().indexOf('"problems"'));
+  });
+
+  test('gets 100 Continue before the response when it waits for it', async () => {
+    const { port } = await start();
+    const fields = ['Expect: 100-continue', 'Content-Length: 2', 'Connection: close'];
+    const text = await readUntilClosed(port, `${get('/', ...fields)}ab`);
+    expect(statusLines(text)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
+  });
+});
+
+describe('HEAD', () => {
+  test.each([
+    ['a record', `/channel/${SAMPLE}`],
+    ['a document', '/problems'],
+    ['a path without an endpoint', '/nowhere'],
+    ['an unusable parameter', '/api/search'],
+  ])('gets the header fields of GET and no body, and the connection stays in step: %s', async (_what, path) => {
+    const { port } = await start();
+    await readAnswers(port, get(path, 'Connection: close'));
+    const [full] = await readAnswers(port, get(path, 'Connection: close'));
+    const head = get(path).replace('GET', 'HEAD');
+    const text = await readUntilClosed(port, head + get('/nowhere/at/all', 'Connection: close'));
+    const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 \d{3} )/);
+    expect([first.split(' ')[1], second.split(' ')[1]]).toEqual([String(full?.status), '404']);
+    expect(first.endsWith('\r\n\r\n')).toBe(true);
+    const { 'content-length': length, 'content-type': type } = full?.headers ?? {};
+    expect(first).toContain(`\r\ncontent-type: ${type}\r\n`);
+    expect(first).toContain(`\r\ncontent-length: ${length}\r\n`);
+  });
+});
+
+describe('a client that goes away', () => {
+  test('does not stop the load: the next request gets what was loaded', async () => {
+    const { service, port, source } = await startHeld();
+    const held = source.hold();
+    const accepted = once(service.app.http.server, 'connection') as Promise<[Socket]>;
+    const client = await open(port);
+    client.on('error', () => undefined);
+    client.write(get(`/channel/${HELD_CHANNEL_ID}`));
+    await held.asked;
+    const [socket] = await accepted;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+    held.release();
+    source.title = 'new title';
+    const next = await service.get(`/channel/${HELD_CHANNEL_ID}`);
+    expect([next.status, next.json().title]).toEqual([200, 'old title']);
+  });
+});
+
+describe('a service that stops', () => {
+  test('finishes the request that it accepted, then closes its connection', async () => {
+    const { service, port, source } = await startHeld();
+    const held = source.hold();
+    const busy = await open(port);
+    const received = record(busy);
+    busy.write(get(`/channel/${HELD_CHANNEL_ID}`));
+    await held.asked;
+    const closing = service.close();
+    await expect.poll(() => isRefused(port)).toBe(true);
+    held.release();
+    await received.closed;
+    await closing;
+    expect(statusLines(received.text())).toEqual(['HTTP/1.1 200']);
+    expect(received.text()).toContain('"channelId"');
+  });
+
+  test('closes idle connections at once', async () => {
+    const { service, port } = await start();
+    const idle = await open(port);
+    const received = record(idle);
+    idle.write(get('/'));
+    await expect.poll(() => received.text()).toContain('\r\n\r\n');
+    const closing = service.close();
+    await received.closed;
+    await closing;
+    expect(statusLines(received.text())).toEqual(['HTTP/1.1 200']);
+  });
+
+  test('closes a connection with the response to a request that came during the stop', async () => {
+    const { service, port, source } = await startHeld();
+    const held = source.hold();
+    const busy = await open(port);
+    const received = record(busy);
+    busy.write(get(`/channel/${HELD_CHANNEL_ID}`));
+    await held.asked;
+    const closing = service.close();
+    await expect.poll(() => isRefused(port)).toBe(true);
+    const read = once(service.app.http.server, 'request');
+    busy.write(get('/problems'));
+    await read;
+    held.release();
+    await received.closed;
+    await closing;
+    expect(statusLines(received.text())).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(
+      received
+        .text()
+        .toLowerCase()
+        .match(/\r\nconnection: \S+\r\n/g)
+        ?.at(-1),
+    ).toBe('\r\nconnection: close\r\n');
+  });
+});
+
+/** Whether the port takes no connections any more. */
+async function isRefused(port: number): Promise<boolean> {
+  const probe = connect(port, '127.0.0.1');
+  try {
+    await once(probe, 'connect');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    probe.destroy();
+  }
+}

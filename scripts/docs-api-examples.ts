@@ -2,11 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import inject from 'light-my-request';
+import inject, { type DispatchFunc } from 'light-my-request';
 import { pino } from 'pino';
 import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
-import { readyServer } from '../test/helpers/in-process.ts';
 import { fenced } from './docs-markdown.ts';
 
 /** A request that the document shows, with the answer to it. */
@@ -71,14 +70,18 @@ export async function startExampleService(version: string): Promise<ExampleServi
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-docs-'));
   const config = parseConfig({ SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir });
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version, clock: STANDING_CLOCK });
-  const server = await readyServer(app.http);
   let clients = 0;
 
   function ask({ url, isHead = false, headers = {} }: Example) {
     clients += 1;
     const method = isHead ? 'HEAD' : 'GET';
     const remoteAddress = `10.0.0.${clients}`;
-    return inject((request, response) => server.emit('request', request, response), {
+    const dispatch: DispatchFunc = (request, response) => {
+      // The library's socket has no timeouts.
+      Object.assign(request.socket, { setTimeout: () => request.socket });
+      app.http.server.emit('request', request, response);
+    };
+    return inject(dispatch, {
       method,
       url,
       remoteAddress,

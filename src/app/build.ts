@@ -1,10 +1,10 @@
-import type { FastifyInstance } from 'fastify';
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder, EncoderStats } from '../images/encoder/encoder.ts';
 import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createBannerService } from '../services/banners.ts';
@@ -35,9 +35,9 @@ export interface AppOverrides {
 
 export interface App {
   /** The public listener, not listening yet. */
-  readonly http: FastifyInstance;
+  readonly http: Listener;
   /** The private listener, not listening yet. */
-  readonly console: FastifyInstance;
+  readonly console: Listener;
   encoderStats(): EncoderStats;
   /** Starts an encoder process before the first picture needs it. */
   warmUp(): void;

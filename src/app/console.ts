@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { addProcessGauges } from '../console/gauges.ts';
@@ -8,6 +7,7 @@ import { sourceConditions } from '../console/source-status.ts';
 import type { Condition } from '../console/state.ts';
 import type { RefusedClients } from '../http/request/refused-clients.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Purge } from '../services/purge.ts';
 import type { ServiceRateLimiter } from './rate-limiter.ts';
@@ -26,13 +26,13 @@ export interface ConsoleOptions {
   readonly purge: Purge;
   readonly shutdown: Pick<Shutdown, 'isAnnounced'>;
   /** The public listener. */
-  readonly http: FastifyInstance;
+  readonly http: Listener;
 }
 
 const SHOWN_NETWORKS = 20;
 
 /** The private listener with what it reads of the service. */
-export function openConsole(options: ConsoleOptions): FastifyInstance {
+export function openConsole(options: ConsoleOptions): Listener {
   const { config, runtime, version, settings, upstreams, encoder, limiter, refusedClients, purge } = options;
   const { metrics, health, holders } = runtime;
 
@@ -67,12 +67,13 @@ export function openConsole(options: ConsoleOptions): FastifyInstance {
     holders,
     purge,
     dataDir: config.dataDir,
+    logger: runtime.logger,
     allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
     publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(options.http)}`,
   });
 }
 
 /** The operating system's choice for port 0. */
-function portOf({ server }: FastifyInstance): number | undefined {
+function portOf({ server }: Listener): number | undefined {
   return (server.address() as AddressInfo | null)?.port;
 }

@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/settings.ts';
 import { createBaseUrls } from '../http/request/base-url.ts';
 import { createClientIdentification, isPrivateAddress } from '../http/request/client-address.ts';
 import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
-import { createAnswerLog } from '../http/response/access-log.ts';
+import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createLimitLookup, type RateLimiter } from '../rate-limit/limiter.ts';
 
@@ -18,7 +18,7 @@ export interface PublicListenerOptions
 
 export interface PublicListener {
   /** Not listening yet. */
-  readonly http: FastifyInstance;
+  readonly http: Listener;
   readonly refusedClients: RefusedClients;
 }
 
@@ -31,7 +31,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
   });
   const limitFor = createLimitLookup(config.rateLimit, config.rateLimitOverrides);
   const refusedClients = createRefusedClients({ clock });
-  const logAnswer = createAnswerLog({
+  const logResponse = createAccessLog({
     logger,
     troubles: failureLog,
     logsAll: config.accessLog,
@@ -42,7 +42,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     ...services,
     clock,
     holders,
-    gate: createRateLimitGate({ clients, limitFor, limiter }),
+    gate: createRateLimitGate({ limitFor, limiter }),
     clients,
     baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
     urlForm: config.urlForm,
@@ -50,10 +50,10 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     contact: config.contact,
     defaultLimit: config.rateLimit,
     onRoute: (route) => metrics.beginRoute(route),
-    onAnswer(answered) {
-      metrics.countResponse(answered);
-      if (answered.status === 429) refusedClients.note(answered.client);
-      logAnswer(answered);
+    onResponse(entry) {
+      metrics.countResponse(entry);
+      if (entry.status === 429) refusedClients.note(entry.client);
+      logResponse(entry);
     },
     onUntrustedForward(address) {
       if (isForwardReported || !isPrivateAddress(address)) return;

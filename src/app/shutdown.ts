@@ -1,6 +1,6 @@
-import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/settings.ts';
 import type { BackgroundWork } from '../lib/background-work.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import { flushSpans } from '../lib/tracing.ts';
 
 interface Closable {
@@ -9,7 +9,7 @@ interface Closable {
 
 export interface ShutdownOptions {
   readonly config: Pick<Config, 'stopTimeoutSeconds'>;
-  readonly http: FastifyInstance;
+  readonly http: Listener;
   readonly backgroundWork: BackgroundWork;
   readonly encoder: Closable;
   readonly upstreams: Closable;

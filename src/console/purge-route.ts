@@ -1,12 +1,13 @@
 import { realpathSync } from 'node:fs';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
 import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
+import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
 export interface PurgeRouteOptions {
   readonly purge: Purge;
-  /** Whoever asks for another one's purge is told that this is not it. */
+  /** A purge that names another directory is refused. */
   readonly dataDir: string;
 }
 
@@ -18,43 +19,58 @@ const OWN_REQUEST_FIELD = 'x-pennant-console';
 const MAX_BODY_BYTES = 4_096;
 
 /**
- * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. Where the body names a
- * `dataDir`, only the service that uses it does anything.
+ * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. When the body names a
+ * `dataDir`, only the service that uses it purges.
  */
-export function addPurgeRoute(app: FastifyInstance, { purge, dataDir }: PurgeRouteOptions): void {
-  app.post('/purge', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+export function createPurgeHandler({ purge, dataDir }: PurgeRouteOptions): ConsoleHandler {
+  return async (request) => {
     if (request.headers[OWN_REQUEST_FIELD] === undefined) {
-      return refuse(reply, 403, `The field ${OWN_REQUEST_FIELD} is missing.`);
+      return problem(403, `The field ${OWN_REQUEST_FIELD} is missing.`);
     }
-    const body = bodyOf(request);
+    const text = await readBody(request);
+    if (text === undefined) return problem(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`);
+    const body = parseBody(text);
+    if (body === undefined) return problem(400, 'The body is not a JSON object.');
     if (body.dataDir !== undefined && body.dataDir !== realpathSync(dataDir)) {
-      return refuse(reply, 409, 'This service has another DATA_DIR.');
+      return problem(409, 'This service has another DATA_DIR.');
     }
     try {
-      return await carryOut(purge, body, reply);
+      return await carryOut(purge, body);
     } catch (error) {
       if (!(error instanceof RemovalDelayed)) throw error;
-      return refuse(reply, 503, `Everything else is removed; ${error.message}, and tried again until it is gone.`);
+      return problem(503, `Everything else is removed; ${error.message}, and tried again until it is gone.`);
     }
-  });
+  };
 }
 
-async function carryOut(purge: Purge, body: Record<string, unknown>, reply: FastifyReply): Promise<FastifyReply> {
+async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<ConsoleResponse> {
   if (body.everything === true) {
     await purge.purgeAll();
-    return reply.send({});
+    return { body: {} };
   }
   const refs = channelRefsOfName(String(body.channel ?? ''));
-  if (refs.length === 0) return refuse(reply, 400, 'Name a channel ID, an @handle or a channel page’s URL.');
+  if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
   const purged = await purge.purgeChannel(refs);
-  if (purged === undefined) return refuse(reply, 404, 'Nothing is kept by that name.');
-  return reply.send(purged);
+  return purged === undefined ? problem(404, 'Nothing is kept by that name.') : { body: purged };
 }
 
-function refuse(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  return reply.code(status).send({ status, detail });
+/** `undefined` when it is too long. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length;
+    // Leaving the loop early would close the connection before the response is sent.
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
+  }
+  return bytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+function parseBody(text: string): Record<string, unknown> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

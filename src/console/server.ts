@@ -1,15 +1,26 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import Fastify, { type FastifyInstance } from 'fastify';
 import type { Holders } from '../lib/holders.ts';
+import { createListener, type Listener } from '../lib/http/listener.ts';
+import type { Logger } from '../lib/logger.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metric.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import { WITHOUT_SCHEMAS } from '../lib/without-schemas.ts';
+import { createServer } from '../lib/node-http.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';
-import { addPurgeRoute } from './purge-route.ts';
-import { readState, type ServiceReaders } from './state.ts';
-import { addStaticFiles } from './static-files.ts';
+import { createPurgeHandler } from './purge-route.ts';
+import {
+  type ConsoleHandler,
+  type ConsoleResponse,
+  type ConsoleRoutes,
+  findHandler,
+  pathOf,
+  problem,
+  sendResponse,
+} from './routes.ts';
+import { type Condition, readState, type ServiceReaders } from './state.ts';
+import { staticRoutes } from './static-files.ts';
 import { readTotals } from './totals.ts';
 
 export interface ConsoleOptions {
@@ -23,6 +34,7 @@ export interface ConsoleOptions {
   readonly allowedHosts: readonly string[];
   /** Where the playground finds the public listener; `hostname` is what the private one was asked by. */
   readonly publicBase: (hostname: string) => string;
+  readonly logger: Logger;
 }
 
 /** What probes and scrapers ask for: by name, or by the address that they were given. */
@@ -30,8 +42,13 @@ const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-/** What the console's page takes from the playground. */
-const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
+/** The console's page, and the files that it shares with the playground. */
+const PAGE_FOLDERS = [
+  { directory: PAGE },
+  { directory: SITE, names: ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'] },
+];
+/** Longer than the usual pause between two scrapes. */
+const KEEP_ALIVE_MS = 72_000;
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -48,49 +65,80 @@ const PLAYGROUND_HEADERS = {
 };
 
 /** The private listener: for the operator and the machinery around the service, never for the internet. */
-export function createConsoleServer(options: ConsoleOptions): FastifyInstance {
-  const { readers, metrics, holders, purge, dataDir, allowedHosts, publicBase } = options;
+export function createConsoleServer(options: ConsoleOptions): Listener {
+  const { readers, metrics, holders, allowedHosts, publicBase, logger } = options;
   const guard = createHostGuard({ allowedHosts });
-  const app = Fastify({ logger: false, forceCloseConnections: true, schemaController: WITHOUT_SCHEMAS });
   let history: History | undefined;
   holders.add('console history', () => history?.stats() ?? {});
 
-  app.addHook('onReady', async () => {
-    history = startHistory({
+  function startedHistory(): History {
+    history ??= startHistory({
       read: () => readTotals(metrics, Date.now()),
       queued: () => readers.encoder().queued,
     });
-  });
-  app.addHook('onClose', async () => history?.stop());
+    return history;
+  }
 
-  app.addHook('onRequest', async (request, reply) => {
+  const routes: ConsoleRoutes = new Map<string, ConsoleHandler>([
+    ['GET /healthz', () => ({ body: { status: 'ok' } })],
+    ['GET /readyz', () => readinessOf(readers.conditions())],
+    ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
+    ['GET /state.json', () => ({ body: readState(readers, { metrics, holders, history: startedHistory() }) })],
+    ['POST /purge', createPurgeHandler(options)],
+    ...staticRoutes({ prefix: '/', folders: PAGE_FOLDERS, headers: PAGE_HEADERS }),
+    ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
+    [
+      'GET /playground/config.json',
+      (request) => ({ body: { instance: publicBase(hostnameIn(request.headers.host)) } }),
+    ],
+    ...staticRoutes({ prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS }),
+  ]);
+
+  function isAllowed(request: IncomingMessage): boolean {
+    const path = pathOf(request);
     const { host } = request.headers;
-    const path = request.url.split('?', 1)[0] ?? '';
-    if (path === '/healthz' || guard.isAllowed(host) || (MACHINE_PATHS.has(path) && guard.isAddress(host))) return;
-    const detail = 'This listener does not answer to that name: add it to CONSOLE_ALLOWED_HOSTS.';
-    return reply.code(403).send({ status: 403, detail });
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
-  });
+    return path === '/healthz' || guard.isAllowed(host) || (MACHINE_PATHS.has(path) && guard.isAddress(host));
+  }
 
-  app.get('/healthz', () => ({ status: 'ok' }));
-  app.get('/readyz', (_request, reply) => {
-    const conditions = readers.conditions();
-    const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, conditions });
+  async function respond(request: IncomingMessage): Promise<ConsoleResponse> {
+    if (!isAllowed(request)) {
+      return problem(403, 'This listener does not answer to that name: add it to CONSOLE_ALLOWED_HOSTS.');
+    }
+    const handler = findHandler(routes, request);
+    return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
+  }
+
+  function fail(error: unknown): ConsoleResponse {
+    logger.error({ err: error }, 'a request to the console failed: a bug');
+    return problem(500, 'Something went wrong here. The log says what.');
+  }
+
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    startedHistory();
+    void respond(request)
+      .catch(fail)
+      .then((made) => response.destroyed || sendResponse(response, made));
   });
-  app.get('/metrics', (_request, reply) => reply.type(TEXT_CONTENT_TYPE).send(metrics.text()));
+  const listener = createListener(server);
+  return {
+    ...listener,
+    async listen(address) {
+      const url = await listener.listen(address);
+      startedHistory();
+      return url;
+    },
+    close() {
+      history?.stop();
+      const closed = listener.close();
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
 
-  app.get('/state.json', () => history && readState(readers, { metrics, holders, history }));
-  addPurgeRoute(app, { purge, dataDir });
-  const pageFolders = [{ directory: PAGE }, { directory: SITE, names: SHARED_FILES }];
-  addStaticFiles(app, { prefix: '/', folders: pageFolders, headers: PAGE_HEADERS });
-
-  app.get('/playground', (_request, reply) => reply.redirect('/playground/'));
-  app.get('/playground/config.json', (request) => ({ instance: publicBase(request.hostname) }));
-  addStaticFiles(app, { prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS });
-  return app;
+function readinessOf(conditions: readonly Condition[]): ConsoleResponse {
+  const isReady = !conditions.some(({ isBlocking }) => isBlocking);
+  return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
 }
 
 /** Names that only ever mean this machine. */
@@ -125,4 +173,9 @@ function nameIn(host: string | undefined): string {
     .toLowerCase()
     .replace(/:\d{1,5}$/, '')
     .replace(/\.$/, '');
+}
+
+/** The name as it is written in a URL, without the port. */
+function hostnameIn(host = ''): string {
+  return URL.parse(`http://${host}`)?.hostname ?? '';
 }

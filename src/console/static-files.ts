@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleHandler } from './routes.ts';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -10,15 +10,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What lies directly in it, of the kinds above. */
+/** The files directly in a directory that are of the kinds above. */
 export interface StaticFolder {
   readonly directory: string;
-  /** Of its files; all of them when left out. */
+  /** Default: all files. */
   readonly names?: readonly string[];
 }
 
 export interface StaticFilesOptions {
-  /** With a slash at the end; its own address answers `index.html`. */
+  /** With a slash at the end. The prefix itself serves `index.html`. */
   readonly prefix: string;
   readonly folders: readonly StaticFolder[];
   readonly headers: Readonly<Record<string, string>>;
@@ -30,29 +30,21 @@ interface StaticFile {
   readonly body: Buffer;
 }
 
-/** A page and what belongs to it, read once: no path of a request ever reaches the file system. */
-export function addStaticFiles(app: FastifyInstance, { prefix, folders, headers }: StaticFilesOptions): void {
-  const files = new Map(folders.flatMap(readFolder));
-
-  function send(name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const file = files.get(name);
-    if (file === undefined) {
-      reply.callNotFound();
-      return reply;
-    }
-    const { mediaType, etag, body } = file;
-    reply.headers({ ...headers, 'cache-control': 'no-cache', etag });
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-    return reply.type(mediaType).send(body);
-  }
-
-  app.get(prefix, (request, reply) => send('', request, reply));
-  app.get<{ Params: { name: string } }>(`${prefix}:name`, (request, reply) =>
-    send(request.params.name, request, reply),
-  );
+/** A route for each file of a page, all read once: no path of a request ever reaches the file system. */
+export function staticRoutes({ prefix, folders, headers }: StaticFilesOptions): [string, ConsoleHandler][] {
+  return folders.flatMap(readFolder).map(([name, { mediaType, etag, body }]) => {
+    const sent = { ...headers, 'cache-control': 'no-cache', etag };
+    return [
+      `GET ${prefix}${name}`,
+      (request) =>
+        request.headers['if-none-match'] === etag
+          ? { status: 304, headers: sent }
+          : { headers: { ...sent, 'content-type': mediaType }, body },
+    ];
+  });
 }
 
-/** `index.html` has no name of its own. */
+/** By name. The name of `index.html` is empty. */
 function readFolder({ directory, names = readdirSync(directory) }: StaticFolder): [string, StaticFile][] {
   return names.flatMap((name): [string, StaticFile][] => {
     const mediaType = MEDIA_TYPES[extname(name)];

@@ -6,10 +6,10 @@ import { createHolders } from '../lib/holders.ts';
 import { createBaseUrls } from './request/base-url.ts';
 import { createClientIdentification } from './request/client-address.ts';
 import type { RateLimitGate } from './request/rate-limit.ts';
-import type { Answered } from './response/answered.ts';
+import type { AccessLogEntry } from './response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
-/** A listener whose rate limit cannot be asked, and what it reports. */
+/** A listener whose rate limit fails, and what it reports. */
 async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
   const listener = createHttpServer({
@@ -19,7 +19,7 @@ async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ po
     clock: createManualClock(),
     holders: createHolders(),
     onRoute: () => undefined,
-    onAnswer: ({ status, failure }: Answered) => failures.push({ status, ...failure }),
+    onResponse: ({ status, failure }: AccessLogEntry) => failures.push({ status, ...failure }),
     onUntrustedForward: () => undefined,
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });
@@ -29,7 +29,7 @@ async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ po
 
 const broken = new Error('the limiter has a bug');
 
-describe('a rate limit that cannot be asked', () => {
+describe('a rate limit that fails', () => {
   it.each([
     ['rejects', async () => Promise.reject(broken)],
     [

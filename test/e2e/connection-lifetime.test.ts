@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/held-source.ts';
+import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import { openConnection, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';

@@ -3,7 +3,6 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { readyServer } from '../helpers/in-process.ts';
 
 const PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More than the kernel's buffers of a connection hold. */
@@ -17,7 +16,7 @@ let server: Server;
 beforeAll(async () => {
   service = await startTestApp();
   port = await service.listen();
-  server = await readyServer(service.app.http);
+  server = service.app.http.server;
   await service.get('/UCPennantSample00000001A/tv.png');
 });
 afterAll(() => service.close());

@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { Listener } from '../../lib/http/listener.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { EXIT, onStopSignal } from '../command-line.ts';
 
 /** The running service, as far as starting and stopping it goes. */
 interface Service {
-  readonly http: FastifyInstance;
-  readonly console: FastifyInstance;
+  readonly http: Listener;
+  readonly console: Listener;
   warmUp(): void;
   startBackgroundWork(): void;
   announceStop(): void;
   close(): Promise<void>;
 }
 
-interface Listener {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
@@ -22,9 +22,9 @@ export interface ServeOptions {
   build(): Promise<Service>;
   /** Clears up after a start that is ended in the middle. */
   onGivenUp(): void;
-  readonly publicListener: Listener;
+  readonly publicListener: Address;
   /** `undefined`: none. */
-  readonly privateListener: Listener | undefined;
+  readonly privateListener: Address | undefined;
   /** Where the examples that are printed at start lead to; the port's own address when unset. */
   readonly baseUrl: string | undefined;
   readonly logger: Logger;

@@ -1,74 +1,61 @@
-import Fastify, { type FastifyInstance } from 'fastify';
 import { ERROR_CODES } from '../../domain/errors.ts';
-import { WITHOUT_SCHEMAS } from '../../lib/without-schemas.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
-import { COMPONENT_SCHEMAS } from './schemas.ts';
+import { OPERATIONS, type OperationSchema } from './operations.ts';
+import { COMPONENT_SCHEMAS, preflightResponses, type ResponseSchema } from './schemas.ts';
 
-interface Response {
-  readonly description: string;
-  readonly headers?: Record<string, unknown>;
-}
+type Responses = Readonly<Record<string, ResponseSchema>>;
 
-interface Operation {
-  readonly responses: Readonly<Record<string, Response>>;
-}
+/** The OpenAPI 3.1 document without `servers`, which depend on the request. `npm run docs` writes it to openapi.json. */
+export function openApiDocument(version: string): object {
+  const shared: Record<string, ResponseSchema> = {};
 
-/** As much of an OpenAPI document as is changed here. */
-interface Document {
-  readonly components?: object;
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
+  /** Refers to each response under `components.responses`: some forty operations would repeat fifteen of them. */
+  function share(responses: Responses): object {
+    return mapValues(responses, (response, status) => {
+      const name = nameOf(status, response);
+      shared[name] = response;
+      return { $ref: `#/components/responses/${name}` };
+    });
+  }
 
-/**
- * The OpenAPI document of these routes, each answer written once.
- *
- * Its library is loaded for it alone, and sees the routes through an app of its own: at every start it would take its
- * time, for a document that few ask for.
- */
-export async function describeRoutes(addRoutes: (app: FastifyInstance) => void, version: string): Promise<object> {
-  const { default: swagger } = await import('@fastify/swagger');
-  const app = Fastify({ logger: false, schemaController: WITHOUT_SCHEMAS });
-  await app.register(swagger, { openapi: openApiHead(version) });
-  await app.register(async (routes) => addRoutes(routes));
-  await app.ready();
-  return shareAnswers(app.swagger());
-}
-
-/** What the document says of the service as a whole. */
-function openApiHead(version: string) {
+  const paths = mapValues(OPERATIONS, (operation) => {
+    const { summary, description, path, responses } = operation;
+    const head = {
+      summary,
+      ...(description !== undefined && { description }),
+      ...parametersOf(operation),
+      responses: share(responses),
+    };
+    const options = {
+      summary: 'What a browser may ask for here',
+      ...(path !== undefined && parametersOf({ path })),
+      responses: share(preflightResponses(path !== undefined)),
+    };
+    return { get: head, head, options };
+  });
   return {
-    openapi: '3.1.0' as const,
+    openapi: '3.1.0',
     info: {
       title: 'Pennant',
       version,
       description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no log-in.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    components: { schemas: COMPONENT_SCHEMAS, headers: HEADER_FIELDS },
+    paths,
+    components: { schemas: COMPONENT_SCHEMAS, headers: HEADER_FIELDS, responses: shared },
   };
 }
 
-/**
- * Writes every answer once, under `components.responses`, and refers to it: each of some forty operations would repeat
- * fifteen of them.
- */
-function shareAnswers(given: object): object {
-  const { paths = {}, components, ...rest } = given as Document;
-  const responses: Record<string, Response> = {};
-
-  function share(status: string, response: Response): object {
-    const name = nameOf(status, response);
-    responses[name] = { ...response, headers: referToHeaders(response) };
-    return { $ref: `#/components/responses/${name}` };
-  }
-
-  const shared = mapValues(paths, (methods) =>
-    mapValues(methods, (operation) => ({
-      ...operation,
-      responses: mapValues(operation.responses, (response, status) => share(status, response)),
-    })),
-  );
-  return { ...rest, paths: shared, components: { ...components, responses } };
+function parametersOf({ path = {}, query }: Pick<OperationSchema, 'path' | 'query'>): object {
+  const ofQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => {
+    const required = query?.required?.includes(name) ?? false;
+    return { schema, in: 'query', name, required, description };
+  });
+  const ofPath = Object.entries(path).map(([name, { description, ...schema }]) => {
+    return { schema, in: 'path', name, required: true, description };
+  });
+  const parameters = [...ofQuery, ...ofPath];
+  return parameters.length === 0 ? {} : { parameters };
 }
 
 function mapValues<Value, Mapped>(
@@ -78,13 +65,8 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]));
 }
 
-/** The framework puts each header's reference where a schema belongs. */
-function referToHeaders({ headers = {} }: Response): Record<string, unknown> {
-  return mapValues(headers, (_header, name) => ({ $ref: `#/components/headers/${name}` }));
-}
-
-/** Status and codes, or what the answer is: the same status stands for something else at other paths. */
-function nameOf(status: string, { description }: Response): string {
+/** Status and codes, or what the response is: the same status has another meaning at other paths. */
+function nameOf(status: string, { description }: ResponseSchema): string {
   const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
   return codes.length > 0
     ? [status, ...codes].join('.')

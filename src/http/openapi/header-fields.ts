@@ -1,7 +1,7 @@
-/** A field that answers carry, as OpenAPI declares it. */
+/** A response field, as OpenAPI declares it. */
 interface HeaderField {
   readonly description: string;
-  /** Whether every answer that names the field has it. */
+  /** True when every response that names the field has it. */
   readonly required: boolean;
   readonly schema: { readonly type: 'string'; readonly examples: readonly [string] };
 }
@@ -14,7 +14,7 @@ function sometimes(description: string, example: string): HeaderField {
   return { ...always(description, example), required: false };
 }
 
-/** Every field of the service's own, for /openapi.json; what HTTP itself needs (`Date`, `Content-Length`) is left out. */
+/** Every field of the service's own. Those that HTTP itself needs (`Date`, `Content-Length`) are left out. */
 export const HEADER_FIELDS = {
   'X-Request-Id': always('Made here; operators find the request in the log by it.', 'q3T1xKZ0fUvB-7'),
   'Access-Control-Allow-Origin': always('Any page may read any answer.', '*'),
@@ -60,7 +60,7 @@ export const HEADER_FIELDS = {
 
 export type HeaderFieldName = keyof typeof HEADER_FIELDS;
 
-/** On every answer of the public listener. */
+/** On every response of the public listener. */
 const ON_EVERY_ANSWER: readonly HeaderFieldName[] = [
   'X-Request-Id',
   'Access-Control-Allow-Origin',
@@ -75,7 +75,7 @@ const ON_EVERY_ANSWER: readonly HeaderFieldName[] = [
   'X-RateLimit-Reset',
 ];
 
-/** A response's `headers`: the fields of every answer, and these. */
+/** A response's `headers`: the fields of every response, and these. */
 export function headersOf(...names: readonly HeaderFieldName[]): Record<string, { readonly $ref: string }> {
   const all = [...ON_EVERY_ANSWER, ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

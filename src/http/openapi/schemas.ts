@@ -1,12 +1,16 @@
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 import { FORMATS, formatRow } from '../../domain/formats.ts';
-import { PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
+import { HEADERS_TOO_LARGE_STATUS, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
 import { type HeaderFieldName, headersOf } from './header-fields.ts';
-import { completeObject } from './json-schema.ts';
 
 /*
- * What the service answers, for /openapi.json.
+ * The schemas of the OpenAPI document. Loaded by `npm run docs` only.
  */
+
+/** The JSON Schema of an object that always has all of these properties. */
+function completeObject(properties: Readonly<Record<string, object>>) {
+  return { type: 'object' as const, required: Object.keys(properties), properties };
+}
 
 function nullable(schema: object) {
   return { anyOf: [schema, { type: 'null' }] };
@@ -92,7 +96,7 @@ const PROBLEM_SCHEMA = described('An error (RFC 9457).', {
   requestId: text('The same as `X-Request-Id`.'),
 });
 
-/** The named schemas that answers refer to. */
+/** The named schemas that responses refer to. */
 export const COMPONENT_SCHEMAS = {
   ChannelRecord: CHANNEL_RECORD_SCHEMA,
   SearchResults: SEARCH_RESULTS_SCHEMA,
@@ -106,10 +110,18 @@ function schemaRef(name: 'ChannelRecord' | 'SearchResults' | 'SearchResult' | 'P
 
 const LOOKED_UP_FIELDS = ['Cache-Control', 'ETag', 'Cache-Status'] as const;
 
-/** A 200 of one endpoint and the 304 that goes with it. */
+/** A response of one status. */
+export interface ResponseSchema {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  /** By media type. */
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+/** A 200 of one endpoint and its 304. */
 interface Success {
-  readonly 200: object;
-  readonly 304: object;
+  readonly 200: ResponseSchema;
+  readonly 304: ResponseSchema;
 }
 
 interface SuccessParts {
@@ -123,8 +135,8 @@ interface SuccessParts {
 
 function success(what: string, { fields, bodyFields = [], content }: SuccessParts): Success {
   return {
-    200: { description: `The ${what}.`, content, headers: headersOf(...fields, ...bodyFields) },
-    304: { description: `The ${what} has not changed.`, type: 'null', headers: headersOf(...fields) },
+    200: { description: `The ${what}.`, headers: headersOf(...fields, ...bodyFields), content },
+    304: { description: `The ${what} has not changed.`, headers: headersOf(...fields) },
   };
 }
 
@@ -157,10 +169,7 @@ export const JSON_DOCUMENT = success('document', {
 
 export const ICON = success('icon', { content: { 'image/png': BYTES }, fields: ['Cache-Control', 'ETag'] });
 
-/** A header section over the limit answers this status with the code of an over-long URL. */
-export const HEADERS_TOO_LARGE_STATUS = 431;
-
-/** What can go wrong at any path, before anything is looked up. */
+/** The errors of any path, before the first look-up. */
 const REQUEST_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'method_not_allowed',
@@ -171,7 +180,7 @@ const REQUEST_ERRORS: readonly ErrorCode[] = [
   'internal',
 ];
 
-/** What can go wrong where sources are asked. */
+/** The errors of paths that ask sources. */
 export const SOURCE_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',
   'upstream_invalid',
@@ -179,7 +188,7 @@ export const SOURCE_ERRORS: readonly ErrorCode[] = [
   'upstream_timeout',
 ];
 
-/** What can go wrong where the path names a channel: an identifier may also turn it into a path that there is not. */
+/** The errors of paths that name a channel. Some identifiers also make it a path without an endpoint. */
 export const CHANNEL_ERRORS: readonly ErrorCode[] = [
   ...SOURCE_ERRORS,
   'route_not_found',
@@ -189,13 +198,13 @@ export const CHANNEL_ERRORS: readonly ErrorCode[] = [
 
 export const PICTURE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
 
-/** An endpoint's answers: its own, the errors that any path can have, and these. */
-export function answersOf(own: Success, errors: readonly ErrorCode[] = []): Record<string, unknown> {
-  return { ...own, ...problemAnswers([...REQUEST_ERRORS, ...errors]) };
+/** An endpoint's responses: its own, the errors of any path, and these errors. */
+export function responsesOf(own: Success, errors: readonly ErrorCode[] = []): Record<string, ResponseSchema> {
+  return { ...own, ...problemResponses([...REQUEST_ERRORS, ...errors]) };
 }
 
-/** The answers to OPTIONS; a path with parameters may be none of ours. */
-export function preflightAnswers(hasParameters: boolean): Record<string, unknown> {
+/** The responses to OPTIONS. A path with parameters may have no endpoint. */
+export function preflightResponses(hasParameters: boolean): Record<string, ResponseSchema> {
   const headers = headersOf(
     'Allow',
     'Access-Control-Allow-Methods',
@@ -204,27 +213,27 @@ export function preflightAnswers(hasParameters: boolean): Record<string, unknown
   );
   const ofPath: ErrorCode[] = hasParameters ? ['invalid_parameter', 'route_not_found'] : [];
   return {
-    204: { description: 'What a browser may ask for.', type: 'null', headers },
-    ...problemAnswers([...REQUEST_ERRORS, ...ofPath]),
+    204: { description: 'What a browser may ask for.', headers },
+    ...problemResponses([...REQUEST_ERRORS, ...ofPath]),
   };
 }
 
-function problemAnswers(codes: readonly ErrorCode[]): Record<string, unknown> {
+function problemResponses(codes: readonly ErrorCode[]): Record<string, ResponseSchema> {
   const byStatus = new Map<number, ErrorCode[]>([[HEADERS_TOO_LARGE_STATUS, ['request_too_large']]]);
   for (const code of ERROR_CODES.filter((one) => codes.includes(one))) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries([...byStatus].map(([status, some]) => [status, problemAnswerOf(status, some)]));
+  return Object.fromEntries([...byStatus].map(([status, some]) => [status, problemResponseOf(status, some)]));
 }
 
-function problemAnswerOf(status: number, codes: readonly ErrorCode[]): object {
+function problemResponseOf(status: number, codes: readonly ErrorCode[]): ResponseSchema {
   const fields: HeaderFieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
   if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
   if (status === 405) fields.push('Allow');
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
-    content: { [PROBLEM_MEDIA_TYPE]: { schema: { $ref: schemaRef('Problem') } } },
     headers: headersOf(...fields),
+    content: { [PROBLEM_MEDIA_TYPE]: { schema: { $ref: schemaRef('Problem') } } },
   };
 }

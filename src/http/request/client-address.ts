@@ -1,16 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/compact-copy.ts';
-import type { HolderStats } from '../../lib/holders.ts';
+import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv4 } from '../../lib/ip-address.ts';
-
-/** Whom a request is counted for. */
-export interface Client {
-  /** Canonical; the socket's own text where that is no address (a Unix socket). */
-  readonly address: string;
-  /** What one subscriber's addresses share: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
-  readonly key: string;
-}
+import type { Client, Step } from './context.ts';
 
 export interface ClientIdentification {
   /**
@@ -103,6 +96,26 @@ function formatNetwork(address: ipaddr.IPv6, prefixBits: number): string {
     return part & (0xffff << (16 - bits));
   });
   return `${new ipaddr.IPv6(parts).toRFC5952String()}/${prefixBits}`;
+}
+
+export interface ClientStepOptions {
+  readonly clients: ClientIdentification;
+  readonly holders: Holders;
+  /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
+  readonly onUntrustedForward: (address: string) => void;
+}
+
+/** The step that finds out which client the request counts for. */
+export function createClientStep({ clients, holders, onUntrustedForward }: ClientStepOptions): Step {
+  holders.add('IPv6 addresses', clients.stats);
+  return (context) => {
+    const { socket, headers } = context.request;
+    const socketAddress = socket.remoteAddress ?? 'unknown';
+    const forwardedFor = headers['x-forwarded-for'];
+    if (forwardedFor !== undefined && !clients.isTrustedProxy(socketAddress)) onUntrustedForward(socketAddress);
+    context.client = clients.identify(socketAddress, forwardedFor);
+    return undefined;
+  };
 }
 
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);

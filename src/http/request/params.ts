@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import type { XStatic } from 'typebox/schema';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format } from '../../domain/formats.ts';
@@ -31,7 +32,7 @@ interface Text {
 
 type Parameter = OneOf | WholeNumber | Text;
 
-interface QuerySchema {
+export interface QuerySchema {
   readonly type: 'object';
   readonly required?: readonly string[];
   readonly properties: Readonly<Record<string, Parameter>>;
@@ -91,6 +92,13 @@ export const SEARCH_QUERY = {
 
 type RawQuery = Readonly<Record<string, unknown>>;
 
+const NO_PARAMETERS: RawQuery = {};
+
+/** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
+export function parseQuery(query: string): RawQuery {
+  return query === '' ? NO_PARAMETERS : parse(query.slice(1), '&', '=', { maxKeys: 0 });
+}
+
 /**
  * A reader for the parameters of one endpoint. Unknown ones are ignored: people add them to get past caches.
  *
@@ -130,7 +138,7 @@ function createParameterReader(name: string, parameter: Parameter, isRequired: b
   };
 }
 
-/** For the three kinds of parameters there are; `undefined`: not allowed. */
+/** `undefined` when the value is not allowed. */
 function readValue(raw: string, parameter: Parameter): number | string | undefined {
   if (parameter.type === 'integer') return readWholeNumber(raw, parameter);
   if ('enum' in parameter) return parameter.enum.includes(raw) ? raw : undefined;
@@ -143,7 +151,7 @@ function readWholeNumber(raw: string, { minimum, maximum }: WholeNumber): number
   return value >= minimum && value <= maximum ? value : undefined;
 }
 
-/** Blanks around a text are dropped; a name or number with blanks is none of ours. */
+/** Blanks around a text are dropped. A name or number with blanks is not allowed. */
 function readText(raw: string, { minLength, maxLength }: Text): string | undefined {
   const text = raw.trim();
   const codePoints = [...text].length;

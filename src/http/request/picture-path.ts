@@ -3,7 +3,7 @@ import { FORMATS, type Format, findFormat, formatRow } from '../../domain/format
 import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 
-/** What a picture's path says; query parameters may add to it. */
+/** What a picture's path says. Query parameters may add to it. */
 export interface PicturePath {
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant | undefined;
@@ -15,7 +15,7 @@ export interface PicturePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
  */
-export function parseBannerPath(identifier: string, segment: string | undefined): PicturePath {
+export function parseBannerPath(identifier: string, segment?: string): PicturePath {
   const variant = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant.variant === undefined) {
@@ -36,7 +36,7 @@ export function parseBannerPath(identifier: string, segment: string | undefined)
  *
  * @throws AppError `route_not_found`
  */
-export function parseShortPath(identifier: string, segment: string | undefined): PicturePath {
+export function parseShortPath(identifier: string, segment?: string): PicturePath {
   if (segment !== undefined) {
     const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
     if (refs.length === 0) throw routeNotFound();
@@ -51,10 +51,10 @@ export function parseShortPath(identifier: string, segment: string | undefined):
   throw routeNotFound();
 }
 
-/** As a path may end in them. */
+/** The extensions that a path may end in. */
 export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
 
-/** Everything below `/api/` is the service's own and no channel's name. */
+/** Everything below `/api/` is the service's own, never a channel's name. */
 const RESERVED_SEGMENT = 'api';
 
 export function routeNotFound(): AppError {

@@ -1,9 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
-import type { Client, ClientIdentification } from './client-address.ts';
+import type { Client, RequestContext, Step } from './context.ts';
 
 export interface Admission {
-  readonly client: Client;
   readonly isAllowed: boolean;
   /** For a refused request: after exactly this long the next one is admitted. */
   readonly retryAfterMs: number;
@@ -12,25 +11,23 @@ export interface Admission {
 }
 
 export interface RateLimitGateOptions {
-  readonly clients: ClientIdentification;
   readonly limitFor: (address: string) => ClientLimit;
   readonly limiter: RateLimiter;
 }
 
 export interface RateLimitGate {
-  /** Counts one request of the client behind the socket and its `X-Forwarded-For`. */
-  admit(socketAddress: string, forwardedFor: string | undefined): Admission | Promise<Admission>;
+  /** Counts one request of the client. */
+  admit(client: Client): Admission | Promise<Admission>;
 }
 
-export function createRateLimitGate({ clients, limitFor, limiter }: RateLimitGateOptions): RateLimitGate {
+export function createRateLimitGate({ limitFor, limiter }: RateLimitGateOptions): RateLimitGate {
   return {
-    admit(socketAddress, forwardedFor) {
-      const client = clients.identify(socketAddress, forwardedFor);
+    admit(client) {
       const limit = limitFor(client.address);
-      if (limit === 'unlimited') return { client, isAllowed: true, retryAfterMs: 0, headers: {} };
+      if (limit === 'unlimited') return { isAllowed: true, retryAfterMs: 0, headers: {} };
       const decision = limiter.hit(client.key, limit);
-      if (decision instanceof Promise) return decision.then((decided) => admissionOf(client, limit, decided));
-      return admissionOf(client, limit, decision);
+      if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided));
+      return admissionOf(limit, decision);
     },
   };
 }
@@ -45,7 +42,7 @@ function policyOf(limit: RateLimit): string {
   return policy;
 }
 
-function admissionOf(client: Client, limit: RateLimit, decision: RateLimitDecision): Admission {
+function admissionOf(limit: RateLimit, decision: RateLimitDecision): Admission {
   const resetSeconds = Math.ceil(decision.resetMs / 1000);
   const headers = {
     'ratelimit-policy': policyOf(limit),
@@ -54,7 +51,27 @@ function admissionOf(client: Client, limit: RateLimit, decision: RateLimitDecisi
     'x-ratelimit-remaining': String(decision.remaining),
     'x-ratelimit-reset': String(resetSeconds),
   };
-  return { client, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+  return { isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+}
+
+export interface RateLimitStepOptions {
+  readonly gate: RateLimitGate;
+  /** How clients reach the operator. */
+  readonly contact: string | undefined;
+}
+
+/** The step that counts the request and refuses those over the limit with `rate_limited`. */
+export function createRateLimitStep({ gate, contact }: RateLimitStepOptions): Step {
+  function apply(context: RequestContext, admission: Admission): undefined {
+    context.limitHeaders = admission.headers;
+    if (!admission.isAllowed) throw tooManyRequests(admission, contact);
+  }
+
+  return (context) => {
+    const admission = gate.admit(context.client);
+    if (admission instanceof Promise) return admission.then((decided) => apply(context, decided));
+    return apply(context, admission);
+  };
 }
 
 /** @param contact how clients reach the operator */

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
-import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
+import { isSdkLoaded, runInSpan, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ClientIdentification } from './client-address.ts';
-import type { Exchange } from './context.ts';
+import type { RequestContext } from './context.ts';
 
 export interface RequestTracing {
   /** `undefined` for a request that is not sampled, and for every one when no SDK is loaded. */
-  start(exchange: Exchange, response: ServerResponse): Span | undefined;
+  start(context: RequestContext): Span | undefined;
 }
 
 export interface RequestTracingOptions {
@@ -21,11 +20,12 @@ export interface RequestTracingOptions {
 export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing {
   const isLoaded = isSdkLoaded();
 
-  function finish(span: Span, exchange: Exchange, response: ServerResponse): void {
+  function finish(span: Span, context: RequestContext): void {
+    const { request, response, endpoint, target } = context;
     const { statusCode, headersSent, writableFinished } = response;
     // A span that is never ended is never sent: a flood of them would push all others out of the queue. Metrics count them.
     if (headersSent && statusCode === REFUSED) return;
-    const { request, route, target } = exchange;
+    const route = endpoint?.url;
     const method = request.method ?? '';
     if (route !== undefined) span.updateName(`${nameOf(method)} ${route}`);
     span.setAttributes({
@@ -35,31 +35,42 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
       'http.response.status_code': headersSent ? statusCode : undefined,
       'network.protocol.version': request.httpVersion,
       'url.path': cut(target.path),
-      'url.scheme': exchange.scheme,
-      ...serverOf(exchange),
-      'pennant.request_id': exchange.id,
+      'url.scheme': context.scheme,
+      ...serverOf(context),
+      'pennant.request_id': context.id,
       'pennant.client_gone': writableFinished ? undefined : true,
     });
     span.end();
   }
 
   return {
-    start(exchange, response) {
+    start(context) {
       if (!isLoaded) return undefined;
-      const { method = '', headers, socket } = exchange.request;
+      const { method = '', headers, socket } = context.request;
       const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
       const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
       if (span === undefined) return undefined;
-      exchange.span = span;
-      response.once('close', () => finish(span, exchange, response));
+      context.span = span;
+      context.response.once('close', () => finish(span, context));
       return span;
     },
   };
 }
 
+/** Runs the request's work, in a span when it is traced. */
+export function runTraced(
+  tracing: RequestTracing,
+  context: RequestContext,
+  work: (context: RequestContext) => void,
+): void {
+  const span = tracing.start(context);
+  if (span === undefined) work(context);
+  else runInSpan(span, () => work(context));
+}
+
 const REFUSED = 429;
 
-function serverOf({ request, target }: Exchange) {
+function serverOf({ request, target }: RequestContext) {
   const url = URL.parse(`http://${target.authority ?? request.headers.host ?? ''}`);
   if (url === null) return {};
   return { 'server.address': cut(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };

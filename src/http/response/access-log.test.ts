@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createTroubleLog } from '../../lib/trouble-log.ts';
-import { createAnswerLog } from './access-log.ts';
-import type { Answered } from './answered.ts';
+import { type AccessLogEntry, createAccessLog } from './access-log.ts';
 
 interface Line {
   readonly level: number;
@@ -12,7 +11,7 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-const ANSWERED: Answered = {
+const ENTRY: AccessLogEntry = {
   route: '/channel/:identifier',
   status: 200,
   seconds: 0.0123,
@@ -23,21 +22,21 @@ const ANSWERED: Answered = {
   cache: 'hit',
 };
 
-function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...answers: Partial<Answered>[]): Line[] {
+function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entries: Partial<AccessLogEntry>[]): Line[] {
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
-  const log = createAnswerLog({
+  const log = createAccessLog({
     logger,
     troubles: createTroubleLog({ logger, clock: createManualClock() }),
     ...options,
   });
-  for (const each of answers) log({ ...ANSWERED, ...each });
+  for (const each of entries) log({ ...ENTRY, ...each });
   return lines;
 }
 
 describe('the log of answers', () => {
   test('has one line for each answer when it is on, with the client’s network only', () => {
-    const { seconds: _, ...fields } = ANSWERED;
+    const { seconds: _, ...fields } = ENTRY;
     expect(logged({ logsAll: true, showsAddresses: false }, {})).toEqual([
       { level: 30, msg: 'request', ...fields, durationMs: 12, client: '203.0.113.0/24' },
     ]);
@@ -53,7 +52,7 @@ describe('the log of answers', () => {
     expect(line).toMatchObject({ level: 40, msg: 'slow request', durationMs: 5_000, requestId: 'r-1' });
   });
 
-  const unavailable = (reason: string): Partial<Answered> => ({
+  const unavailable = (reason: string): Partial<AccessLogEntry> => ({
     status: 503,
     seconds: 12,
     failure: { code: 'upstream_unavailable', error: new AppError('upstream_unavailable', reason) },

@@ -1,28 +1,88 @@
+import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { cutAddress } from '../../lib/ip-address.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
+import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { TroubleLog } from '../../lib/trouble-log.ts';
-import type { Answered } from './answered.ts';
-import type { Failure } from './send.ts';
+import type { Endpoint, RequestContext } from '../request/context.ts';
+import type { Failure, HttpResponse } from './response.ts';
 
-export interface AnswerLogOptions {
+/** A response that was handed to the socket, for metrics and the log. */
+export interface AccessLogEntry {
+  /** The endpoint's pattern: `/api/channel/:identifier`. `none` without an endpoint, `unparsed` for client errors. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  readonly requestId: string;
+  readonly method: string;
+  /** Empty when the request could not be read. */
+  readonly path: string;
+  /** The client's whole address. */
+  readonly client: string;
+  readonly cache?: CacheOutcome['kind'] | undefined;
+  readonly failure?: Failure | undefined;
+}
+
+/** In place of a route: of requests without an endpoint, and of client errors. */
+const NO_ROUTE = 'none';
+export const UNPARSED = 'unparsed';
+
+export interface ObserverOptions {
+  readonly clock: Clock;
+  /** Called with every route before the first request. */
+  readonly onRoute: (route: string) => void;
+  /** Called with every response that is handed to the socket. */
+  readonly onResponse: (entry: AccessLogEntry) => void;
+}
+
+/** Reports each response that was handed to the socket, to the caller and to the request's span. */
+export function createObserver({ clock, onRoute, onResponse }: ObserverOptions, endpoints: readonly Endpoint[]) {
+  for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) onRoute(route);
+
+  return (context: RequestContext, { status, cache, failure }: HttpResponse): void => {
+    const { span, endpoint, receivedAtMs, id, request, target, client } = context;
+    if (span !== undefined) traceOutcome(span, cache, failure);
+    onResponse({
+      route: endpoint?.url ?? NO_ROUTE,
+      status,
+      seconds: (clock.monotonic() - receivedAtMs) / 1000,
+      requestId: id,
+      method: request.method ?? '',
+      path: target.path + target.query,
+      client: client.address,
+      cache,
+      failure,
+    });
+  };
+}
+
+function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure | undefined): void {
+  if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
+  if (failure === undefined) return;
+  const { code, error } = failure;
+  // The message of a bug may hold anything.
+  failSpan(span, code, error instanceof AppError ? error.message : undefined);
+}
+
+export interface AccessLogOptions {
   readonly logger: Logger;
   readonly troubles: Pick<TroubleLog, 'report'>;
-  /** One line for each answer; otherwise for failed and slow ones only. */
+  /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
-  /** Whether clients appear with their whole address; otherwise with its network (IPv4 /24, IPv6 /48). */
+  /** True: clients appear with their whole address. False: with its network (IPv4 /24, IPv6 /48). */
   readonly showsAddresses: boolean;
 }
 
-/** Longer than an old record waits for its new one would be worth a look. */
+/** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** The access log, and a line for requests that failed or took long: one line for each request at most. */
-export function createAnswerLog(options: AnswerLogOptions): (answered: Answered) => void {
+/** The access log, and a line for requests that failed or were slow: at most one line per request. */
+export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEntry) => void {
   const { logger, troubles, logsAll, showsAddresses } = options;
-  return (answered) => {
-    const isSlow = answered.seconds >= SLOW_SECONDS;
-    if (!logsAll && !isSlow && answered.failure === undefined) return;
-    const { seconds, client, cache, failure, ...fields } = answered;
+  return (entry) => {
+    const isSlow = entry.seconds >= SLOW_SECONDS;
+    if (!logsAll && !isSlow && entry.failure === undefined) return;
+    const { seconds, client, cache, failure, ...fields } = entry;
     const line = {
       ...fields,
       durationMs: Math.round(seconds * 1000),

@@ -2,37 +2,39 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
-import { HEADERS_TOO_LARGE_STATUS } from '../openapi/schemas.ts';
+import type { BaseUrls } from '../request/base-url.ts';
+import type { ClientIdentification } from '../request/client-address.ts';
 import { type RateLimitGate, tooManyRequests } from '../request/rate-limit.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
 import { methodNotAllowed, notHttp } from '../request/validate.ts';
-import { internalError, type ProblemAnswer, problemAnswer } from './problems.ts';
-import { ALLOWED_METHODS, COMMON_HEADERS, type Failure } from './send.ts';
+import { type AccessLogEntry, UNPARSED } from './access-log.ts';
+import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
+import { COMMON_HEADERS } from './response.ts';
 
 /** A fault that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {
   readonly code?: string | undefined;
-  /** A Buffer; Fastify's types take it for one that went through JSON. */
-  readonly rawPacket?: unknown;
+  readonly rawPacket?: Buffer | undefined;
   /** Where in the packet the parser stopped. */
   readonly bytesParsed?: number;
 }
 
-export interface UnparsedAnswers {
+/** The responses to Node's client errors. */
+export interface ClientErrors {
   /** For `clientError`: bytes that are no request, or none in time. */
-  answerParserError(error: ParserError, socket: Duplex): void;
+  onParserError(error: ParserError, socket: Duplex): void;
   /** For `connect`: Node hands over the bare socket. */
-  answerConnect(request: IncomingMessage, socket: Duplex): void;
+  onConnect(request: IncomingMessage, socket: Duplex): void;
 }
 
-export interface UnparsedAnswersOptions {
+export interface ClientErrorOptions {
   readonly gate: RateLimitGate;
+  readonly clients: ClientIdentification;
   readonly nextRequestId: () => string;
-  /** Origin for the problem type's URL; may be empty. */
-  readonly base: string;
+  readonly baseUrls: Pick<BaseUrls, 'fallback'>;
   /** How clients reach the operator. */
   readonly contact: string | undefined;
-  readonly onAnswer: (answered: { status: number; requestId: string; client: string; failure?: Failure }) => void;
+  readonly onResponse: (entry: AccessLogEntry) => void;
 }
 
 interface Refusal {
@@ -41,55 +43,63 @@ interface Refusal {
   readonly status?: number;
 }
 
-interface Decision extends Refusal {
-  /** Its address. */
-  readonly client: string;
+interface Decision {
+  readonly fault: unknown;
+  readonly status?: number;
   readonly limitHeaders: Readonly<Record<string, string>>;
-  readonly failure?: Failure;
 }
 
 /**
- * Answers for what never becomes a request: Node would close the connection with an empty body or none. They count
+ * Responds to what never becomes a request. Node would close the connection with an empty body or none. Such bytes count
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
  */
-export function createUnparsedAnswers(options: UnparsedAnswersOptions): UnparsedAnswers {
-  const { gate, nextRequestId, base, contact, onAnswer } = options;
-  /** Node reports every packet that follows an unreadable one as well. */
+export function createClientErrors(options: ClientErrorOptions): ClientErrors {
+  const { gate, clients, nextRequestId, baseUrls, contact, onResponse } = options;
+  /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
-  /** Counts it, and says what is answered: the rate limit comes before every other fault. */
-  async function decide(socket: Duplex, refusal: Refusal): Promise<Decision> {
-    const address = addressOf(socket);
+  /** Counts the request. The rate limit comes before every other fault. */
+  async function decide(address: string, refusal: Refusal): Promise<Decision> {
     try {
-      const admission = await gate.admit(address, undefined);
-      const { isAllowed, client, headers } = admission;
-      const decided = isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
-      return { ...decided, client: client.address, limitHeaders: headers };
+      const admission = await gate.admit(clients.identify(address, undefined));
+      const decided = admission.isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
+      return { ...decided, limitHeaders: admission.headers };
     } catch (error) {
-      const fault = internalError(error);
-      return { fault, client: address, limitHeaders: {}, failure: { code: fault.code, error } };
+      return { fault: error, limitHeaders: {} };
     }
   }
 
   async function refuse(socket: Duplex, refusal: Refusal): Promise<void> {
     if (!isFirstFault(socket)) return;
-    const requestId = nextRequestId();
-    const { fault, status, client, limitHeaders, failure } = await decide(socket, refusal);
-    const problem = problemAnswer(fault, { base, requestId, ...(status !== undefined && { status }) });
-    await answersBefore(socket);
-    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...limitHeaders }));
+    const id = nextRequestId();
+    const address = addressOf(socket);
+    const { fault, status, limitHeaders } = await decide(address, refusal);
+    const problem = problemResponse(fault, { base: baseUrls.fallback, id, ...(status !== undefined && { status }) });
+    const { failure } = problem;
+    await earlierResponses(socket);
+    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': id, ...limitHeaders }));
     else if (failure === undefined) return;
-    onAnswer({ status: problem.status, requestId, client, ...(failure && { failure }) });
+    const client = clients.identify(address, undefined).address;
+    onResponse({
+      route: UNPARSED,
+      status: problem.status,
+      seconds: 0,
+      requestId: id,
+      method: '',
+      path: '',
+      client,
+      failure,
+    });
   }
 
-  /** The request whose body is broken gets its own answer; where the next request begins cannot be known. */
-  async function closeAfterAnswers(socket: Duplex): Promise<void> {
+  /** A request with a broken body gets its own response. Where the next request begins is unknown. */
+  async function closeAfterResponses(socket: Duplex): Promise<void> {
     if (!isFirstFault(socket)) return;
-    await answersBefore(socket);
+    await earlierResponses(socket);
     if (socket.writable) endAndClose(socket);
   }
 
-  /** False also for a connection that is being closed already, with its last answer on the way. */
+  /** False also for a connection that is closing already, with its last response on the way. */
   function isFirstFault(socket: Duplex): boolean {
     if (refusedSockets.has(socket) || !socket.writable) return false;
     refusedSockets.add(socket);
@@ -97,25 +107,24 @@ export function createUnparsedAnswers(options: UnparsedAnswersOptions): Unparsed
   }
 
   return {
-    answerParserError(error, socket) {
+    onParserError(error, socket) {
       if (error.code === 'ECONNRESET') socket.destroy();
-      else if (isInBody(socket)) void closeAfterAnswers(socket);
+      else if (isInBody(socket)) void closeAfterResponses(socket);
       else void refuse(socket, refusalFor(error));
     },
-    answerConnect(_request, socket) {
-      // Node has taken its own listener away: without one, a client that resets the connection would end the process.
+    onConnect(_request, socket) {
+      // Node has removed its own listener: without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
       void refuse(socket, { fault: methodNotAllowed() });
     },
   };
 }
 
-function messageOf({ status, headers, body }: ProblemAnswer, more: Readonly<Record<string, string>>): string {
+function messageOf({ status, headers, body }: ProblemResponse, more: Readonly<Record<string, string>>): string {
   const fields: Record<string, string> = {
     ...COMMON_HEADERS,
     ...more,
     ...headers,
-    ...(status === 405 && { allow: ALLOWED_METHODS }),
     'content-length': String(Buffer.byteLength(body)),
     date: new Date().toUTCString(),
     connection: 'close',
@@ -124,10 +133,10 @@ function messageOf({ status, headers, body }: ProblemAnswer, more: Readonly<Reco
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Closed at once, bytes that are still unread would make the kernel reset the connection before the answer is read. */
+/** With unread bytes, the kernel would reset the connection before the client has read the response. */
 const LINGER_MS = 1_000;
 
-/** Closes the connection for good: Node leaves it to the client, which may keep its side open for ever. */
+/** Closes both sides of the connection: Node would leave its own open for as long as the client does. */
 function endAndClose(socket: Duplex, text?: string): void {
   socket.end(text);
   socket.resume();
@@ -139,15 +148,15 @@ function addressOf(socket: Duplex): string {
   return (socket as Duplex & { remoteAddress?: string }).remoteAddress ?? 'unknown';
 }
 
-/** What Node keeps on a socket; there are no public names for it. */
+/** What Node keeps on a socket. There are no public names for it. */
 interface HttpSocket extends Duplex {
-  /** The response that is being written; those to pipelined requests follow it. */
+  /** The response that is being written. Those to pipelined requests follow it. */
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
 }
 
-/** Waits until the requests before have their answers: more bytes would end up in the middle of them. */
-async function answersBefore(socket: HttpSocket): Promise<void> {
+/** Waits until earlier requests have their responses: more bytes would end up in the middle of them. */
+async function earlierResponses(socket: HttpSocket): Promise<void> {
   for (let response = socket._httpMessage; response && !socket.destroyed; response = socket._httpMessage) {
     await new Promise((resolve) => response?.once('close', resolve));
   }
@@ -185,7 +194,7 @@ function unescapedTarget(): AppError {
 
 /** The beginning of a request line (RFC 9112 section 3): method and target. */
 const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
-/** A request line whatever its method: anything else was never meant as HTTP. */
+/** A request line with any method. Anything else is not HTTP. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function hasRequestLine(error: ParserError): boolean {
@@ -200,17 +209,17 @@ function hasUnescapedTarget(error: ParserError): boolean {
   return /[^\x21-\x7e]/.test(targetOf(error));
 }
 
-/** Only where it begins in the packet at fault: of a URL in several packets, only the last is known. */
+/** Empty when the request line is not in this packet: of a URL in several packets, only the last is known. */
 function targetOf(error: ParserError): string {
   const [, target = ''] = METHOD_AND_TARGET.exec(unreadableText(error)) ?? [];
   return target;
 }
 
-/** The packet at fault, without the requests before in it. */
+/** The packet at fault without the requests before it. */
 function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError): string {
-  if (!Buffer.isBuffer(rawPacket)) return '';
+  if (rawPacket === undefined) return '';
   const text = rawPacket.toString('latin1');
-  // An error at the end of the header section is reported at the blank line, which is not one before the request.
+  // An error at the end of the header section is reported at its own blank line.
   const blankLineAt = bytesParsed < 4 ? -1 : text.lastIndexOf('\r\n\r\n', bytesParsed - 4);
   return blankLineAt === -1 ? text : text.slice(blankLineAt + 4);
 }

@@ -2,31 +2,34 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
-import { latestChange, nextChange } from '../../lib/change-count.ts';
-import type { Exchange } from '../request/context.ts';
-import { createRecentAnswers, type RecentAnswers } from './micro-cache.ts';
-import type { Answer } from './send.ts';
+import { nextChange } from '../../lib/change-count.ts';
+import type { Endpoint, RequestContext } from '../request/context.ts';
+import { applyConditions } from './conditional.ts';
+import { createMicroCache, type MicroCache } from './micro-cache.ts';
+import type { HttpResponse } from './response.ts';
 
-function exchangeFor(path: string, headers: Record<string, string> = {}, query = ''): Exchange {
+const ENDPOINT = { url: '/:identifier' } as Endpoint;
+
+function contextFor(path: string, headers: Record<string, string> = {}, query = ''): RequestContext {
   return {
-    id: 'id',
-    receivedAtMs: 0,
     target: { path, query, authority: undefined, problem: undefined },
-    scheme: 'http',
     base: 'http://pennant.test',
     request: { method: 'GET', headers } as unknown as IncomingMessage,
-    admission: undefined,
-    changeBefore: latestChange(),
-    fault: undefined,
-    route: '/:identifier',
-    isLast: false,
-    isNegotiated: true,
-    span: undefined,
-  };
+    changeBefore: 0,
+    microCacheKey: undefined,
+    endpoint: undefined,
+    isNegotiated: false,
+  } as unknown as RequestContext;
+}
+
+/** A request that the cache did not answer, on its way through the pipeline. */
+function missed(cache: MicroCache, context: RequestContext): RequestContext {
+  expect(cache.find(context)).toBeUndefined();
+  return Object.assign(context, { endpoint: ENDPOINT, isNegotiated: true });
 }
 
 /** As the routes make them: every value is a string of its own. */
-function answerOf(number: number, body: string | Buffer): Answer {
+function responseOf(number: number, body: string | Buffer): HttpResponse {
   const etag = `"${String(number).padStart(22, 'x')}"`;
   return {
     status: 200,
@@ -40,85 +43,90 @@ function answerOf(number: number, body: string | Buffer): Answer {
     },
     body,
     cache: 'hit',
-    repeatableBy: { etag, earlierEtags: [`"${String(number).padStart(22, 'y')}"`], lastModifiedMs: number },
+    cacheValidators: { etag, earlierEtags: [`"${String(number).padStart(22, 'y')}"`], lastModifiedMs: number },
   };
 }
 
-function create(maxBytes?: number): RecentAnswers {
-  return createRecentAnswers({ clock: createManualClock(), ...(maxBytes !== undefined && { maxBytes }) });
+function create(maxBytes?: number): MicroCache {
+  return createMicroCache({ clock: createManualClock(), ...(maxBytes !== undefined && { maxBytes }) });
 }
 
 describe('the micro-cache', () => {
   it('keeps nothing whose URL and Accept are absurdly long', () => {
-    const recent = create();
+    const cache = create();
     const requests = [
-      exchangeFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
-      exchangeFor('/a', { accept: 'image/avif, '.repeat(1_200) }),
-      exchangeFor(`/${'a'.repeat(3_000)}`),
+      contextFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
+      contextFor('/a', { accept: 'image/avif, '.repeat(1_200) }),
+      contextFor(`/${'a'.repeat(3_000)}`),
     ];
     for (const request of requests) {
-      recent.keep(request, answerOf(1, 'body'));
-      expect(recent.find(request)).toBeUndefined();
+      cache.keep(missed(cache, request), responseOf(1, 'body'));
+      expect(cache.find(request)).toBeUndefined();
     }
-    expect(recent.stats()).toMatchObject({ entries: 0, bytes: 0 });
+    expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
   it('stays within its bound for any number of different requests', () => {
     const maxBytes = 1_000_000;
-    const recent = create(maxBytes);
+    const cache = create(maxBytes);
     for (let number = 0; number < 2_000; number += 1) {
-      recent.keep(exchangeFor('/api/search', {}, `?q=${number}${'x'.repeat(1_500)}`), answerOf(number, '{}'));
+      cache.keep(
+        missed(cache, contextFor('/api/search', {}, `?q=${number}${'x'.repeat(1_500)}`)),
+        responseOf(number, '{}'),
+      );
     }
-    const { bytes = 0, entries = 0 } = recent.stats();
+    const { bytes = 0, entries = 0 } = cache.stats();
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes * 0.9);
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
-  it('sends an answer again for a second, and no longer', () => {
+  it('sends a response again for a second, and no longer', () => {
     const clock = createManualClock();
-    const recent = createRecentAnswers({ clock });
-    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    const cache = createMicroCache({ clock });
+    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     clock.advance(999);
-    expect(recent.find(exchangeFor('/a'))).toMatchObject({ status: 200 });
+    expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
     clock.advance(1);
-    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+    expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('answers 304 with the ETag that the client has', () => {
-    const recent = create();
-    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+  it('keeps what makes a 304 with the ETag that the client has', () => {
+    const cache = create();
+    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     const answered = ['x', 'y'].map((letter) => {
       const etag = `"${'1'.padStart(22, letter)}"`;
-      return [etag, recent.find(exchangeFor('/a', { 'if-none-match': etag }))];
+      const context = contextFor('/a', { 'if-none-match': etag });
+      const found = cache.find(context) as HttpResponse;
+      return [etag, applyConditions(context.request.headers, found)] as const;
     });
-    for (const [etag, answer] of answered) expect(answer).toMatchObject({ status: 304, headers: { etag } });
+    for (const [etag, response] of answered) expect(response).toMatchObject({ status: 304, headers: { etag } });
   });
 
   it('forgets everything when something is purged or imported', () => {
-    const recent = create();
-    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    const cache = create();
+    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     nextChange();
-    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
-    expect(recent.stats()).toMatchObject({ entries: 0, bytes: 0 });
+    expect(cache.find(contextFor('/a'))).toBeUndefined();
+    expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
   it('does not keep the response to a request that came before that', () => {
-    const recent = create();
-    const exchange = exchangeFor('/a');
+    const cache = create();
+    const context = missed(cache, contextFor('/a'));
     nextChange();
-    recent.keep(exchange, answerOf(1, 'body'));
-    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+    cache.keep(context, responseOf(1, 'body'));
+    expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
   it('keeps nothing over the sleep of a suspended machine', () => {
     const clock = createManualClock();
-    const recent = createRecentAnswers({ clock });
-    recent.keep(exchangeFor('/a'), answerOf(1, 'body'));
+    const cache = createMicroCache({ clock });
+    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     clock.jumpWallClock(999);
-    expect(recent.find(exchangeFor('/a'))).toBeDefined();
+    expect(cache.find(contextFor('/a'))).toBeDefined();
     clock.jumpWallClock(1);
-    expect(recent.find(exchangeFor('/a'))).toBeUndefined();
+    expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
   const text = (number: number) => `${number}`.padEnd(100, 'ü');
@@ -130,19 +138,19 @@ describe('the micro-cache', () => {
     ['larger bodies', { bodyOf: (number) => Buffer.alloc(3_000, number) }],
     ['bodies cut out of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
   ])('counts at least the memory that it takes: %s', async (_what, { slashes = 0, query: queryLength = 0, bodyOf }) => {
-    const recent = create(2 ** 30);
+    const cache = create(2 ** 30);
     const taken = await measureHeldBytes(() => {
       for (let number = 0; number < 3_000; number += 1) {
         const url = `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x');
         const query = Buffer.from(url)
           .toString()
           .slice(slashes + 1);
-        const exchange = exchangeFor('/a', { accept: `image/avif;q=0.${number}` }, query);
-        recent.keep(exchange, answerOf(number, bodyOf(number)));
+        const context = contextFor('/a', { accept: `image/avif;q=0.${number}` }, query);
+        cache.keep(missed(cache, context), responseOf(number, bodyOf(number)));
       }
-      return recent;
+      return cache;
     });
-    const { bytes = 0 } = recent.stats();
+    const { bytes = 0 } = cache.stats();
     expect(bytes).toBeGreaterThan(taken);
     expect(bytes).toBeLessThan(2 * taken);
   });

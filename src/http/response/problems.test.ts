@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type AppErrorOptions, type ErrorCode } from '../../domain/errors.ts';
-import { problemAnswer } from './problems.ts';
+import { problemResponse } from './problems.ts';
 
 function headersOf(code: ErrorCode, options: AppErrorOptions = {}) {
-  return problemAnswer(new AppError(code, 'why', options), { base: 'http://a', requestId: 'id' }).headers;
+  return problemResponse(new AppError(code, 'why', options), { base: 'http://a', id: 'id' }).headers;
 }
 
 describe('Retry-After', () => {
@@ -40,7 +40,7 @@ describe('Cache-Control', () => {
 it('has the status of the table, or the one that is given for a code with two', () => {
   const error = new AppError('request_too_large', 'why');
   const answered = (status?: number) =>
-    problemAnswer(error, { base: '', requestId: 'id', ...(status !== undefined && { status }) });
+    problemResponse(error, { base: '', id: 'id', ...(status !== undefined && { status }) });
   expect([answered().status, JSON.parse(answered().body).status]).toEqual([414, 414]);
   expect([answered(431).status, JSON.parse(answered(431).body).status]).toEqual([431, 431]);
 });

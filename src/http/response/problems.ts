@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { ALLOWED_METHODS, cacheStatusOf, type HttpResponse } from './response.ts';
 
 export interface Problem {
   readonly status: number;
@@ -9,7 +10,7 @@ export interface Problem {
   readonly retryAfterSeconds?: number;
 }
 
-/** Every error the service answers (RFC 9457 problem types): the one table of statuses, caching and `Retry-After`. */
+/** Every error of the service (RFC 9457 problem types): the one table of statuses, caching and `Retry-After`. */
 export const PROBLEMS = {
   malformed_request: {
     status: 400,
@@ -116,40 +117,52 @@ export const PROBLEMS = {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-export interface ProblemAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+/** A header section over the limit is answered with this status and the code of a URL over the limit. */
+export const HEADERS_TOO_LARGE_STATUS = 431;
 
 export interface ProblemContext {
-  /** Origin for the problem type's URL; empty where the request names none. */
+  /** Origin for the problem type's URL. Empty when it is unknown. */
   readonly base: string;
-  readonly requestId: string;
+  /** The request's. */
+  readonly id: string;
   /** In place of the table's, for a code with two statuses. */
   readonly status?: number;
 }
 
-/** The JSON answer for an expected failure. */
-export function problemAnswer(error: AppError, { base, requestId, status }: ProblemContext): ProblemAnswer {
-  const problem: Problem = PROBLEMS[error.code];
-  const answered = status ?? problem.status;
+export interface ProblemResponse extends HttpResponse {
+  readonly body: string;
+}
+
+/** The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug. */
+export function problemResponse(error: unknown, { base, id, status }: ProblemContext): ProblemResponse {
+  const known = error instanceof AppError ? error : internalError(error);
+  const { code, outcome } = known;
+  const problem: Problem = PROBLEMS[code];
+  const sent = status ?? problem.status;
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
-    'cache-control': cacheControlOf(problem, error),
+    'cache-control': cacheControlOf(problem, known),
   };
   const retryAfterSeconds =
-    error.retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
+    known.retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(known.retryAfterMs / 1000));
   if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (sent === 405) headers.allow = ALLOWED_METHODS;
+  if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
   const body = {
-    type: `${base}/problems#${error.code}`,
+    type: `${base}/problems#${code}`,
     title: problem.title,
-    status: answered,
-    detail: error.message,
-    code: error.code,
-    requestId,
+    status: sent,
+    detail: known.message,
+    code,
+    requestId: id,
   };
-  return { status: answered, headers, body: JSON.stringify(body) };
+  return {
+    status: sent,
+    headers,
+    body: JSON.stringify(body),
+    ...(outcome !== undefined && { cache: outcome.kind }),
+    ...(sent >= 500 && { failure: { code, error } }),
+  };
 }
 
 function cacheControlOf({ cacheControl }: Problem, { validForMs }: AppError): string {
@@ -168,7 +181,7 @@ export function listProblems(base: string): object[] {
   }));
 }
 
-/** What a client is told of a bug. */
-export function internalError(cause: unknown): AppError {
+/** What a client learns about a bug. */
+function internalError(cause: unknown): AppError {
   return new AppError('internal', 'Something went wrong here. Please report it with the request id.', { cause });
 }

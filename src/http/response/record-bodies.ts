@@ -1,13 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Channel } from '../../domain/channel.ts';
 import { compactCopy } from '../../lib/compact-copy.ts';
-import type { HolderStats } from '../../lib/holders.ts';
-import { entityTag } from './entity-tag.ts';
-import type { JsonBody } from './json-answer.ts';
-import { recordOf } from './serializers.ts';
-import type { UrlForm } from './urls.ts';
+import type { HolderStats, Holders } from '../../lib/holders.ts';
+import { entityTag } from './response.ts';
+import { type JsonBody, recordOf, type UrlForm } from './serializers.ts';
 
-/** The JSON's UTF-8 bytes, one per character: Node writes such a text unchanged, together with the header section. */
+/** The JSON's UTF-8 bytes, one per character: Node writes such a text as it is, together with the header section. */
 interface RecordBody extends JsonBody {
   readonly bodyEncoding: 'latin1';
 }
@@ -21,6 +19,8 @@ export interface RecordBodies {
 export interface RecordBodiesOptions {
   readonly urlForm: UrlForm;
   readonly maxBytes?: number;
+  /** Learns what is held. */
+  readonly holders?: Pick<Holders, 'add'>;
 }
 
 interface Prepared {
@@ -34,11 +34,15 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 /** The objects of an entry, its ETag and the cache’s own lists (320 measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 400;
 
-export function createRecordBodies({ urlForm, maxBytes = DEFAULT_MAX_BYTES }: RecordBodiesOptions): RecordBodies {
+export function createRecordBodies(options: RecordBodiesOptions): RecordBodies {
+  const { urlForm, maxBytes = DEFAULT_MAX_BYTES, holders } = options;
   const prepared = new LRUCache<string, Prepared>({
     maxSize: maxBytes,
     sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
   });
+  const stats = () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes });
+  holders?.add('JSON of records', stats);
+
   return {
     get(channel, base) {
       const key = `${base} ${channel.channelId}`;
@@ -49,6 +53,6 @@ export function createRecordBodies({ urlForm, maxBytes = DEFAULT_MAX_BYTES }: Re
       prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
       return content;
     },
-    stats: () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes }),
+    stats,
   };
 }

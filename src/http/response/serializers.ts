@@ -1,12 +1,33 @@
 import type { Channel, SearchHit } from '../../domain/channel.ts';
-import { pictureUrl, pictureUrls, type UrlForm } from './urls.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
+import { VARIANTS, type Variant } from '../../domain/variants.ts';
+import { cacheControlOf, cacheStatusOf, type HttpResponse } from './response.ts';
+
+/** How picture URLs are written: form A (`/api/banner/{id}?type=tv`) or form B (`/{id}/tv`). */
+export type UrlForm = 'api' | 'short';
+
+/** Form B has path segments for these. The others are written as a `type`. */
+const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
+
+function pictureUrl(base: string, form: UrlForm, channelId: string, variant: Variant): string {
+  const short = `${base}/${channelId}`;
+  const root = form === 'api' ? `${base}/api/banner/${channelId}` : short;
+  if (variant === 'default') return root;
+  return form === 'short' && SHORT_SEGMENTS.has(variant) ? `${short}/${variant}` : `${root}?type=${variant}`;
+}
+
+/** Every variant's URL, `null` where the channel has no such picture. */
+function pictureUrls(base: string, form: UrlForm, { channelId, banner, avatar }: Channel) {
+  const urls = VARIANTS.map((variant) => {
+    const picture = variant === 'avatar' ? avatar : banner;
+    return [variant, picture === null ? null : pictureUrl(base, form, channelId, variant)] as const;
+  });
+  return Object.fromEntries(urls) as Record<Variant, string | null>;
+}
 
 /** The channel record as clients see it: 13 fields in this order, always all of them. */
 export function recordOf(channel: Channel, base: string, form: UrlForm): object {
-  const urls = pictureUrls(base, form, channel.channelId, {
-    banner: channel.banner !== null,
-    avatar: channel.avatar !== null,
-  });
+  const urls = pictureUrls(base, form, channel);
   return {
     channelId: channel.channelId,
     title: channel.title,
@@ -20,12 +41,12 @@ export function recordOf(channel: Channel, base: string, form: UrlForm): object 
     bannerUrl: urls.default,
     avatarUrl: urls.avatar,
     bannerUrls: urls,
-    // The field is an array whatever happens: clients map over it without looking.
+    // Always an array: clients map over it without a check.
     links: channel.links ?? [],
   };
 }
 
-/** A search result; a picture's URL is null only where it is known that there is none. */
+/** A search result. A picture's URL is null only when it is known that there is none. */
 export function searchResultOf(hit: SearchHit, base: string, form: UrlForm): object {
   return {
     channelId: hit.channelId,
@@ -37,4 +58,22 @@ export function searchResultOf(hit: SearchHit, base: string, form: UrlForm): obj
     bannerUrl: hit.banner === 'absent' ? null : pictureUrl(base, form, hit.channelId, 'default'),
     avatarUrl: hit.avatar === 'absent' ? null : pictureUrl(base, form, hit.channelId, 'avatar'),
   };
+}
+
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+
+export interface JsonBody extends Pick<HttpResponse, 'bodyEncoding'> {
+  readonly body: string;
+  readonly etag: string;
+}
+
+/** The response with JSON that was looked up, its age and where it came from. */
+export function jsonResponse(outcome: CacheOutcome, { etag, ...body }: JsonBody): HttpResponse {
+  const headers = {
+    'content-type': JSON_MEDIA_TYPE,
+    'cache-control': cacheControlOf(outcome),
+    'cache-status': cacheStatusOf(outcome),
+    etag,
+  };
+  return { status: 200, headers, ...body, cache: outcome.kind, cacheValidators: { etag } };
 }

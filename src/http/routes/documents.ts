@@ -1,76 +1,56 @@
 import { readFileSync } from 'node:fs';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FORMATS } from '../../domain/formats.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { answersOf, ICON, JSON_DOCUMENT } from '../openapi/schemas.ts';
-import { findUnchangedEtag } from '../response/conditional.ts';
-import { entityTag } from '../response/entity-tag.ts';
-import { JSON_MEDIA_TYPE } from '../response/json-answer.ts';
+import type { Endpoint } from '../request/context.ts';
 import { listProblems } from '../response/problems.ts';
-import type { Answer } from '../response/send.ts';
-import { addEndpoint } from './endpoint.ts';
+import { entityTag, type HttpResponse } from '../response/response.ts';
+import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
-export interface DocumentRouteDeps {
-  readonly clock: Clock;
+export interface DocumentRouteOptions {
   /** How to reach the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
   readonly version: string;
-  /** The OpenAPI document, but for where this service is. */
-  readonly describe: () => Promise<object>;
 }
 
 /** The index, the list of problems, the OpenAPI document and the icon. */
-export function addDocumentRoutes(app: FastifyInstance, deps: DocumentRouteDeps): void {
-  const { clock } = deps;
-  function document(url: string, summary: string, contentOf: (base: string) => object | Promise<object>): void {
-    addEndpoint(
-      { app, clock },
-      {
-        url,
-        schema: { summary, response: answersOf(JSON_DOCUMENT) },
-        parsePath: () => undefined,
-        async answer(_path, request) {
-          const content = await contentOf(request.exchange.base);
-          return unchanging(request, JSON_MEDIA_TYPE, JSON.stringify(content));
-        },
-      },
-    );
-  }
-
-  document('/', 'What this service answers', (base) => indexOf(base, deps));
-  document('/problems', 'Every error code', (base) => ({ problems: listProblems(base) }));
-  let description: object | undefined;
-  document('/openapi.json', 'This document', async (base) => {
-    description ??= await deps.describe();
-    return { ...description, servers: [{ url: base }] };
-  });
-
+export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
-  addEndpoint(
-    { app, clock },
-    {
-      url: '/favicon.ico',
-      schema: {
-        summary: 'The service’s icon',
-        response: answersOf(ICON),
-      },
-      parsePath: () => undefined,
-      answer: (_path, request) => unchanging(request, 'image/png', icon),
-    },
-  );
+  return [
+    json('/', (base) => indexOf(base, options)),
+    json('/problems', (base) => ({ problems: listProblems(base) })),
+    json('/openapi.json', (base) => ({ ...readOpenApi(options.version), servers: [{ url: base }] })),
+    document('/favicon.ico', () => unchanging('image/png', icon)),
+  ];
 }
 
-function unchanging(request: FastifyRequest, contentType: string, body: string | Buffer): Answer {
-  const etag = entityTag(body);
-  const headers = { 'cache-control': 'public, max-age=3600', etag };
-  if (findUnchangedEtag(request.headers, { etag }) !== undefined) return { status: 304, headers };
-  return { status: 200, headers: { 'content-type': contentType, ...headers }, body };
+function document(url: string, respond: Endpoint['respond']): Endpoint {
+  return { url, parsePath: () => undefined, parseInput: () => undefined, respond };
 }
+
+function json(url: string, contentOf: (base: string) => object): Endpoint {
+  return document(url, (_input, { base }) => unchanging(JSON_MEDIA_TYPE, JSON.stringify(contentOf(base))));
+}
+
+function unchanging(contentType: string, body: string | Buffer): HttpResponse {
+  const etag = entityTag(body);
+  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag };
+  return { status: 200, headers, body, cacheValidators: { etag } };
+}
+
+/** As `npm run docs` wrote it. Read at the first request: few ask for it. */
+function readOpenApi(version: string): object {
+  openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8')) as OpenApi;
+  return { ...openApi, info: { ...openApi.info, version } };
+}
+
+interface OpenApi {
+  readonly info: object;
+}
+let openApi: OpenApi | undefined;
 
 const EXAMPLE_ID = 'UCPennantSample00000001A';
 
-function indexOf(base: string, { contact, defaultLimit, version }: DocumentRouteDeps): object {
+function indexOf(base: string, { contact, defaultLimit, version }: DocumentRouteOptions): object {
   const picture = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
   return {
     name: 'Pennant',

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createHolders } from '../../lib/holders.ts';
+import { createBaseUrls } from '../request/base-url.ts';
+import { createClientIdentification } from '../request/client-address.ts';
+import { createHttpServer, type HttpServerOptions } from '../server.ts';
+import { openApiDocument } from './document.ts';
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+}
+
+/** The URL patterns of all endpoints, as OpenAPI writes them. */
+function servedPaths(): string[] {
+  const routes: string[] = [];
+  createHttpServer({
+    clients: createClientIdentification({ trustedProxies: [], ipv6PrefixBits: 64 }),
+    baseUrls: createBaseUrls({ baseUrls: [] }),
+    clock: createManualClock(),
+    holders: createHolders(),
+    onRoute: (route: string) => routes.push(route),
+  } as unknown as HttpServerOptions);
+  return routes.filter((route) => route.startsWith('/')).map((url) => url.replaceAll(/:(\w+)/g, '{$1}'));
+}
+
+test('the document has every path that is served, and no other', () => {
+  const { paths } = readJson('openapi.json');
+  expect(Object.keys(paths).sort()).toEqual(servedPaths().sort());
+});
+
+test('the document is the one that `npm run docs` writes', () => {
+  const { version } = readJson('../../../package.json');
+  expect(readJson('openapi.json')).toEqual(openApiDocument(version));
+});

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An HTTP server that listens on one address and can be stopped in order. */
+export interface Listener {
+  readonly server: Server;
+  /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
+  close(): Promise<void>;
+  /** True from the call of `close` on. */
+  isClosing(): boolean;
+}
+
+export function createListener(server: Server): Listener {
+  let closed: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    if (!server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.close(() => resolve());
+    await promise;
+  }
+
+  return {
+    server,
+    async listen(address) {
+      server.listen(address);
+      await once(server, 'listening');
+      const { address: host, family, port } = server.address() as AddressInfo;
+      return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+    },
+    close() {
+      closed ??= stop();
+      return closed;
+    },
+    isClosing: () => closed !== undefined,
+  };
+}

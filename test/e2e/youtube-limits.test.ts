@@ -1,6 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock, createRunningClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import { ownAnswer } from '../helpers/replay-answers.ts';
 import { WAIT } from '../helpers/wait.ts';
@@ -9,7 +12,6 @@ import { startYoutubeService, type YoutubeService } from '../helpers/youtube-ser
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
 const HOUR_MS = 3_600_000;
-/** Only a hang meets it. */
 /** From here on a breaker may open. */
 const BREAKER_CALLS = 20;
 
@@ -107,6 +109,31 @@ describe('the budget of outgoing calls', () => {
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     await askForUnknownChannels(10);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
+  });
+
+  it('holds for the picture hosts as well', async () => {
+    const source = numberedSource();
+    const withPictures: ChannelSource = {
+      ...source,
+      async getChannel(channelId, options) {
+        const loaded = await source.getChannel(channelId, options);
+        const avatar = { kind: 'remote', key: channelId, urls: [`https://yt3.ggpht.com/${channelId}=s0`] } as const;
+        return { ...loaded, channel: { ...loaded.channel, avatar } };
+      },
+    };
+    const env = { UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' };
+    running = await startYoutubeService({}, { env, sources: [withPictures], encoder: createFakeEncoder() });
+    const { service, replay } = running;
+    const statuses: number[] = [];
+    const asked = Array.from({ length: 10 }, async (_, number) => {
+      statuses.push((await service.get(`/${numberedChannelId(number)}/avatar`)).status);
+    });
+    const countOf = (wanted: number) => statuses.filter((status) => status === wanted).length;
+    // Two at once, and the two whose turn comes within two seconds.
+    await vi.waitFor(() => expect([countOf(200), countOf(503)]).toEqual([2, 6]), WAIT);
+    service.clock.advance(2_000);
+    await Promise.all(asked);
+    expect([countOf(200), countOf(503), replay.callsTo('image').length]).toEqual([4, 6, 4]);
   });
 
   it('is shared by client: strangers get through while two clients ask for all they can', async () => {

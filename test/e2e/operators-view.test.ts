@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
@@ -296,6 +296,36 @@ describe('the log', () => {
       { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
     ]);
     expect(failed[1]).not.toHaveProperty('err');
+  });
+
+  test('sums up the failures that had no line of their own', async () => {
+    const { lines, service } = await startLogged({ sources: [failingSource()] });
+    for (let number = 0; number < 3; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
+    const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });
+    service.clock.advance(60_000);
+    expect(lines).not.toContainEqual(repeated);
+    await service.app.runDueWork();
+    expect(lines).toContainEqual(repeated);
+  });
+
+  test('names a picture file that is damaged, and says that cache.db was begun anew', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const url = `/${SAMPLE}/tv.webp`;
+    const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
+    const { bytes } = await before.get(url);
+    await before.close();
+    const pictures = await readdir(cachePaths(dataDir).pictures, { recursive: true, withFileTypes: true });
+    const files = pictures.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(files).toHaveLength(2);
+    for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
+    await writeFile(cachePaths(dataDir).database, 'no database at all');
+
+    const { lines, service } = await startLogged({ dataDir });
+    const answer = await service.get(url);
+    expect([answer.status, answer.bytes]).toEqual([200, bytes]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' }));
+    const damaged = lines.filter(({ msg, kind }) => msg === 'pictures' && kind === 'damaged');
+    expect(damaged).toMatchObject([{ level: LEVELS.warn, path: expect.stringContaining(dataDir) }]);
   });
 
   test('has a line for each answer where the operator wants one, with the network or the address', async () => {

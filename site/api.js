@@ -73,7 +73,7 @@ function explainFailure(error) {
   throw new Problem({
     status: 0,
     code: 'unreachable',
-    detail: 'The instance cannot be reached from here. Is its address right, and is it running?',
+    detail: 'The instance cannot be reached from here. Check its address, and that it is running.',
   });
 }
 
@@ -98,7 +98,7 @@ async function problemOf(response, body) {
     return new Problem({ status: response.status, code, detail, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const detail = `The instance answered ${response.status} without saying why. Is it Pennant?`;
+    const detail = `The instance answered ${response.status} without an error document. Is it Pennant?`;
     return new Problem({ status: response.status, code: 'unreadable', detail, retryAfterMs });
   }
 }

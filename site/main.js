@@ -66,7 +66,7 @@ async function lookUp(text) {
   notice.clear();
   if (text.trim() === '') return searchBox.focus();
   if (instance.origin() === '') {
-    notice.say('Which instance? Write its address into the field at the top.');
+    notice.say('Enter the address of an instance in the field at the top.');
     return instance.focus();
   }
   const named = identify(text);
@@ -89,7 +89,7 @@ async function lookUp(text) {
 }
 
 /**
- * A text that is nobody's name: its hits are offered, none is taken for the one that was meant.
+ * A text that names no channel: offers the search results, and selects none of them.
  *
  * @param {string} text
  * @param {AbortSignal} signal
@@ -134,7 +134,7 @@ async function loadAvatar({ avatarUrl }, signal) {
     shelf.showAvatar(shown);
     recordView.showAvatar(shown);
   } catch (error) {
-    // The page is whole without it, and what went wrong is said where the banner would be.
+    // The page works without it, and the picture panel shows the error.
     if (!signal.aborted && !(error instanceof Problem)) throw error;
   }
 }

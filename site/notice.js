@@ -6,15 +6,15 @@ import { formatSeconds } from './numbers.js';
 /** @type {Record<string, string>} */
 const TITLES = {
   rate_limited: 'Too many requests.',
-  invalid_parameter: 'That cannot be right.',
+  invalid_parameter: 'Invalid request.',
   channel_not_found: 'No such channel.',
   image_not_found: 'No such picture.',
-  channel_blocked: 'Taken down here.',
+  channel_blocked: 'This channel is blocked here.',
   upstream_invalid: 'The source gave no usable answer.',
-  upstream_unavailable: 'The source cannot be asked.',
+  upstream_unavailable: 'The source is unavailable.',
   upstream_timeout: 'The source did not answer in time.',
   overloaded: 'The instance is busy.',
-  internal: 'Something broke there.',
+  internal: 'Internal error.',
   unreachable: 'No answer.',
 };
 
@@ -70,7 +70,7 @@ export function createNotice(container) {
       const again = element('button', { type: 'button', onclick: retry }, 'Try again');
       const reference = requestId === '' ? null : element('span', { class: 'muted' }, ` Request ${requestId}.`);
       container.append(
-        element('p', {}, element('strong', {}, TITLES[code] ?? 'That did not work.'), ` ${message}`, reference),
+        element('p', {}, element('strong', {}, TITLES[code] ?? 'The request failed.'), ` ${message}`, reference),
         element('div', { class: 'actions' }, ...otherActions, again),
       );
       if (retryAfterMs === 0) return;
@@ -106,7 +106,7 @@ export function createNotice(container) {
           'p',
           {},
           element('strong', {}, 'Waiting for budget.'),
-          ' The last two requests are kept for you. ',
+          ' The page leaves your last two requests to you. ',
           left,
         ),
         element('div', { class: 'actions' }, now),
@@ -115,7 +115,7 @@ export function createNotice(container) {
       countDown(
         ms,
         (leftMs) => {
-          left.textContent = `Goes on in ${formatSeconds(leftMs)}.`;
+          left.textContent = `Continues in ${formatSeconds(leftMs)}.`;
         },
         () => resolve('over'),
       );

@@ -130,7 +130,7 @@ export function createPicturePanel(root, { api, budget, instance, onVariant, onP
       ...fact('Size', `${size.width} × ${size.height}`),
       ...fact('Format', format === 'WEBP' ? 'WebP' : format),
       ...fact('Bytes', formatBytes(body.size)),
-      ...fact('Time', isFromBrowser ? 'from this browser' : formatDuration(durationMs)),
+      ...fact('Time', isFromBrowser ? 'from the browser cache' : formatDuration(durationMs)),
       ...fact('Served', servedWord(headers.get('cache-status'))),
     );
     download.href = url;
@@ -199,5 +199,5 @@ function fact(label, value) {
 
 /** @param {string | null} cacheStatus RFC 9211 */
 function servedWord(cacheStatus) {
-  return /;\s*hit/.test(cacheStatus ?? '') ? 'from the store' : 'made now';
+  return /;\s*hit/.test(cacheStatus ?? '') ? 'from the cache' : 'new';
 }

@@ -107,7 +107,7 @@ function jsonOf(record) {
   return element(
     'details',
     {},
-    element('summary', {}, 'JSON, as the service answers it'),
+    element('summary', {}, 'JSON response'),
     element('pre', { tabindex: 0, 'aria-label': 'The record as JSON' }, element('code', {}, text)),
   );
 }

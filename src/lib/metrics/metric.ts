@@ -77,13 +77,24 @@ export function createHistogram<Label extends string>(
   };
 }
 
+type Nested = Map<string | number, unknown>;
+
 /** The states of a metric by the values of its labels, in the order in which they began. */
 function createSeries<Label extends string, State>(names: readonly Label[], create: () => State) {
   const all: { readonly labels: Labels; readonly state: State }[] = [];
-  const root = new Map<string | number, unknown>();
+  const outerNames = names.slice(0, -1);
+  const lastName = names.at(-1) as Label;
+  const root: Nested = new Map();
 
-  function begin(labels: Readonly<Record<Label, string | number>>): State {
+  function beginLevel(parent: Nested, value: string | number): Nested {
+    const level: Nested = new Map();
+    parent.set(value, level);
+    return level;
+  }
+
+  function begin(parent: Nested, labels: Readonly<Record<Label, string | number>>): State {
     const state = create();
+    parent.set(labels[lastName], state);
     all.push({ labels: Object.fromEntries(names.map((name) => [name, labels[name]])), state });
     return state;
   }
@@ -92,21 +103,14 @@ function createSeries<Label extends string, State>(names: readonly Label[], crea
     all: () => all,
     /** A map for each label: joining their values into one key costs a hot response more. */
     find(labels: Readonly<Record<Label, string | number>>): State {
-      let node = root;
-      for (let at = 0; at < names.length - 1; at += 1) {
-        node = getOrSet(node, labels[names[at] as Label], () => new Map()) as typeof root;
+      let level = root;
+      for (const name of outerNames) {
+        const value = labels[name];
+        level = (level.get(value) as Nested | undefined) ?? beginLevel(level, value);
       }
-      return getOrSet(node, labels[names.at(-1) as Label], () => begin(labels)) as State;
+      return (level.get(labels[lastName]) as State | undefined) ?? begin(level, labels);
     },
   };
-}
-
-function getOrSet<K>(map: Map<K, unknown>, key: K, create: () => unknown): unknown {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const created = create();
-  map.set(key, created);
-  return created;
 }
 
 export const TEXT_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

@@ -48,7 +48,7 @@ function keepCompiled() {
   enableCompileCache(directory);
 }
 
-/** Node itself never returns where a file system refuses directories with ENOENT, as /proc does (src/lib/make-directory.ts). */
+/** Node itself never returns where a file system refuses directories with ENOENT, as /proc does (src/lib/file-system.ts). */
 function isMade(directory) {
   if (existsSync(directory)) return true;
   const parent = dirname(directory);

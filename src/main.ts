@@ -142,22 +142,29 @@ async function startServer(
   warnings: readonly string[],
 ): Promise<number | undefined> {
   // Loaded when needed: a short command should not wait for the whole server.
-  const [{ buildApp }, { serve }, { createLogger }, { findStartProblem }, { markDataDir }, { removeOwnDrafts }] =
-    await Promise.all([
-      import('./app/build.ts'),
-      import('./cli/serve/listen.ts'),
-      import('./lib/logger.ts'),
-      import('./app/start-problem.ts'),
-      import('./cli/serve/data-dir-lock.ts'),
-      import('./sources/catalog/schema.ts'),
-    ]);
+  const [
+    { buildApp },
+    { serve },
+    { createLogger, createTerminalLog },
+    { findStartProblem },
+    { markDataDir },
+    { removeOwnDrafts },
+  ] = await Promise.all([
+    import('./app/build.ts'),
+    import('./cli/serve/listen.ts'),
+    import('./lib/logger.ts'),
+    import('./app/start-problem.ts'),
+    import('./cli/serve/data-dir-lock.ts'),
+    import('./sources/catalog/schema.ts'),
+  ]);
   const problem = findStartProblem(config);
   if (problem !== undefined) {
     process.stderr.write(`${printable(problem, MAX_PROBLEM_CHARACTERS)}\n`);
     return EXIT.failed;
   }
   isServing = true;
-  const logger = createLogger({ level: config.logLevel, destination: await findTerminalLog() });
+  const destination = process.stdout.isTTY === true ? await createTerminalLog() : undefined;
+  const logger = createLogger({ level: config.logLevel, destination });
   for (const warning of warnings) logger.warn(warning);
   const ports = { PORT: config.port, CONSOLE_PORT: config.consolePort };
   const other = markDataDir(config.dataDir, { pid: process.pid, ports });
@@ -177,13 +184,6 @@ async function startServer(
     logger,
     stdout: process.stdout,
   });
-}
-
-/** Loaded only when stdout is a terminal. */
-async function findTerminalLog() {
-  if (process.stdout.isTTY !== true) return undefined;
-  const { createTerminalLog } = await import('./lib/terminal-log.ts');
-  return createTerminalLog();
 }
 
 /** The service keeps running when its output cannot be written, for example on a full disk. */

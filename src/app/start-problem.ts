@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { nearestExisting } from '../lib/nearest-existing.ts';
+import { nearestExisting } from '../lib/file-system.ts';
 import { findCatalogProblem, findVersionProblem } from '../sources/catalog/reader.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { cachePaths } from '../store/cache-paths.ts';

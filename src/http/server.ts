@@ -2,8 +2,13 @@ import { createListener, type Listener } from '../lib/http/listener.ts';
 import { createNodeServer } from './node-server.ts';
 import { runPipeline } from './pipeline.ts';
 import { type ClientStepOptions, createClientStep } from './request/client-address.ts';
-import type { RequestContext, Step } from './request/context.ts';
-import { type ContextOptions, createContextFactory, createRequestIds } from './request/context.ts';
+import {
+  type ContextOptions,
+  createContextFactory,
+  createRequestIds,
+  type RequestContext,
+  type Step,
+} from './request/context.ts';
 import { createRateLimitStep, type RateLimitStepOptions } from './request/rate-limit.ts';
 import { createRequestTracing, type RequestTracingOptions, runTraced } from './request/tracing.ts';
 import { validate } from './request/validate.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import { nextChange } from './change-count.ts';
 import { createFailedKeys } from './failed-keys.ts';
-import { asWork } from './request-context.ts';
+import { asWork, nextChange } from './request-context.ts';
 
 const FAILURE = new AppError('upstream_invalid', 'The picture cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);

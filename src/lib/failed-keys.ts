@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
-import { latestChange } from './change-count.ts';
 import type { Clock } from './clock.ts';
 import { compactCopy } from './compact-copy.ts';
 import type { HolderStats } from './holders.ts';
-import { changeBeforeWork } from './request-context.ts';
+import { changeBeforeWork, latestChange } from './request-context.ts';
 
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;

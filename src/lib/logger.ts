@@ -11,16 +11,16 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream | undefined;
 }
 
-/** The one logger: lines of JSON. */
+/** The service's logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
   return pino(options, destination ?? standardOutput());
 }
 
-/** Kept for a disk that is full, which has room again later; further lines are dropped. */
+/** What is kept while the disk is full; further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 64 * 1024;
 
-/** By itself the library ends the process over a log file on a full disk. */
+/** Without a listener, pino ends the process when a log file's disk is full. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on('error', () => undefined);
@@ -32,7 +32,7 @@ function requestFields(): object {
   const traceId = currentSpan()?.spanContext().traceId;
   return {
     ...(requestId !== undefined && { requestId }),
-    // Its name in logs by opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context (seen 2026-11).
+    // Named by opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context (seen 2026-11).
     ...(traceId !== undefined && { trace_id: traceId }),
   };
 }
@@ -42,4 +42,31 @@ export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return printable(String(error));
   const message = printable(error.message);
   return error.cause === undefined ? message : `${message} (${describeFailure(error.cause)})`;
+}
+
+/** JSON escapes of characters that could control a terminal. Line breaks and tabs, which stacks have, are not among them. */
+const CONTROL_ESCAPES = /\\(?:u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|[bfr]|.)/g;
+const RAW_CONTROLS = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
+
+/** Readable lines for a terminal, with the time of day and without process ID and host name. Default: standard output. */
+export async function createTerminalLog(destination?: NodeJS.WritableStream): Promise<DestinationStream> {
+  // Loaded only when stdout is a terminal.
+  const { default: pretty } = await import('pino-pretty');
+  const stream = pretty({
+    sync: true,
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss',
+    ...(destination === undefined ? {} : { destination }),
+  });
+  return { write: (line) => void stream.write(withoutControls(line)) };
+}
+
+/** Replaces control characters in a line of JSON by visible escapes. */
+function withoutControls(line: string): string {
+  const escaped = line.replace(CONTROL_ESCAPES, (found) => (isControl(found) ? `\\${found}` : found));
+  return escaped.replace(RAW_CONTROLS, (character) => `\\\\u{${character.charCodeAt(0).toString(16)}}`);
+}
+
+function isControl(jsonEscape: string): boolean {
+  return jsonEscape.length > 2 || /[bfr]/.test(jsonEscape);
 }

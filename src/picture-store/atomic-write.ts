@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasErrorCode } from '../lib/error-code.ts';
-import { makeDirectory } from '../lib/make-directory.ts';
+import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
 /** Tells this process's files from those of an earlier one with the same number: in a container all have the same. */
 const PROCESS_MARK = `${process.pid}-${randomBytes(6).toString('hex')}`;

@@ -1,7 +1,7 @@
 import { readFile, rm, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/error-code.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { Change } from '../store/changes.ts';
 import { listed, removeIfAllowed, removeIfEmpty, removeLeftovers, writeWhole } from './atomic-write.ts';

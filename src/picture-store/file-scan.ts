@@ -1,6 +1,6 @@
 import { stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasErrorCode } from '../lib/error-code.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 import { listed, removeIfAllowed, removeIfEmpty } from './atomic-write.ts';
 import { type FileIndex, type IndexedFile, indexedFile } from './file-index.ts';
 import { type FileName, isShard, parseFileName, relativePathOf } from './file-names.ts';

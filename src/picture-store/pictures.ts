@@ -1,7 +1,6 @@
-import { latestChange } from '../lib/change-count.ts';
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { asWork, changeBeforeWork } from '../lib/request-context.ts';
+import { asWork, changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import { createMemoryTier, type MemoryStats, type MemoryTier } from '../store/memory-tier.ts';

@@ -1,5 +1,5 @@
+import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { createRedisScript } from '../lib/redis/script.ts';
 import type { SharedRateLimiter } from './fallback.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
 

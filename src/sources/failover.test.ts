@@ -4,8 +4,8 @@ import { WAIT } from '../../test/helpers/wait.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
+import { QuotaSpentError } from '../lib/http/call-budget.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
-import { QuotaSpentError } from '../lib/http/own-limit.ts';
 import { createFailover, type Failover, type FailoverOptions, type SourceOutcome } from './failover.ts';
 import type { ChannelSource, LoadedChannel, SearchPage } from './source.ts';
 

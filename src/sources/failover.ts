@@ -3,8 +3,8 @@ import { AppError, type ErrorCode, errorCodeOf, isCouldNotTell, mostTelling } fr
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
+import { QuotaSpentError } from '../lib/http/call-budget.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
-import { QuotaSpentError } from '../lib/http/own-limit.ts';
 import { traced } from '../lib/tracing.ts';
 import { fillMissingFields } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';

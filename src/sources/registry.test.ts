@@ -6,7 +6,7 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
-import { OwnLimitError } from '../lib/http/own-limit.ts';
+import { OwnLimitError } from '../lib/http/call-budget.ts';
 import { createSources } from './registry.ts';
 import { type ChannelSource, SOLO_LEASE } from './source.ts';
 

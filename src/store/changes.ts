@@ -1,5 +1,5 @@
-import { latestChange, nextChange } from '../lib/change-count.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { latestChange, nextChange } from '../lib/request-context.ts';
 import { channelIdsIn, channelOfPicture, findEntryKind, nameInKey } from './keys.ts';
 
 /** What a purge, a take-down or a change of the catalog takes away. */
@@ -73,7 +73,7 @@ const SEARCHES = ['all', 'empty', 'naming'] as const;
 /** A change that was announced. */
 export interface AnnouncedChange {
   readonly change: Change;
-  /** Its number; see `lib/change-count.ts`. */
+  /** Its number; see `lib/request-context.ts`. */
   readonly number: number;
   /** False for one that another instance has published. */
   readonly isOwn: boolean;

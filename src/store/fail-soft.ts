@@ -1,6 +1,5 @@
-import { latestChange } from '../lib/change-count.ts';
 import { withinMs } from '../lib/deadline.ts';
-import { changeBeforeWork } from '../lib/request-context.ts';
+import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';

@@ -1,7 +1,6 @@
 import { AppError } from '../domain/errors.ts';
-import { latestChange } from '../lib/change-count.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork } from '../lib/request-context.ts';
+import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 
 /** The loads under way: one for each key, however many ask for it. */
 export interface Loads<T> {

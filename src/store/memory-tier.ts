@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { latestChange } from '../lib/change-count.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork } from '../lib/request-context.ts';
+import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Change, Changes } from './changes.ts';
 
 /** Values in memory, least recently used go first. It neither keeps nor returns what a change has taken away. */

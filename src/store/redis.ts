@@ -1,7 +1,5 @@
-import type { RedisClient } from '../lib/redis/client.ts';
-import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
-import { keysLike } from '../lib/redis/keys-like.ts';
-import { createRedisScript } from '../lib/redis/script.ts';
+import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
+import { keysLike, type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
 import { type Change, type Changes, concernsEntry, mayConcernValue } from './changes.ts';
 import { channelIdsIn, findEntryKind } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';

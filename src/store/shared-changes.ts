@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isChannelId } from '../domain/identifier.ts';
+import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { createRedisScript } from '../lib/redis/script.ts';
 import { type Check, either, fields, listOf, oneOf, text, trueOrFalse } from '../lib/shape.ts';
 import { type AnnouncedChange, type Change, type Changes, EVERYTHING } from './changes.ts';
 

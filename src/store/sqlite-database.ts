@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from '../lib/make-directory.ts';
+import { makeDirectory } from '../lib/file-system.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
 import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 

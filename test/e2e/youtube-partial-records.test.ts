@@ -3,8 +3,7 @@ import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts
 import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
-import type { ReplayServer } from '../helpers/replay-server.ts';
-import { youtubeSettings } from '../helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrorCode } from '../../src/lib/error-code.ts';
+import { hasErrorCode } from '../../src/lib/file-system.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { type FaultContext, stopService } from './context.ts';
 import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';

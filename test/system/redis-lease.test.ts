@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RedisConnection } from '../../src/lib/redis/connection.ts';
-import { createRedisLease } from '../../src/lib/redis/lease.ts';
+import { createRedisLease, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 describe.skipIf(!findRedisServer())('a lease in Redis', () => {

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
-import { isWrongType, type RedisConnection } from '../../lib/redis/connection.ts';
-import { keysLike } from '../../lib/redis/keys-like.ts';
+import { isWrongType, keysLike, type RedisConnection } from '../../lib/redis/connection.ts';
 import { fileBytesOf } from '../../picture-store/file-names.ts';
 import { fileNamesIn } from '../../picture-store/file-scan.ts';
 import { findPictureKey } from '../../picture-store/shared-pictures.ts';

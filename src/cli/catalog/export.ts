@@ -1,8 +1,7 @@
 import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { printable } from '../../domain/printable.ts';
-import { hasErrorCode } from '../../lib/error-code.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { isPictureName } from '../../sources/catalog/pictures.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';

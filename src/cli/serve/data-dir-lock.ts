@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { makeDirectory } from '../../lib/file-system.ts';
 
 /** The entry of a running service in its DATA_DIR. */
 export interface RunningService {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
-import { nextChange } from '../../lib/change-count.ts';
+import { nextChange } from '../../lib/request-context.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditional.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
-import { type CallBudget, type CallBudgetOptions, createCallBudget } from './call-budget.ts';
-import { OwnLimitError } from './own-limit.ts';
+import { type CallBudget, type CallBudgetOptions, createCallBudget, OwnLimitError } from './call-budget.ts';
 
 const never = new AbortController().signal;
 

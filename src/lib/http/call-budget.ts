@@ -1,8 +1,8 @@
+import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { compactCopy } from '../compact-copy.ts';
 import { abortError } from '../deadline.ts';
 import type { HolderStats } from '../holders.ts';
-import { OwnLimitError } from './own-limit.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /**
@@ -191,3 +191,17 @@ function remove(waiting: Waiter[], waiter: Waiter): void {
   const index = waiting.indexOf(waiter);
   if (index >= 0) waiting.splice(index, 1);
 }
+
+/**
+ * A call that was never made, for a limit of our own: breaker open, budget or quota spent. It says nothing about the
+ * upstream and never counts against it.
+ */
+export class OwnLimitError extends AppError {
+  constructor(message: string, retryAfterMs: number) {
+    super('upstream_unavailable', message, { retryAfterMs });
+    this.name = 'OwnLimitError';
+  }
+}
+
+/** A day's quota is spent, or the part of it that may be spent now. */
+export class QuotaSpentError extends OwnLimitError {}

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { OwnLimitError } from './call-budget.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
-import { OwnLimitError } from './own-limit.ts';
 
 let clock: ManualClock;
 let breaker: CircuitBreaker;

@@ -2,7 +2,7 @@ import { AppError, isCouldNotTell, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
-import { OwnLimitError } from './own-limit.ts';
+import { OwnLimitError } from './call-budget.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

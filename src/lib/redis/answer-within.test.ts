@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import type { Clock } from '../clock.ts';
-import { answerWithin, RedisTimeout } from './answer-within.ts';
+import { answerWithin, RedisTimeout } from './connection.ts';
 
 /** A clock whose timers run only when told to, each once, however much time has passed. */
 function createLateClock(): Clock & { runTimers(): void } {

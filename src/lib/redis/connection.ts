@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing.ts';
-import { answerWithin, RedisTimeout } from './answer-within.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 import type { RedisAddress } from './redis-url.ts';
 
@@ -185,4 +184,77 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 /** Whether a command failed because a key holds another type. Redis 6.2 puts what a script has met behind words of its own. */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
+}
+
+/** No answer came in time; the command may have been carried out all the same. */
+export class RedisTimeout extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+    this.name = 'RedisTimeout';
+  }
+}
+
+/**
+ * The time-out is counted in steps, between which sockets are read. A pause of this process counts as one step, however
+ * long it was: afterwards the answer may be there but unread. Otherwise a burst of requests would look like an outage of
+ * Redis.
+ */
+const STEP_MS = 10;
+
+/**
+ * The answer, when it comes in time.
+ *
+ * @throws RedisTimeout
+ */
+export async function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): Promise<T> {
+  const { promise: elapsed, reject } = Promise.withResolvers<never>();
+  let stepsLeft = Math.ceil(ms / STEP_MS);
+  let cancel = clock.after(STEP_MS, endStep);
+
+  function endStep(): void {
+    stepsLeft -= 1;
+    if (stepsLeft === 0) reject(new RedisTimeout(ms));
+    else cancel = clock.after(STEP_MS, endStep);
+  }
+
+  try {
+    return await Promise.race([answer, elapsed]);
+  } finally {
+    cancel();
+  }
+}
+
+/** The server does nothing else during one step. */
+const KEYS_PER_STEP = 500;
+
+/**
+ * All keys that match the pattern, in batches. A key that is written or removed meanwhile may be missing, and a key may
+ * come twice.
+ *
+ * @throws RedisUnavailable
+ */
+export async function* keysLike(connection: RedisConnection, pattern: string): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const from = cursor;
+    const step = await connection.run((redis) => redis.scan(from, { MATCH: pattern, COUNT: KEYS_PER_STEP }));
+    cursor = step.cursor;
+    if (step.keys.length > 0) yield step.keys;
+  } while (cursor !== '0');
+}
+
+/** A lease (`sources/source.ts`) shared by all instances: one key per task, which expires by itself. Granted when Redis fails. */
+export function createRedisLease({ connection }: { readonly connection: RedisConnection }) {
+  return {
+    async tryAcquire(task: string, ttlMs: number): Promise<boolean> {
+      try {
+        const key = `pennant:lease1:${task}`;
+        const set = await connection.run((redis) => redis.set(key, '', { condition: 'NX', PX: ttlMs }));
+        return set !== null;
+      } catch (error) {
+        if (error instanceof RedisUnavailable) return true;
+        throw error;
+      }
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;

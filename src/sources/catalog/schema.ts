@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { printable } from '../../domain/printable.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { makeDirectory } from '../../lib/file-system.ts';
 
 export interface CatalogPaths {
   readonly database: string;

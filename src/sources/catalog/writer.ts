@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { nameOf } from '../../domain/identifier.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
+import { makeDirectory } from '../../lib/file-system.ts';
 import { createChangeLogWriter, emptyChangeLog, ensureChangeLog, type LoggedChange } from './change-log.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { OwnLimitError } from '../../lib/http/own-limit.ts';
+import { OwnLimitError } from '../../lib/http/call-budget.ts';
 import { createDailyQuota } from './quota.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { QuotaSpentError } from '../../lib/http/own-limit.ts';
+import { QuotaSpentError } from '../../lib/http/call-budget.ts';
 import { createTokenBucket } from '../../lib/http/token-bucket.ts';
 
 /** What a call costs: a search one of the day's searches, anything else one unit (seen 2026-11). */

@@ -1,7 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
-import type { HttpResponse } from '../../lib/http/client.ts';
-import { readRetryAfterMs } from '../../lib/http/retry-after.ts';
+import { type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type * as readers from './answer-readers.ts';
 import type { Parsed } from './answer-readers.ts';
 

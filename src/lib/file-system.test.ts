@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { makeDirectory } from './make-directory.ts';
+import { makeDirectory } from './file-system.ts';
 
 test('makes a directory with those above it, and bears that it is there', async () => {
   const path = join(await createTemporaryDirectory(), 'a', 'b', 'c');

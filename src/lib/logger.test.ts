@@ -1,25 +1,24 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from './logger.ts';
-import { createTerminalLog } from './terminal-log.ts';
+import { createLogger, createTerminalLog } from './logger.ts';
 
-function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
+async function logged(write: (logger: ReturnType<typeof createLogger>) => void): Promise<string> {
   const destination = new PassThrough();
-  write(createLogger({ level: 'info', destination: createTerminalLog(destination) }));
+  write(createLogger({ level: 'info', destination: await createTerminalLog(destination) }));
   return String(destination.read());
 }
 
 describe('a log on a terminal', () => {
-  it('shows what could steer it as escapes, wherever it stands', () => {
+  it('shows what could steer it as escapes, wherever it stands', async () => {
     const text = '\u001b[2J\u009b31m\r\u202e\u2028';
-    const shown = logged((logger) => logger.warn({ reason: text, nested: { [text]: [text] } }, text));
+    const shown = await logged((logger) => logger.warn({ reason: text, nested: { [text]: [text] } }, text));
     for (const character of '\u001b\u009b\r\u202e\u2028') expect(shown).not.toContain(character);
     expect(shown).toContain('\\u001b[2J');
     expect(shown).toContain('\\u{9b}31m');
   });
 
-  it('shows everything else as it is, escapes of others and stacks among it', () => {
-    const shown = logged((logger) => {
+  it('shows everything else as it is, escapes of others and stacks among it', async () => {
+    const shown = await logged((logger) => {
       logger.error({ err: new Error('a bug') }, 'C:\\u001b "quoted" – नमस्ते');
     });
     expect(shown).toContain('C:\\u001b "quoted" – नमस्ते');

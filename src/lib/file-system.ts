@@ -1,0 +1,43 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** True for an error of the operating system with one of the codes, such as `ENOENT`. */
+export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** The path itself where it exists, else the nearest folder above it that does. @param path absolute */
+export function nearestExisting(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
+  return nearestExisting(dirname(path));
+}
+
+/**
+ * Makes a directory and its missing parents. Node's own `recursive` never returns when a file system refuses new
+ * directories with ENOENT, as /proc does (seen with Node 24.21).
+ *
+ * @throws the file system's error, also where a file has the name.
+ */
+export function makeDirectory(path: string): void {
+  try {
+    makeOne(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if (!hasErrorCode(error, 'ENOENT') || parent === path) throw error;
+    makeDirectory(parent);
+    makeOne(path);
+  }
+}
+
+/** Succeeds when the directory exists. */
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!isDirectory(path)) throw error;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

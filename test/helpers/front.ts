@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -6,23 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort } from './service-process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
-/** Debian keeps it out of ordinary users' path. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
-
-/**
- * False where there is no nginx; what needs one is then skipped, and says so.
- *
- * @throws Error in CI, where nothing may be skipped in silence.
- */
-export function findNginx(): boolean {
-  if (spawnSync('nginx', ['-v'], { env: { PATH } }).status === 0) return true;
-  if (process.env.CI) throw new Error('nginx is needed here: apt-get install nginx');
-  console.log('SKIPPED: no nginx on this machine, so deploy/nginx.conf is not tested.');
-  return false;
-}
+export const findNginx = () => isInstalled('nginx', 'deploy/nginx.conf');
 
 /** A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced. */
 export interface Front {
@@ -67,7 +55,7 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
   await writeFile(join(directory, 'nginx.conf'), replaced);
 
   const args = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr', '-g', 'daemon off;'];
-  const child = spawn('nginx', args, { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn('nginx', args, { env: { PATH: PATH_WITH_SERVERS }, stdio: ['ignore', 'ignore', 'pipe'] });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

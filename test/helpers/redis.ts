@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,21 +7,11 @@ import { createClient } from '@redis/client';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from './clock.ts';
+import { isInstalled } from './installed.ts';
 import { findFreePort } from './service-process.ts';
 import { HANG_MS } from './wait.ts';
 
-/**
- * False where there is no redis-server; the suites that need one are then skipped, and say so.
- *
- * @throws Error in CI, where nothing may be skipped in silence.
- */
-export function findRedisServer(): boolean {
-  const isThere = spawnSync('redis-server', ['--version']).status === 0;
-  if (isThere) return true;
-  if (process.env.CI) throw new Error('redis-server is needed here: apt-get install redis-server');
-  console.log('SKIPPED: no redis-server on this machine, so nothing that needs one is tested.');
-  return false;
-}
+export const findRedisServer = () => isInstalled('redis-server', 'Redis');
 
 /** A real server of its own on loopback, with nothing on disk. */
 export interface RedisServer {

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { readDocuments } from '../helpers/documents/markdown.ts';
+import { isInstalled } from '../helpers/installed.ts';
 
 /* deploy/compose.yaml, as docker-compose reads it. */
 
@@ -32,7 +33,7 @@ interface ComposedService {
   readonly ports?: readonly string[];
 }
 
-describe.skipIf(!findDockerCompose())('compose.yaml for docker-compose', () => {
+describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.yaml for docker-compose', () => {
   let project: string;
   let services: Record<string, ComposedService>;
   beforeAll(async () => {
@@ -122,11 +123,3 @@ describe('compose.yaml', () => {
     for (const name of ['nginx.conf', ...included]) expect(composed).toContain(`./${name}:/etc/nginx/${name}:ro`);
   });
 });
-
-/** False where it is absent, but never in CI. */
-function findDockerCompose(): boolean {
-  if (spawnSync('docker-compose', ['version']).status === 0) return true;
-  if (process.env.CI) throw new Error('docker-compose is needed here: apt-get install docker-compose');
-  console.log('SKIPPED: no docker-compose on this machine, so deploy/compose.yaml is not checked by it.');
-  return false;
-}

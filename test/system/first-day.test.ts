@@ -7,10 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readDocuments } from '../helpers/documents/markdown.ts';
 import { findNginx, startFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
+import { findSystemd } from '../helpers/installed.ts';
 import { copyProject } from '../helpers/project-copy.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { findFreePort } from '../helpers/service-process.ts';
-import { findSystemd } from '../helpers/systemd.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
+import { isInstalled } from '../helpers/installed.ts';
 
 /* The files for Prometheus, and what the service exposes, as Prometheus's own tool judges them. */
 
@@ -12,7 +13,7 @@ function promtool(args: readonly string[], input?: string): { status: number | n
   return { status, output: stdout + stderr };
 }
 
-describe.skipIf(!findPromtool())('promtool', () => {
+describe.skipIf(!isInstalled('promtool', 'what Prometheus reads of deploy/', 'prometheus'))('promtool', () => {
   test('finds the alert rules and the scrape configuration sound', () => {
     expect(promtool(['check', 'rules', 'alerts.yaml'])).toMatchObject({ status: 0 });
     expect(promtool(['check', 'config', 'prometheus.yaml'])).toMatchObject({ status: 0 });
@@ -33,11 +34,3 @@ describe.skipIf(!findPromtool())('promtool', () => {
     expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
   });
 });
-
-/** False where it is absent, but never in CI. */
-function findPromtool(): boolean {
-  if (spawnSync('promtool', ['--version']).status === 0) return true;
-  if (process.env.CI) throw new Error('promtool is needed here: apt-get install prometheus');
-  console.log('SKIPPED: no promtool on this machine, so the files for Prometheus are not checked by it.');
-  return false;
-}

@@ -13,6 +13,7 @@ import {
 } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { isInstalled } from '../helpers/installed.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { HANG_MS } from '../helpers/wait.ts';
@@ -219,31 +220,34 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(JSON.stringify([wrong.changes, String(failure)])).not.toContain('notthesecret');
   });
 
-  test('TLS is used with a server whose certificate can be checked, and with no other', async () => {
-    const { cert, key } = await createCertificate();
-    await server.stop();
-    const tls = [
-      '--tls-cert-file',
-      cert,
-      '--tls-key-file',
-      key,
-      '--tls-ca-cert-file',
-      cert,
-      '--tls-auth-clients',
-      'no',
-    ];
-    await server.start(['--port', '0', '--tls-port', `${server.port}`, ...tls]);
-    const url = `rediss://127.0.0.1:${server.port}`;
-    expect((await connect(url)).changes).toEqual([expect.stringContaining('self-signed certificate')]);
+  test.skipIf(!isInstalled('openssl', 'TLS to Redis'))(
+    'TLS is used with a server whose certificate can be checked, and with no other',
+    async () => {
+      const { cert, key } = await createCertificate();
+      await server.stop();
+      const tls = [
+        '--tls-cert-file',
+        cert,
+        '--tls-key-file',
+        key,
+        '--tls-ca-cert-file',
+        cert,
+        '--tls-auth-clients',
+        'no',
+      ];
+      await server.start(['--port', '0', '--tls-port', `${server.port}`, ...tls]);
+      const url = `rediss://127.0.0.1:${server.port}`;
+      expect((await connect(url)).changes).toEqual([expect.stringContaining('self-signed certificate')]);
 
-    // What NODE_EXTRA_CA_CERTS does at the start of a process.
-    const usual = getCACertificates();
-    onTestFinished(() => setDefaultCACertificates(usual));
-    setDefaultCACertificates([...usual, await readFile(cert, 'utf8')]);
-    const trusting = await connect(url);
-    await trusting.write();
-    expect([trusting.changes, await server.command('EXISTS', 'key')]).toEqual([[], 1]);
-  });
+      // What NODE_EXTRA_CA_CERTS does at the start of a process.
+      const usual = getCACertificates();
+      onTestFinished(() => setDefaultCACertificates(usual));
+      setDefaultCACertificates([...usual, await readFile(cert, 'utf8')]);
+      const trusting = await connect(url);
+      await trusting.write();
+      expect([trusting.changes, await server.command('EXISTS', 'key')]).toEqual([[], 1]);
+    },
+  );
 
   test('a server that comes and goes is reported once', async () => {
     const { connection, changes, clock, tryAgain, untilUsable } = await connect(server.url);

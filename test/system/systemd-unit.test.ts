@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findSystemd } from '../helpers/systemd.ts';
+import { findSystemd } from '../helpers/installed.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);

@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+
+/** Debian keeps servers out of ordinary users' path. */
+export const PATH_WITH_SERVERS = `${process.env.PATH}:/usr/sbin`;
+
+/**
+ * Whether a program is installed. Where it is absent, tests that need it are skipped and a line says so.
+ *
+ * @param untested what the line names
+ * @throws Error in CI, where no test may be skipped
+ */
+export function isInstalled(program: string, untested: string, debianPackage = program): boolean {
+  const { error } = spawnSync(program, ['--help'], { stdio: 'ignore', env: { PATH: PATH_WITH_SERVERS } });
+  if (error === undefined) return true;
+  if (process.env.CI) throw new Error(`${program} is needed here: apt-get install ${debianPackage}`);
+  console.log(`SKIPPED: no ${program} on this machine, so ${untested} is not tested.`);
+  return false;
+}
+
+export const findSystemd = () => isInstalled('systemd-analyze', 'deploy/pennant.service', 'systemd');

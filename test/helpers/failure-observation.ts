@@ -29,7 +29,10 @@ export interface Observation {
   readonly answer: InProcessResponse;
   /** The answer to the same question before upstream failed. */
   readonly before: InProcessResponse | undefined;
+  /** For people: a busy machine may take any time. */
   readonly seconds: number;
+  /** How many of the other questions were answered before. */
+  readonly place: number;
 }
 
 export type Observations = Readonly<Record<Question, Observation>>;
@@ -66,10 +69,13 @@ export async function observeFailure({ upstream }: FailureKind): Promise<Observa
       const origin = upstream === 'has no address' ? 'http://upstream.invalid' : await findRefusingOrigin();
       asked = await startTestApp({ env: youtubeSettings(origin), clock, dataDir, encoder });
     }
+    let answered = 0;
     const observations = Object.entries(QUESTIONS).map(async ([question, url]) => {
       const startedAt = performance.now();
       const answer = await asked.get(url);
-      return [question, { answer, before: before.get(url), seconds: (performance.now() - startedAt) / 1000 }];
+      const seconds = (performance.now() - startedAt) / 1000;
+      answered += 1;
+      return [question, { answer, before: before.get(url), seconds, place: answered - 1 }];
     });
     return Object.fromEntries(await Promise.all(observations)) as Observations;
   } finally {

@@ -42,12 +42,12 @@ export function openRateLimiter(
 
 function shareLimit(
   connection: RedisConnection,
-  own: ReturnType<typeof createMemoryRateLimiter>,
+  local: ReturnType<typeof createMemoryRateLimiter>,
   { clock, metrics, holders }: Runtime,
 ): RateLimiter {
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection, onRefused });
-  const limiter = createFallbackRateLimiter({ shared, own, clock });
+  const limiter = createFallbackRateLimiter({ shared, local, clock });
   holders.add('rate limit decisions by Redis', () => ({ entries: limiter.stats().undecidedClients }));
   metrics.addCounter({
     name: 'pennant_limiter_decided_alone_total',

@@ -11,8 +11,8 @@ import {
 } from './jpeg-scan.ts';
 
 /**
- * Whether a JPEG of three components in one baseline scan holds its picture and nothing else: no thumbnails, texts or
- * colour profiles, no tables or entries of tables that the picture does not need, and not a byte more compressed data.
+ * Whether a JPEG of three components in one baseline scan contains its picture and nothing else: no thumbnails, texts or
+ * colour profiles, no unused tables or table entries, and no additional compressed data.
  *
  * ITU-T T.81 annex B for the structure, JFIF 1.02 for APP0, and Adobe Technical Note 5116 section 18 for APP14.
  */
@@ -30,12 +30,12 @@ export function isBareJpeg(bytes: Buffer): boolean {
   return false;
 }
 
-/** What the segments before the scan say. */
+/** The content of the segments before the scan. */
 interface Header {
   /** Their markers. */
   readonly segments: Set<number>;
   readonly quantisation: Map<number, QuantisationTable>;
-  /** By class and number, as a file has them in one byte. */
+  /** By class and number, combined in one byte as in the file. */
   readonly huffman: Map<number, HuffmanTable>;
   restartInterval: number;
   frame?: Frame;
@@ -64,7 +64,7 @@ const JFIF = 0xe0;
 const ADOBE = 0xee;
 const END_OF_IMAGE = 0xd9;
 
-/** Each is false when its segment holds anything that is not needed, or that this check does not know. */
+/** Each reader returns false if the segment contains anything that is not needed or not known. */
 const SEGMENTS: Readonly<Record<number, (header: Header, content: Buffer) => boolean>> = {
   [JFIF]: readJfif,
   [ADOBE]: readAdobe,
@@ -83,7 +83,7 @@ function readJfif({ segments }: Header, content: Buffer): boolean {
   return major === 1 && minor <= 2 && unit <= 2 && hasSquarePixels && content.readUInt16BE(12) === 0;
 }
 
-/** The two highest bits of the first flags say that Photoshop has blended pixels. */
+/** The two highest bits of the first flags mean that Photoshop blended pixels. */
 const ADOBE_FLAGS_MASK = 0x3fff;
 
 function readAdobe({ segments }: Header, content: Buffer): boolean {
@@ -105,7 +105,7 @@ function readQuantisationTables({ quantisation }: Header, content: Buffer): bool
 }
 
 const COMPONENTS = 3;
-/** Numbers as JFIF and most others have them, and letters as Adobe has them. */
+/** Numbers in JFIF and most other files, letters in Adobe's. */
 const COMPONENT_IDS: ReadonlySet<string> = new Set(['1,2,3', '0,1,2', '82,71,66']);
 
 function readFrame(header: Header, content: Buffer): boolean {

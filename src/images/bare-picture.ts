@@ -2,14 +2,14 @@ import { crc32, createInflate } from 'node:zlib';
 import type { SourceFormat } from '../domain/formats.ts';
 import { isBareJpeg } from './bare-jpeg.ts';
 
-/** The check walks through all of the data: a larger file would take longer than its re-encoded form is worth. */
+/** The check reads all of the data, which would take too long for larger files. */
 const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
 
 /**
- * True when a file holds nothing but what a decoder needs to show its picture. Decoders skip everything else, so a file
- * that is sent as it is could carry a page, a script or the place where it was taken.
+ * True if a file contains nothing but what a decoder needs to show the picture. Decoders skip everything else, so a file
+ * that is sent unchanged could contain a page, a script or the place where it was taken.
  *
- * Only two kinds of file can be checked to the last byte at a reasonable price: baseline JPEG (`bare-jpeg.ts`) and PNG in
+ * Only two kinds of file can be checked to the last byte at a reasonable cost: baseline JPEG (`bare-jpeg.ts`) and PNG in
  * true colour. All others are re-encoded. WebP and AVIF have room inside their compressed data that only
  * a complete decoder could tell from picture data, and AVIF boxes carry names and unreferenced items. GIF is never sent.
  */
@@ -20,9 +20,9 @@ export async function isBarePicture(format: SourceFormat, bytes: Buffer): Promis
 }
 
 /**
- * Whether a PNG in true colour holds its picture and nothing else: one compressed stream of exactly as many rows as the
- * picture has, right checksums, no other chunks than those whose content is known. Palettes are left out: entries that
- * no pixel names could hold anything.
+ * Whether a PNG in true colour contains its picture and nothing else: one compressed stream of exactly the picture's rows,
+ * correct checksums, and no other chunks than those with known content. Palettes are not accepted, because unused entries
+ * could contain anything.
  *
  * PNG specification (W3C, third edition), sections 5, 7 and 11.
  */
@@ -49,7 +49,7 @@ const SIGNATURE_BYTES = 8;
 /** Length, type and checksum. */
 const FRAME_BYTES = 12;
 
-/** The chunks from the signature to the end; `undefined` when one is cut, has a wrong checksum, or follows the end. */
+/** All chunks after the signature; `undefined` if a chunk is incomplete, has a wrong checksum, or follows the end. */
 function readChunks(bytes: Buffer): readonly Chunk[] | undefined {
   const chunks: Chunk[] = [];
   let at = SIGNATURE_BYTES;
@@ -68,7 +68,7 @@ function readChunks(bytes: Buffer): readonly Chunk[] | undefined {
 /** Bytes of a pixel by colour type: true colour, without and with transparency. */
 const PIXEL_BYTES: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
-/** How many bytes the rows have before they are compressed; `undefined` for a kind of picture that is not checked. */
+/** The size of the uncompressed rows; `undefined` for a kind of picture that is not checked. */
 function rowsBytesOf({ type, content }: Chunk): number | undefined {
   if (type !== 'IHDR' || content.length !== 13) return undefined;
   const [depth, colourType = 0, compression, filter, interlace] = content.subarray(8);
@@ -77,12 +77,12 @@ function rowsBytesOf({ type, content }: Chunk): number | undefined {
   return content.readUInt32BE(4) * (1 + content.readUInt32BE(0) * pixelBytes);
 }
 
-/** What sRGB pictures say of their colours: gamma 1/2.2, and the white and primaries of sRGB. */
+/** The colours of sRGB: gamma 1/2.2, white point and primaries. */
 const SRGB_GAMMA = '0000b18f';
 const SRGB_CHROMATICITIES = '00007a26000080840000fa00000080e8000075300000ea6000003a9800001770';
 const MAX_PIXELS_PER_METRE = 65_535;
 
-/** Chunks that decoders do not need and encoders often write, with the content that they may have. */
+/** Optional chunks that encoders often write, and the content that is accepted. */
 const KNOWN_CHUNKS: Readonly<Record<string, (content: Buffer) => boolean>> = {
   sRGB: (content) => content.length === 1 && content.readUInt8(0) <= 3,
   gAMA: (content) => content.toString('hex') === SRGB_GAMMA,
@@ -95,7 +95,7 @@ const KNOWN_CHUNKS: Readonly<Record<string, (content: Buffer) => boolean>> = {
   },
 };
 
-/** True when the chunks are one whole compressed stream of that many bytes, without anything behind it. */
+/** True if the chunks are one complete compressed stream of this many bytes, with nothing after it. */
 async function inflatesTo(data: readonly Chunk[], expectedBytes: number): Promise<boolean> {
   const compressed = Buffer.concat(data.map(({ content }) => content));
   const inflate = createInflate({ chunkSize: 65_536 });
@@ -109,6 +109,6 @@ async function inflatesTo(data: readonly Chunk[], expectedBytes: number): Promis
   } catch {
     return false;
   }
-  // What stands behind the stream is not an error to zlib: it just stops reading.
+  // zlib ignores data after the stream.
   return inflatedBytes === expectedBytes && inflate.bytesWritten === compressed.length;
 }

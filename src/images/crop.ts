@@ -1,12 +1,12 @@
 import { REFERENCE_BANNER, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 
-/** A part of a picture in whole pixels of the original, orientation already applied. */
+/** A part of a picture in whole pixels of the original, after its orientation was applied. */
 export interface Rectangle extends Size {
   readonly left: number;
   readonly top: number;
 }
 
-/** What a client asks for, in pixels; a side that is left out follows from the other. */
+/** The size that a client requests, in pixels. A missing side follows from the other one. */
 export interface WantedSize {
   readonly width?: number;
   readonly height?: number;
@@ -16,9 +16,9 @@ const BANNER_RATIO = REFERENCE_BANNER.width / REFERENCE_BANNER.height;
 const BANNER_RATIO_TOLERANCE = 0.02;
 
 /**
- * The part of an original that a variant shows: centred, inside the original, at least 1×1, margins equal within one
- * pixel. A 16:9 banner (±2 %) is cut by the fractions of the reference banner, any other to the variant's aspect ratio;
- * an avatar becomes a square.
+ * The part of an original that a variant shows: centred, inside the original, at least 1×1, with equal margins (±1 pixel).
+ * A 16:9 banner (±2 %) is cropped by the fractions of the reference banner, any other banner to the aspect ratio of the
+ * variant. An avatar becomes a square.
  */
 export function cropOf(variant: Variant, source: Size): Rectangle {
   const { kind, visible } = VARIANT_PRESETS[variant];
@@ -31,11 +31,11 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
 }
 
 /**
- * The part of a crop that is shown at the wanted size, and the size it comes out at. Both sides given: the largest
- * rectangle of that ratio, scaled down to fit. Never enlarged: whatever is larger than the crop resolves to the same
- * output, so that it is one picture in every cache.
+ * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
+ * rectangle of their ratio, scaled down to fit. Pictures are never enlarged: every size that is larger than the crop
+ * resolves to the same output, which is one picture in every cache.
  *
- * @param maxSide the most pixels that the encoding can hold in a row or column; a larger output is scaled down to fit.
+ * @param maxSide the most pixels in a row or column that the format allows; a larger output is scaled down to fit
  */
 export function resolveOutput(
   crop: Rectangle,

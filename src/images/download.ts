@@ -8,20 +8,20 @@ import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
 
-/** The hosts that YouTube serves channel pictures from, and no others (seen 2026-11). */
+/** The hosts from which YouTube serves channel pictures (seen 2026-11). No other hosts are allowed. */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;
 
-/** An upload holds 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
+/** Uploads have 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 const MAX_BYTES = 16 * 1024 * 1024;
 const DOWNLOAD_MS = 10_000;
 
 export interface DownloaderOptions {
   readonly http: HttpClient;
-  /** Image host → the origin to ask instead; path and options of the URL are kept. */
+  /** Image host → the origin that replaces it. Path and options of the URL are kept. */
   readonly originOverrides?: ReadonlyMap<string, string>;
-  /** Where the catalog's pictures are; without it there are none. */
+  /** The folder of the catalog's pictures; without it there are none. */
   readonly catalogImagesDir?: string;
-  /** The image hosts' own; without it they are always asked. */
+  /** The breaker of the image hosts; without it they are never paused. */
   readonly breaker?: CircuitBreaker;
   /** For all URLs of one picture together. */
   readonly timeoutMs?: number;
@@ -31,10 +31,10 @@ export interface DownloaderOptions {
 
 export interface Downloader {
   /**
-   * The bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
+   * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
    *
-   * @throws AppError `image_not_found` when it is certain that the picture is gone, `upstream_unavailable`,
-   *   `upstream_timeout` or `upstream_invalid` when it could not be had
+   * @throws AppError `image_not_found` if the picture is definitely gone, `upstream_unavailable`, `upstream_timeout` or
+   *   `upstream_invalid` if the download failed
    */
   download(ref: OriginalRef, options: { readonly signal: AbortSignal }): Promise<Buffer>;
 }
@@ -48,7 +48,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     return pictureOf(response);
   }
 
-  /** Tries the URLs in order for as long as the one before gave a definite answer that is not a picture. */
+  /** Tries the URLs in order, as long as the response to the previous one was definite but not a picture. */
   async function fetchFirst(urls: readonly string[], signal: AbortSignal): Promise<Buffer> {
     const unusable: AppError[] = [];
     for (const url of urls) {
@@ -59,8 +59,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         unusable.push(error);
       }
     }
-    const couldNotTell = unusable.filter((error) => error.code !== 'image_not_found');
-    throw mostTelling(couldNotTell) ?? new AppError('image_not_found', GONE);
+    const indeterminate = unusable.filter((error) => error.code !== 'image_not_found');
+    throw mostTelling(indeterminate) ?? new AppError('image_not_found', GONE);
   }
 
   return {
@@ -74,7 +74,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
 const GONE = 'The picture is no longer where the channel says it is.';
 
-/** A 4xx that concerns this URL only: the same picture may be given out under another. */
+/** A 4xx status that concerns this URL only. The picture may be available under another URL. */
 class RefusedUrlError extends AppError {
   constructor(status: number) {
     super('upstream_unavailable', `The image host refused the picture with status ${status}.`, { scope: 'key' });
@@ -101,7 +101,7 @@ function pictureOf(response: HttpResponse): Buffer {
   if (status === 429) throw new AppError('upstream_unavailable', 'The image host is refusing requests for now.');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) throw new RefusedUrlError(status);
-  // People are shown a captcha or a consent page; no picture is ever HTML.
+  // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
     throw new AppError('upstream_unavailable', 'The image host answered with a page instead of a picture.');
   }
@@ -119,7 +119,7 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
   const path = join(directory, fileName);
   try {
     const stats = await stat(path);
-    // Another kind of file, such as a pipe, may never end.
+    // Reading another kind of file, such as a pipe, may never end.
     if (!stats.isFile()) throw new AppError('image_not_found', NOT_IN_CATALOG);
     if (stats.size > MAX_BYTES) {
       throw new AppError('upstream_invalid', 'The catalog’s picture is larger than 16 MiB.');
@@ -135,7 +135,7 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
 
 const NOT_IN_CATALOG = 'The catalog names a picture that it does not have.';
 
-/** Defence in depth: the import refuses such names, but the database is a file that anything may have written. */
+/** Defence in depth: the import rejects such names, but anything may have written the database. */
 function isBareName(fileName: string): boolean {
   return fileName !== '' && fileName === basename(fileName) && !fileName.startsWith('.') && !/[\\\0]/.test(fileName);
 }

@@ -8,7 +8,7 @@ export interface ScanComponent {
 }
 
 export interface Scan {
-  /** Minimum coded units: what the components share, usually 16×16 pixels. */
+  /** The number of minimum coded units, usually 16×16 pixels each. */
   readonly units: number;
   readonly components: readonly ScanComponent[];
   /** Units between two restart markers; 0 for none. */
@@ -16,11 +16,10 @@ export interface Scan {
 }
 
 /**
- * Walks through the compressed data of a baseline scan (ITU-T T.81 section F.2.2) and notes in the tables what of them
- * it needs.
+ * Reads the compressed data of a baseline scan (ITU-T T.81 section F.2.2) and marks the table entries that it uses.
  *
- * @returns where the marker after the scan stands; `undefined` when the data is broken, or is not exactly what the units
- * need: a whole byte too much, padding other than ones, restart markers in the wrong place.
+ * @returns the position of the marker after the scan; `undefined` if the data is broken or not exactly what the units need:
+ * an additional byte, padding other than ones, restart markers in wrong places
  */
 export function findScanEnd(bytes: Buffer, start: number, scan: Scan): number | undefined {
   const reader = new BitReader(bytes, start);
@@ -41,7 +40,7 @@ const MAX_DC_BITS = 11;
 const MAX_AC_BITS = 10;
 const SIXTEEN_ZEROS = 0xf0;
 
-/** False when the block is broken. */
+/** Returns false if the block is broken. */
 function readBlock(reader: BitReader, { quantisation, dc, ac }: ScanComponent): boolean {
   const dcBits = reader.readSymbol(dc);
   if (dcBits < 0 || dcBits > MAX_DC_BITS || !reader.skipBits(dcBits)) return false;
@@ -60,12 +59,12 @@ function readBlock(reader: BitReader, { quantisation, dc, ac }: ScanComponent): 
   return true;
 }
 
-/** Reads bits, most significant first, and takes out the zero that follows each 0xff of the data. */
+/** Reads bits, most significant first, and removes the zero byte after each 0xff. */
 class BitReader {
   readonly #bytes: Buffer;
-  /** Of the next byte that is not in the buffer. */
+  /** The position of the next byte that is not in the buffer. */
   #at: number;
-  /** Its lowest `#count` bits are the next ones of the data. */
+  /** Its lowest `#count` bits are the next bits of the data. */
   #buffer = 0;
   #count = 0;
 
@@ -74,11 +73,11 @@ class BitReader {
     this.#at = start;
   }
 
-  /** The next symbol; -1 where the data has none. */
+  /** The next symbol; -1 if there is none. */
   readSymbol({ lookup, symbols, used }: HuffmanTable): number {
     this.#fill();
     const missing = Math.max(0, 16 - this.#count);
-    // Where fewer bits are left, the rest counts as ones: no code is ones alone.
+    // Missing bits count as ones, because no code consists of ones only.
     const next = (((this.#buffer << missing) | (2 ** missing - 1)) >>> Math.max(0, this.#count - 16)) & 0xffff;
     const found = lookup[next] as number;
     if (found === 0 || !this.skipBits(found >> 8)) return -1;
@@ -86,14 +85,14 @@ class BitReader {
     return symbols[found & 255] as number;
   }
 
-  /** False where the data has fewer bits, at most 16. */
+  /** Skips at most 16 bits. Returns false if the data has fewer. */
   skipBits(bits: number): boolean {
     if (this.#count < bits) this.#fill();
     this.#count -= bits;
     return this.#count >= 0;
   }
 
-  /** Skips the restart marker with this number, which must be what comes next. */
+  /** Skips the restart marker with this number. Returns false if something else comes next. */
   skipRestart(number: number): boolean {
     const marker = this.findMarker();
     if (marker === undefined || this.#bytes[marker + 1] !== FIRST_RESTART_MARKER + number) return false;
@@ -102,7 +101,7 @@ class BitReader {
     return true;
   }
 
-  /** Where the next marker stands; `undefined` when other data than a byte's padding of ones comes before it. */
+  /** The position of the next marker; `undefined` if anything but padding with ones comes before it. */
   findMarker(): number | undefined {
     this.#fill();
     const padding = 2 ** this.#count - 1;
@@ -110,7 +109,7 @@ class BitReader {
     return isPadded && this.#bytes[this.#at] === 0xff ? this.#at : undefined;
   }
 
-  /** Up to 24 bits, or as many as there are before the next marker. */
+  /** Fills the buffer with up to 24 bits, or with the bits before the next marker. */
   #fill(): void {
     while (this.#count <= 16 && this.#at < this.#bytes.length) {
       const byte = this.#bytes[this.#at] as number;
@@ -122,22 +121,22 @@ class BitReader {
   }
 }
 
-/** A quantisation table, and for which coefficients a picture needs it. */
+/** A quantisation table, and the coefficients that a picture uses. */
 export interface QuantisationTable {
   /** 64 divisors in zigzag order. */
   readonly divisors: Buffer;
-  /** 1 where some block has a coefficient. */
+  /** 1 if a block has the coefficient. */
   readonly used: Uint8Array;
 }
 
-/** A Huffman table, and which of its codes a picture needs. */
+/** A Huffman table, and the codes that a picture uses. */
 export interface HuffmanTable {
-  /** By the next 16 bits: the code's length times 256 plus its index; 0 where no code begins so. */
+  /** For each 16 bits: the length of the code times 256 plus its index; 0 if no code starts like this. */
   readonly lookup: Uint16Array;
   readonly symbols: Buffer;
   /** By index. */
   readonly used: Uint8Array;
-  /** One of the tables that the standard prints. */
+  /** True for the tables in the standard. */
   readonly isStandard: boolean;
 }
 
@@ -149,8 +148,8 @@ const CODE_LENGTHS = 16;
 const MAX_SYMBOLS = 256;
 
 /**
- * Reads a table as a file has it: how many codes there are of each length from 1 to 16, then their symbols.
- * `undefined` when there are more codes than their lengths allow, or fewer bytes than they need.
+ * Reads a table from a file: the number of codes of each length from 1 to 16, then their symbols. `undefined` if there are
+ * more codes than their lengths allow, or too few bytes.
  */
 export function createHuffmanTable(tableClass: number, definition: Buffer): HuffmanTable | undefined {
   const symbols = definition.subarray(CODE_LENGTHS);
@@ -172,17 +171,17 @@ export function createHuffmanTable(tableClass: number, definition: Buffer): Huff
   return { lookup, symbols, used: new Uint8Array(index), isStandard };
 }
 
-/** How many bytes a Huffman table takes in a file, by its first 16. */
+/** The size of a Huffman table in a file, from its first 16 bytes. */
 export function huffmanTableBytes(definition: Buffer): number {
   return CODE_LENGTHS + definition.subarray(0, CODE_LENGTHS).reduce((sum, count) => sum + count, 0);
 }
 
-/** True when no entry could be anything else without changing the picture, or the table is a well-known one. */
+/** True if the picture uses every entry, or the table is a standard one. */
 export function isNeededHuffman({ used, isStandard }: HuffmanTable): boolean {
   return isStandard || used.every((isUsed) => isUsed === 1);
 }
 
-/** The same for a quantisation table. */
+/** True if the picture uses every entry, or the table is a scaled standard one. */
 export function isNeededQuantisation({ divisors, used }: QuantisationTable): boolean {
   return used.every((isUsed) => isUsed === 1) || STANDARD_QUANTISATION.has(divisors.toString('hex'));
 }

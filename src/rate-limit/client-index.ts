@@ -1,13 +1,13 @@
 import { createKeyedHash } from '../lib/keyed-hash.ts';
 import { FIELD, NONE, type Records } from './records.ts';
 
-/** Finds a client's record. Holds no text: clients are told apart by fingerprints of 96 bits. */
+/** Finds the record of a client. Stores no text: clients are identified by fingerprints of 96 bits. */
 export interface ClientIndex {
   /** The client's record under a limit, or `NONE`. */
   find(client: string, limit: number): number;
-  /** A new record for a client that has none under this limit. */
+  /** Adds a record for a client that has none under this limit. */
   add(client: string, limit: number): number;
-  /** Gives the record back. */
+  /** Removes and releases the record. */
   remove(record: number): void;
   stats(): { readonly bytes: number };
 }
@@ -19,14 +19,14 @@ const BUCKET_MASK = BUCKETS_PER_BLOCK - 1;
 
 /**
  * A hash table that grows by one bucket with each client (linear hashing; Litwin, "Linear hashing: a new tool for file
- * and table addressing", 1980): a table that doubles would stop the event loop. The fingerprint's hashes are keyed: two
- * addresses share one with a probability of less than 2⁻⁷⁵, whoever chooses them.
+ * and table addressing", 1980), because doubling a table would block the event loop. The hashes are keyed, so that even
+ * chosen addresses share a fingerprint with a probability of less than 2⁻⁷⁵.
  */
 export function createClientIndex(records: Records): ClientIndex {
   const hashes = Array.from({ length: WORDS }, () => createKeyedHash());
   const sought = new Int32Array(WORDS);
   const blocks: Int32Array[] = [];
-  /** Buckets: a power of two, and those of them that are split already. */
+  /** The number of buckets before the current round (a power of two), and how many of them are split. */
   let half = 1;
   let split = 0;
   setFirst(0, NONE);
@@ -114,7 +114,7 @@ export function createClientIndex(records: Records): ClientIndex {
   };
 }
 
-/** Spreads a word's upper bits over all (the finalizer of MurmurHash3). */
+/** Mixes the upper bits of a word into all bits (the finalizer of MurmurHash3). */
 function mix(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

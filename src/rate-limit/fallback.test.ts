@@ -41,7 +41,7 @@ function createSharedLog(clock = createManualClock()) {
 function createSubject() {
   const clock = createManualClock();
   const log = createSharedLog(clock);
-  const limiter = createFallbackRateLimiter({ shared: log.shared, own: createMemoryRateLimiter({ clock }), clock });
+  const limiter = createFallbackRateLimiter({ shared: log.shared, local: createMemoryRateLimiter({ clock }), clock });
   const ask = async () => limiter.hit(CLIENT, limit);
 
   async function admitted(times: number): Promise<number> {
@@ -57,7 +57,7 @@ describeLimiterContract('a shared log with this process’s own log', () => {
   const clock = createManualClock();
   const { shared } = createSharedLog(clock);
   const own = createMemoryRateLimiter({ clock });
-  return { limiter: createFallbackRateLimiter({ shared, own, clock }), advance: clock.advance };
+  return { limiter: createFallbackRateLimiter({ shared, local: own, clock }), advance: clock.advance };
 });
 
 describe('the limit while Redis cannot decide', () => {
@@ -186,7 +186,7 @@ test('a request counts from when it arrived, however late the decision came', as
     },
     async close() {},
   };
-  const limiter = createFallbackRateLimiter({ shared, own: createMemoryRateLimiter({ clock }), clock });
+  const limiter = createFallbackRateLimiter({ shared, local: createMemoryRateLimiter({ clock }), clock });
   const decisions = [1, 2, 3].map(() => limiter.hit(CLIENT, limit));
   clock.advance(5_000);
   isSlow = false;

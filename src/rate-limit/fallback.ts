@@ -5,7 +5,7 @@ import type { MemoryRateLimiter } from './memory.ts';
 
 export interface SharedRateLimiter {
   /**
-   * Like `RateLimiter.hit`, but with `mayAdmit` false the request is refused and not counted, whatever is left.
+   * Like `RateLimiter.hit`. With `mayAdmit` false the request is rejected and not counted, even if budget is left.
    *
    * @throws RedisUnavailable
    */
@@ -14,32 +14,31 @@ export interface SharedRateLimiter {
 }
 
 export interface FallbackRateLimiterOptions {
-  /** Of all instances. */
+  /** The limiter that all instances share. */
   readonly shared: SharedRateLimiter;
-  /** Of this process. */
-  readonly own: Pick<MemoryRateLimiter, 'budget' | 'add' | 'close'>;
+  /** The limiter of this process. */
+  readonly local: Pick<MemoryRateLimiter, 'budget' | 'add' | 'close'>;
   readonly clock: Clock;
 }
 
 export interface FallbackRateLimiter extends RateLimiter {
   stats(): {
-    /** Requests that this process has decided alone, since the start. */
+    /** Requests since the start that this process decided without Redis. */
     readonly decidedAlone: number;
-    /** Clients with requests that Redis is deciding at the moment. */
+    /** Clients with requests that Redis is deciding. */
     readonly undecidedClients: number;
   };
 }
 
 /**
- * The limit of all instances together; while Redis cannot decide, the same numbers for each instance alone.
+ * The limit of all instances together. While Redis is unavailable, each instance applies the same limit locally.
  *
- * A request is admitted where this process's own log and the shared one both have room, and only then counted, in both.
- * So neither an outage of Redis nor the loss of its logs gives a client a new budget here, and a client that is refused
- * need not wait longer for having asked.
+ * A request is admitted only if the local log and the shared log both have room, and is then counted in both. So an outage
+ * of Redis, or the loss of its logs, does not give a client a new budget, and rejected requests do not extend the wait.
  */
-export function createFallbackRateLimiter({ shared, own, clock }: FallbackRateLimiterOptions): FallbackRateLimiter {
+export function createFallbackRateLimiter({ shared, local, clock }: FallbackRateLimiterOptions): FallbackRateLimiter {
   let decidedAlone = 0;
-  /** How many places in a client's own log are taken by requests that Redis is deciding. */
+  /** How many places in a client's local log are reserved for requests that Redis is deciding. */
   const reserved = new Map<string, number>();
 
   async function decideTogether(
@@ -61,7 +60,7 @@ export function createFallbackRateLimiter({ shared, own, clock }: FallbackRateLi
     else reserved.set(key, count);
   }
 
-  /** With a place in the own log, as long as Redis takes to decide. */
+  /** Reserves a place in the local log while Redis decides. */
   async function decideWithPlace(client: string, limit: RateLimit, key: string) {
     reserve(key, 1);
     try {
@@ -75,32 +74,32 @@ export function createFallbackRateLimiter({ shared, own, clock }: FallbackRateLi
     async hit(client, limit) {
       const arrivedAtMs = clock.monotonic();
       const key = `${limit.requests}/${limit.windowMs}:${client}`;
-      const hasPlace = own.budget(client, limit).remaining > (reserved.get(key) ?? 0);
+      const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
       const together = hasPlace
         ? await decideWithPlace(client, limit, key)
         : await decideTogether(client, limit, false);
       if (together === undefined) decidedAlone += 1;
       const isAllowed = hasPlace && together?.isAllowed !== false;
-      // Counted as of its arrival: the own log must not keep a client waiting for longer than the shared one.
-      if (isAllowed) own.add(client, limit, arrivedAtMs);
-      const budget = tighter(own.budget(client, limit), together);
+      // Counted at its arrival time, so that the local log does not wait longer than the shared log.
+      if (isAllowed) local.add(client, limit, arrivedAtMs);
+      const budget = tighter(local.budget(client, limit), together);
       return isAllowed ? { isAllowed, ...budget } : { isAllowed, ...refusal(budget) };
     },
     stats: () => ({ decidedAlone, undecidedClients: reserved.size }),
     async close() {
-      await Promise.all([shared.close(), own.close()]);
+      await Promise.all([shared.close(), local.close()]);
     },
   };
 }
 
-/** What both logs leave: the next request is free once it is in both. */
-function tighter(alone: RateLimitBudget, together: RateLimitBudget = alone): RateLimitBudget {
-  const remaining = Math.min(alone.remaining, together.remaining);
-  const deciding = [alone, together].filter((budget) => budget.remaining === remaining);
+/** The budget that both logs allow. */
+function tighter(local: RateLimitBudget, shared: RateLimitBudget = local): RateLimitBudget {
+  const remaining = Math.min(local.remaining, shared.remaining);
+  const deciding = [local, shared].filter((budget) => budget.remaining === remaining);
   return { remaining, resetMs: Math.max(...deciding.map(({ resetMs }) => resetMs)) };
 }
 
-/** A place that became free while Redis decided is there at once. */
+/** A place that became free while Redis decided is available at once. */
 function refusal({ remaining, resetMs }: RateLimitBudget): RateLimitBudget {
   return { remaining: 0, resetMs: remaining > 0 ? 1 : resetMs };
 }

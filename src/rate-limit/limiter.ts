@@ -1,17 +1,17 @@
 import type { RateLimitOverride } from '../domain/setting-forms.ts';
 import { createNetworkTable, parseAddress } from '../lib/ip-address.ts';
 
-/** At most `requests` admitted in any span of `windowMs`. */
+/** At most `requests` in any span of `windowMs`. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowMs: number;
 }
 
-/** What a client may still send. */
+/** The remaining budget of a client. */
 export interface RateLimitBudget {
-  /** Requests left; right after a decision, those that are left after it. */
+  /** Requests left, after the decision. */
   readonly remaining: number;
-  /** Milliseconds until one more request is free than now; 0 when the whole budget is. */
+  /** Milliseconds until one more request is allowed than now; 0 if the whole budget is left. */
   readonly resetMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface RateLimitDecision extends RateLimitBudget {
 
 /** Counts requests per client, exactly. Every limiter passes `test/contracts/limiter.ts`. */
 export interface RateLimiter {
-  /** Decides one request of one client; a refused one is not counted. May answer at once or later. */
+  /** Decides one request of a client. Rejected requests are not counted. May return the decision or a promise. */
   hit(client: string, limit: RateLimit): RateLimitDecision | Promise<RateLimitDecision>;
   close(): Promise<void>;
 }
@@ -29,8 +29,8 @@ export interface RateLimiter {
 export type ClientLimit = RateLimit | 'unlimited';
 
 /**
- * Which limit holds for an address: the override with the longest prefix, else the default. Costs
- * nothing where there are no overrides.
+ * The limit for an address: the override with the longest matching prefix, else the default. Costs nothing without
+ * overrides.
  */
 export function createLimitLookup(
   defaultLimit: RateLimit,

@@ -2,53 +2,52 @@ import type { Clock } from '../lib/clock.ts';
 import { createClientIndex } from './client-index.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 import { createClientRanks, createRecords, FIELD_COUNT, NONE } from './records.ts';
-import { createTimeQueues } from './timestamp-pool.ts';
+import { createTimestampPool } from './timestamp-pool.ts';
 
 export interface MemoryRateLimiterStats {
-  /** Clients kept now; some may have expired and not been swept yet. */
+  /** Clients that are stored; some may have expired and wait to be removed. */
   readonly entries: number;
   readonly maxEntries: number;
   readonly bytes: number;
-  /** Clients forgotten before their time because `maxClients` was reached, since the start. */
+  /** Clients evicted because of `maxClients`, since the start. */
   readonly evicted: number;
 }
 
 export interface MemoryRateLimiter extends RateLimiter {
   hit(client: string, limit: RateLimit): RateLimitDecision;
-  /** What the client has left now; counts nothing. */
+  /** Returns the client's budget without counting a request. */
   budget(client: string, limit: RateLimit): RateLimitBudget;
-  /** Counts a request that was admitted elsewhere; one that is older than the newest is counted as of that one. */
+  /** Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. */
   add(client: string, limit: RateLimit, atMs: number): void;
   stats(): MemoryRateLimiterStats;
 }
 
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock;
-  /** Clients kept at most; when full, those with the most budget left are forgotten first, blocked ones last. */
+  /** The most clients to store. Clients with the most budget left are evicted first, blocked clients last. */
   readonly maxClients?: number;
 }
 
 const DEFAULT_MAX_CLIENTS = 1_000_000;
 
-/** Finer than tenths, so that each count under the default limit has its own rank; the top one means "blocked". */
+/** More than ten, so that each count under the default limit has its own rank. The top rank means "blocked". */
 const TOP_RANK = 16;
 const RANK_COUNT = TOP_RANK + 1;
-/** A decision visits one rank and adds at most one client: twice the ranks, and sweeping always outruns adding. */
+/** A decision visits one rank and adds at most one client, so with twice the ranks clients are removed faster than added. */
 const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
 
 /**
- * Decides in this process, from a log of each client's admitted times: no span of `windowMs`, wherever it starts, holds
- * more than `requests` of them. `hit` answers at once. A client that comes under two limits (an override inside its IPv6
- * network) has a log for each.
+ * Decides in this process from a log of each client's admitted requests: no span of `windowMs` contains more than
+ * `requests` of them. A client under two limits (an override inside its IPv6 network) has a log for each.
  */
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
   const logs = createRecords(FIELD_COUNT);
   const index = createClientIndex(logs);
-  const times = createTimeQueues(logs);
-  /** By limit and used budget; within a rank the client whose last admitted request is oldest comes first. */
+  const times = createTimestampPool(logs);
+  /** By limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
   const ranks = createClientRanks(logs);
-  /** In the order in which they were first seen; there are as many as the settings name. */
+  /** In the order of their first use. The settings bound their number. */
   const limits: RateLimit[] = [];
   let evicted = 0;
   let visits = 0;
@@ -104,7 +103,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     }
   }
 
-  /** Forgets expired clients of one rank of one limit, the next one with every visit. */
+  /** Removes expired clients of one rank of one limit. Each visit takes the next rank. */
   function sweepNextRank(nowMs: number): void {
     const limit = visits % limits.length;
     const rank = rankOf(limit, Math.floor(visits / limits.length) % RANK_COUNT);

@@ -1,10 +1,10 @@
-/** What the limiter keeps of a client under one limit: the fields of its record. Each has one part that writes it. */
+/** The fields of a client's record under one limit. Each field has one writer. */
 export const FIELD = {
-  /** Written by the index: three words of fingerprint, the limit's number, and the chain of its bucket. */
+  /** Written by the index: three words of fingerprint, the number of the limit, and the next record in the bucket. */
   fingerprint: 0,
   limit: 3,
   nextInBucket: 4,
-  /** Written by the queues of times. */
+  /** Written by the timestamp pool. */
   times: 5,
   firstTime: 6,
   lastTime: 7,
@@ -21,9 +21,9 @@ export const NONE = -1;
 
 /** Records by number, each of a fixed count of 32-bit integers. */
 export interface Records {
-  /** A record whose fields are all 0. */
+  /** Returns a record with all fields 0. */
   take(): number;
-  /** The number may be given out again. */
+  /** Releases a record for reuse. */
   release(record: number): void;
   get(record: number, field: number): number;
   set(record: number, field: number, value: number): void;
@@ -33,12 +33,12 @@ export interface Records {
 const BLOCK_BITS = 14;
 const RECORDS_PER_BLOCK = 1 << BLOCK_BITS;
 const RECORD_MASK = RECORDS_PER_BLOCK - 1;
-/** Of a record that is not in use. */
+/** The field of an unused record that links to the next unused one. */
 const NEXT_FREE = 0;
 
 /**
- * Keeps records outside of the garbage-collected heap: with a million small objects, each collection would stop the event
- * loop for tens of milliseconds. Grows in blocks, since an array that doubles would have to be copied.
+ * Stores records outside the garbage-collected heap: with a million small objects, each collection would block the event
+ * loop for tens of milliseconds. Grows in blocks, because a growing array would have to be copied.
  */
 export function createRecords(fieldCount: number): Records {
   const blocks: Int32Array[] = [];

@@ -4,12 +4,12 @@ import type { SharedRateLimiter } from './fallback.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
 
 /**
- * The times, in microseconds, of a client's admitted requests that are still inside the window, oldest first. Redis's
- * clock is the only one that all instances share.
+ * The log contains the times of a client's admitted requests inside the window, in microseconds, oldest first. Redis's
+ * clock is the only clock that all instances share.
  *
- * A clock that was set back stands still for the client until it has caught up; where it was set back by more than the
- * window, the log begins anew instead of blocking the client for longer than any request could have. So does a log that
- * cannot be ours: another type, something that is no time, or more times than requests are allowed.
+ * If the clock is set back, it stands still for the client until it has caught up. If it is set back by more than the
+ * window, the log is emptied, so that the client is not blocked for too long. A log that this script cannot have written is
+ * emptied, too: another type, an entry that is no time, or more entries than the limit allows.
  */
 const DECIDE = createRedisScript(`
 local log, requests, window_us = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000
@@ -54,15 +54,15 @@ export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
 
 export interface RedisRateLimiterOptions {
   readonly connection: Pick<RedisConnection, 'run'>;
-  /** Called where a key held something that is no log. */
+  /** Called when a key contained something else than a log. */
   readonly onRefused?: () => void;
 }
 
 /**
- * Decides together with all instances on the same Redis: one script and one round trip a decision, exact however many
- * decide at the same time. A log expires with its newest request.
+ * Decides together with all instances on the same Redis: one script and one round trip for each decision. Exact for any
+ * number of concurrent decisions. A log expires with its newest request.
  *
- * `hit` rejects with `RedisUnavailable` when Redis does not decide in time.
+ * `hit` rejects with `RedisUnavailable` if Redis does not respond in time.
  */
 export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimiterOptions): RedisRateLimiter {
   return {

@@ -1,10 +1,10 @@
 import { FIELD, NONE, type Records } from './records.ts';
 
 /**
- * First-in-first-out queues of times, one for each record, that share a few large arrays: 12 bytes a time, however many
- * queues there are and however long each is.
+ * First-in-first-out queues of timestamps, one for each record, in a few shared arrays. A timestamp takes 12 bytes,
+ * whatever the number and length of the queues.
  */
-export interface TimeQueues {
+export interface TimestampPool {
   length(record: number): number;
   push(record: number, time: number): void;
   /** The queue must not be empty. */
@@ -13,7 +13,7 @@ export interface TimeQueues {
   newest(record: number): number;
   /** Drops the oldest time; the queue must not be empty. */
   shift(record: number): void;
-  /** Empties the queue at once, whatever its length. */
+  /** Empties the queue in constant time. */
   clear(record: number): void;
   stats(): { readonly bytes: number };
 }
@@ -28,8 +28,8 @@ const CELLS_PER_BLOCK = 1 << BLOCK_BITS;
 const CELL_MASK = CELLS_PER_BLOCK - 1;
 const CELL_BYTES = 12;
 
-export function createTimeQueues(records: Records): TimeQueues {
-  // Blocks instead of one array that doubles: copying a hundred megabytes would stop the event loop.
+export function createTimestampPool(records: Records): TimestampPool {
+  // Blocks instead of one growing array: copying a hundred megabytes would block the event loop.
   const blocks: Block[] = [];
   let usedCells = 0;
   let firstFreeCell = NONE;

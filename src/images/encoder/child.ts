@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { EncoderGreeting, EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const PROGRAM = fileURLToPath(new URL(`./start${extname(import.meta.url)}`, import.meta.url));
 
-/** Where Debian, Fedora, Alpine and a build of one's own put it. */
+/** The paths of Debian, Fedora, Alpine and local builds. */
 const JEMALLOC_PATHS = [
   '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2',
   '/usr/lib/aarch64-linux-gnu/libjemalloc.so.2',
@@ -17,33 +17,32 @@ const JEMALLOC_PATHS = [
   '/usr/local/lib/libjemalloc.so.2',
 ];
 
-/** As it is when the server starts. */
+/** The version of the files when the server started. */
 const SERVER_VERSION = readEncoderVersion();
-/** The last lines that a process has written on stderr. */
+/** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 2_000;
 
-/** A running encoder process, seen from the server. */
+/** A running encoder process. */
 export interface EncoderChild {
   readonly pid: number | undefined;
-  /** Settles when the process is gone, however that came about. */
+  /** Settles when the process has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Settles when it takes tasks; never, when it ends before. */
+  /** Settles when it accepts tasks; never if it ends before that. */
   readonly ready: Promise<void>;
-  /** Why no process of this kind can work for this server, in the operator's words; `undefined`: nothing of the sort. */
+  /** Why such a process cannot work for this server, for the operator; `undefined` if it can. */
   unusableReason(): string | undefined;
-  /** What it has written on stderr, cut to the last lines. */
+  /** The end of what it has written to stderr. */
   stderr(): string;
-  /** One task at a time. Rejects when the process ends or is killed before it has answered. */
+  /** Runs one task at a time. Rejects if the process ends or is killed before it has responded. */
   run(task: EncoderTask): Promise<TaskReply>;
-  /** At once, whatever it is doing. */
+  /** Kills the process at once. */
   kill(): void;
 }
 
 export function startEncoderChild(): EncoderChild {
   const child = fork(PROGRAM, {
     serialization: 'advanced',
-    // Nothing of the server's environment (secrets) or flags (a debugger's port) goes to a process that decodes what
-    // strangers have made.
+    // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
     env: allocatorEnvironment(),
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -56,7 +55,7 @@ export function startEncoderChild(): EncoderChild {
   let isReady = false;
   const ended = new Promise<void>((resolve) => {
     child.once('close', (code) => {
-      // By itself, before it could say anything: its files are gone.
+      // It ended by itself before its first message: its files are gone.
       if (!isReady && code !== null && code !== 0) unusableReason ??= cannotBeLoaded(errorLineIn(stderr));
       resolve();
     });
@@ -96,7 +95,7 @@ export function startEncoderChild(): EncoderChild {
     },
     kill() {
       child.kill('SIGKILL');
-      // Not when it is gone: at the lowest priority that can take seconds on a busy machine, and somebody waits.
+      // Without waiting for its end, which can take seconds at low priority on a busy machine.
       pending?.reject(new Error('The encoder process was killed'));
     },
   };
@@ -119,10 +118,10 @@ function errorLineIn(stderr: string): string {
 }
 
 /**
- * Freed memory goes back to the system within about a second, while a process waits for work too. Not sooner: by itself
- * jemalloc gives back at once what is larger than 8 MiB and takes new pages where a small piece of a large one would do,
- * so that the next picture costs thousands of page faults (docs/images.md). Huge pages would spare more of them, at the
- * price of requests that wait for the kernel to clear those.
+ * Freed memory returns to the system within about a second, also while a process is idle. With its defaults jemalloc
+ * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next picture costs
+ * thousands of page faults (docs/images.md). Huge pages would avoid more of them, but requests would wait for the kernel to
+ * clear them.
  */
 const JEMALLOC_OPTIONS = [
   'narenas:4',

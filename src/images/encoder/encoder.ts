@@ -7,16 +7,16 @@ import { createScheduler, type FinishedTask, type SchedulerStats } from './sched
 
 export interface EncoderStats extends SchedulerStats {
   readonly processes: number;
-  /** Processes that ended for any reason but the encoder's own end. */
+  /** Processes that ended for any reason except the end of the encoder. */
   readonly restarts: number;
 }
 
 /**
- * Pictures are decoded and encoded in processes of their own.
+ * Decodes and encodes pictures in separate processes.
  *
- * Rejects with `AppError` `overloaded` when the queue is full or does not move, a job takes longer than its deadline, a
- * process crashes over it twice, or background work has to make way; `upstream_invalid` when the original cannot be decoded. An
- * original's file that is gone rejects with the `ENOENT` of the file system. Anything else is a bug.
+ * Rejects with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its deadline, a process crashes
+ * twice on it, or background work is preempted; with `upstream_invalid` if the original cannot be decoded. If the file of an
+ * original is gone, it rejects with `ENOENT`. Everything else is a bug.
  */
 export interface Encoder {
   inspect(original: OriginalBytes, options: JobOptions): Promise<PictureInfo>;
@@ -24,26 +24,26 @@ export interface Encoder {
   /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` when there is none. */
   reencode(job: EncodeJob, fast: Buffer, options: JobOptions): Promise<Buffer | undefined>;
   stats(): EncoderStats;
-  /** Starts a process ahead of the first task. */
+  /** Starts a process before the first task. */
   warmUp(): void;
-  /** Ends the processes at once; what has not finished rejects with `overloaded`. */
+  /** Ends the processes at once. Unfinished jobs reject with `overloaded`. */
   close(): Promise<void>;
 }
 
 export interface EncoderOptions {
-  /** How many encode at a time; default by the cgroup's CPU and memory limits. */
+  /** The number of processes; by default from the CPU and memory limits of the cgroup. */
   readonly processes?: number;
   /** Jobs that may wait, of either priority; default 64. */
   readonly queueLength?: number;
-  /** For one interactive encode, from its start; default 10 s. A look at an original has 8 s of it at most. */
+  /** For one interactive encode, from its start; default 10 s. Inspecting an original may take 8 s at most. */
   readonly deadlineMs?: number;
-  /** An encoder process that holds more after a job is replaced; default by the cgroup's memory limit. */
+  /** A process with more memory after a job is replaced; by default from the memory limit of the cgroup. */
   readonly maxRssBytes?: number;
-  /** Of waiting times and deadlines; default the system's: processes take real time. */
+  /** For waiting times and deadlines; default: the system's clock. */
   readonly clock?: Clock;
   /** For logs and metrics. */
   readonly onEvent?: (event: PoolEvent) => void;
-  /** Told why no encoder process can be started (a sentence without its subject), and `null` once one can. */
+  /** Called with the reason when no encoder process can start (a sentence without subject), and with `null` once one can. */
   readonly onStateChange?: (problem: string | null) => void;
   /** For metrics. */
   readonly onFinished?: (finished: FinishedTask) => void;
@@ -51,13 +51,13 @@ export interface EncoderOptions {
 
 const DEFAULT_QUEUE_LENGTH = 64;
 const DEFAULT_DEADLINE_MS = 10_000;
-/** No request takes 12 s: a record and a download come before a look at an original, an encode after the wait for it. */
+/** A request ends within 12 s: it loads the record and the original before this, and encodes after it. */
 const INSPECT_DEADLINE_MS = 8_000;
 const MAX_WAIT_MS = 8_000;
-/** Nobody waits for it, and it makes way for whoever does. */
+/** No client waits for it, and interactive work preempts it. */
 const BACKGROUND_DEADLINE_MS = 60_000;
 
-/** Its processes start with the work for them, or with `warmUp`. The caller closes it. */
+/** Processes start with the first work, or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
   const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS } = options;

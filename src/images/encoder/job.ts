@@ -3,14 +3,14 @@ import type { Size } from '../../domain/variants.ts';
 import type { Rectangle } from '../crop.ts';
 import type { Effort } from '../encode-settings.ts';
 
-/** An original's bytes: the stored file where there is one, so that they need not cross the process boundary. */
+/** The bytes of an original, or the path of its file, which need not be copied between processes. */
 export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };
 
-/** What a picture is, orientation already applied to width and height. */
+/** The properties of a picture. The orientation is applied to width and height. */
 export interface PictureInfo extends Size {
   readonly format: SourceFormat;
   readonly hasAlpha: boolean;
-  /** Nothing to undo before a browser sees it: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
+  /** True if it can be sent unchanged: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
   readonly isWebReady: boolean;
 }
 
@@ -26,35 +26,35 @@ export interface EncodeJob {
   readonly effort?: Effort;
 }
 
-/** `background` work runs one at a time while nothing interactive waits, and is killed when something does. */
+/** `background` jobs run one at a time while no interactive job waits, and are killed when one does. */
 export type Priority = 'interactive' | 'background';
 
 export interface JobOptions {
-  /** Aborted when nobody waits any more: a queued job is dropped and rejects with the signal's reason. */
+  /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Whose work it is, for a fair queue; the empty string for the service's own. */
+  /** The client, for a fair queue; the empty string for the service itself. */
   readonly client: string;
-  /** Whether somebody else waits for it too: it then keeps its place in a full queue. Default: nobody does. */
+  /** Whether other requests wait for the job, too. It then keeps its place in a full queue. Default: no. */
   readonly isShared?: () => boolean;
   /** Default `interactive`. */
   readonly priority?: Priority;
 }
 
-/** What an encoder process says first. */
+/** The first message of an encoder process. */
 export type EncoderGreeting =
   | { readonly kind: 'ready'; readonly version: string }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-/** What the server sends to an encoder process: plain data, one at a time. */
+/** A task for an encoder process, as plain data. */
 export type EncoderTask =
   | { readonly kind: 'inspect'; readonly original: OriginalBytes }
   | { readonly kind: 'encode'; readonly job: EncodeJob }
   | { readonly kind: 'refine'; readonly job: EncodeJob; readonly fast: Buffer };
 
 export type TaskFailure =
-  /** The original is not a picture that we decode. */
+  /** The original cannot be decoded. */
   | 'undecodable'
-  /** The original's file is gone: the store has evicted it meanwhile. */
+  /** The file of the original is gone: the store has evicted it. */
   | 'missing'
   /** Anything else: a bug. */
   | 'bug';
@@ -76,5 +76,5 @@ export interface TaskError extends TaskOutcome {
   readonly detail: string;
 }
 
-/** What an encoder process answers. */
+/** The response of an encoder process. */
 export type TaskReply = TaskSuccess | TaskError;

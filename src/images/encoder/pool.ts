@@ -3,12 +3,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, startEncoderChild } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
-/** For metrics: every reason has a series from the start. */
+/** Metrics have a series for every reason from the start. */
 export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'closed'] as const;
 
 /**
- * Why an encoder process ended: at a task's deadline, by a crash, because it cannot work for this server, for better
- * work, grown too large, or at the end.
+ * Why an encoder process ended: the deadline of a task, a crash, it cannot work for this server, preempted by interactive
+ * work, too much memory, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -18,19 +18,19 @@ export type PoolEvent =
       readonly kind: 'ended';
       readonly pid: number | undefined;
       readonly reason: EndReason;
-      /** Of a process that crashed what it wrote last, of an unusable one why. */
+      /** The last output of a crashed process, or why a process is unusable. */
       readonly detail?: string;
     };
 
 export interface EncoderPoolOptions {
   readonly processes: number;
-  /** A process that holds more after a task is replaced. */
+  /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
   readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;
 }
 
-/** A task's process ended before it answered. */
+/** The process of a task ended before it responded. */
 export class TaskInterrupted extends Error {
   readonly reason: EndReason;
 
@@ -50,24 +50,24 @@ export interface EncoderPool {
   readonly busy: number;
   readonly processes: number;
   hasFreePlace(): boolean;
-  /** Starts a process where there is none, so that the first task need not wait for it. */
+  /** Starts a process if there is none, so that the first task need not wait for it. */
   warmUp(): void;
-  /** Precondition: there is a free place. A task that takes longer than the deadline is killed, with its process. */
+  /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
   run(task: EncoderTask, deadlineMs: number): RunningTask;
   close(): Promise<void>;
 }
 
-/** How long no process is started after one that cannot work: the next one most likely cannot either. */
+/** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
 
 interface Worker {
   readonly child: EncoderChild;
   busy: boolean;
-  /** Set when we end it ourselves; a process that ends without has crashed. */
+  /** Set when the pool ends the process. A process that ends without a reason has crashed. */
   endReason: EndReason | undefined;
 }
 
-/** Processes that each do one task at a time, started when there is work for one more. */
+/** Processes that run one task at a time each, and are started on demand. */
 export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   const workers = new Set<Worker>();
   let isClosed = false;
@@ -94,12 +94,12 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       options.onEvent({ kind: 'ended', pid, reason: 'unusable', detail: unusable });
     } else {
       options.onEvent({ kind: 'ended', pid, reason: 'crash', detail: child.stderr() });
-      // One that died idle is replaced when there is work: a broken installation must not start processes in a loop.
+      // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
       if (busy) start();
     }
   }
 
-  /** Frees the place at once: a killed process may take a while to give its memory back. */
+  /** Frees the place at once, although a killed process may take a while to release its memory. */
   function end(worker: Worker, reason: EndReason): void {
     worker.endReason ??= reason;
     worker.child.kill();
@@ -160,14 +160,14 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
 }
 
 const MIB = 1024 * 1024;
-/** A fresh process holds 85 MiB; one that has made common banners with a good allocator stays below this. */
+/** A new process takes 85 MiB. With a good allocator, a process that encodes common banners stays below this. */
 const MIN_RSS_BYTES = 192 * MIB;
 const MAX_RSS_BYTES = 512 * MIB;
 
 /**
- * How many encoder processes there are, and how much each may hold between jobs: together at most half of the memory,
- * the other half is the server's and the page cache's. A fraction of a core is left to the server: a quota that the
- * encoders use up stops it too, whatever their priority.
+ * The number of encoder processes, and the memory that each may keep between jobs. Together they take at most half of the
+ * memory; the other half is for the server and the page cache. A fraction of a core is left to the server, because encoders
+ * that use up the CPU quota also stop the server, whatever their priority.
  */
 export function poolSizeFor(limits: ResourceLimits): { processes: number; maxRssBytes: number } {
   const share = limits.memoryBytes / 2;

@@ -1,6 +1,6 @@
 /**
- * An encoder process: takes one task at a time from its parent, answers, and ends when the parent is gone.
- * The only file that imports the picture library, so that its decoders never see the server's memory.
+ * An encoder process: runs one task at a time for its parent, and ends when the parent is gone. Only this file imports the
+ * picture library, so that its decoders have no access to the server's memory.
  */
 
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { encoderOptions, MAX_ORIGINAL_PIXELS } from '../encode-settings.ts';
 import type { EncodeJob, EncoderTask, OriginalBytes, PictureInfo, TaskFailure, TaskReply } from './job.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 
-/** A cut file is refused; what decoders only warn of (a wrong checksum in a comment, say) is every browser's daily fare. */
+/** Incomplete files are rejected. Warnings of decoders (a wrong checksum in a comment, for example) are accepted, as in browsers. */
 const INPUT_OPTIONS: SharpOptions = { limitInputPixels: MAX_ORIGINAL_PIXELS, failOn: 'error' };
 const ALLOWED_LOADERS = [
   'VipsForeignLoadJpegBuffer',
@@ -28,29 +28,29 @@ const TASKS_PER_FULL_COLLECTION = 20;
 class Undecodable extends Error {}
 
 function prepareLibrary(): void {
-  // Every other loader (SVG, PDF, TIFF …) is attack surface: it stays shut even if the magic-byte check were fooled.
+  // Every other loader (SVG, PDF, TIFF …) is attack surface. It stays blocked even if the signature check is bypassed.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: ALLOWED_LOADERS });
-  // The pool's processes are the parallelism; a cache of operations would only hold pictures that never come again.
+  // The processes of the pool run in parallel. A cache of operations would keep pictures that are not used again.
   sharp.concurrency(1);
   sharp.cache(false);
 }
 
-function obeyOnlyTheServer(): void {
-  // Ctrl-C and a service manager signal the whole group: the server still needs its encoders to finish requests.
+function ignoreStopSignals(): void {
+  // Ctrl-C and service managers signal the whole group, but the server needs its encoders to finish requests.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
-  // Not process.exit(): that waits for the thread which may be in the middle of a long encode.
+  // Not process.exit(), which waits for a thread that may run a long encode.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   if (!process.connected) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Requests come before pictures. A thread inherits this from the one that makes it, so those there are must have it. */
-function giveWayToTheServer(): void {
+/** Gives requests precedence over pictures. New threads inherit the priority; existing threads must be changed. */
+function lowerPriority(): void {
   for (const thread of threadIds()) setPriority(thread, constants.priority.PRIORITY_LOW);
 }
 
-/** This process's threads; where the system does not list them, 0 stands for all of it. */
+/** The threads of this process. If the system does not list them, 0 means the whole process. */
 function threadIds(): number[] {
   try {
     return readdirSync('/proc/self/task').map(Number);
@@ -59,11 +59,11 @@ function threadIds(): number[] {
   }
 }
 
-function volunteerForTheOomKiller(): void {
+function preferForOomKiller(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Not Linux, or not allowed: then the kernel chooses by size.
+    // Not Linux, or not allowed. The kernel then chooses by size.
   }
 }
 
@@ -102,7 +102,7 @@ async function inspect(original: OriginalBytes): Promise<PictureInfo> {
   const { format, bytes } = await read(original);
   const metadata = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
   const { width, height, hasAlpha, autoOrient } = metadata;
-  // A header says nothing of a cut or damaged rest. Decoders run from the top, so the last row needs everything.
+  // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
   const isReady = isWebReady(metadata) && (await isBarePicture(format, bytes));
@@ -120,7 +120,7 @@ async function encode(job: EncodeJob): Promise<Buffer> {
   return decoding(shown.toFormat(job.format, encoderOptions(job.format, job.effort ?? 'fast', job.quality)).toBuffer());
 }
 
-/** Encodes with the job's effort and keeps the result only if it is smaller and at least as like the original. */
+/** Encodes with the job's effort. Returns the result only if it is smaller and at least as similar to the original. */
 async function reencode(job: EncodeJob, fast: Buffer): Promise<Buffer | undefined> {
   const optimized = await encode(job);
   const isMeasurable = Math.min(job.output.width, job.output.height) >= SSIM_WINDOW;
@@ -130,7 +130,7 @@ async function reencode(job: EncodeJob, fast: Buffer): Promise<Buffer | undefine
   return (await likeness(optimized)) >= (await likeness(fast)) ? optimized : undefined;
 }
 
-/** The job's picture before it is encoded. */
+/** The picture of the job before it is encoded. */
 async function show({ original, crop, output, format }: EncodeJob): Promise<Sharp> {
   const { bytes } = await read(original);
   let shown = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
@@ -144,7 +144,7 @@ async function luma(picture: Sharp): Promise<Plane> {
   return { width: info.width, height: info.height, values: Float32Array.from(data) };
 }
 
-/** The library's pipelines fail as a whole: with parameters that it has accepted, what is wrong is the original. */
+/** The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault. */
 async function decoding<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
@@ -156,19 +156,19 @@ async function decoding<T>(result: Promise<T>): Promise<T> {
 async function read(original: OriginalBytes): Promise<{ format: SourceFormat; bytes: Buffer }> {
   const bytes = 'path' in original ? await readFile(original.path) : original.bytes;
   const format = sniffFormat(bytes);
-  if (format === undefined) throw new Undecodable('The original is none of the formats that are decoded');
+  if (format === undefined) throw new Undecodable('The original has no format that is decoded');
   return { format, bytes };
 }
 
 prepareLibrary();
-obeyOnlyTheServer();
-volunteerForTheOomKiller();
-giveWayToTheServer();
+ignoreStopSignals();
+preferForOomKiller();
+lowerPriority();
 let performed = 0;
 process.on('message', async (task: EncoderTask) => {
   process.send?.(await perform(task));
   performed += 1;
-  // V8 sees small handles, not the megabytes behind them: left alone, some 30 MB of dead buffers pile up. A reply that
-  // is still being written outlives the minor collections; the full one costs some 20 ms.
+  // V8 sees small handles and not the megabytes behind them, so that about 30 MB of dead buffers would pile up. A reply
+  // that is still being written survives minor collections. A full collection takes about 20 ms.
   globalThis.gc?.({ type: performed % TASKS_PER_FULL_COLLECTION === 0 ? 'major' : 'minor', execution: 'sync' });
 });

@@ -1,40 +1,40 @@
 /**
- * A bounded queue that is fair by client: clients take turns, each with its own work in order, so that one who asks for
- * a hundred pictures delays another's single one by one turn. A full queue has room for a newcomer at the cost of the
- * client that has most in it.
+ * A bounded queue that is fair by client: clients take turns, and each client's items stay in order. A client with a
+ * hundred items delays another client's single item by one turn. A full queue makes room for a new client by displacing an
+ * item of the client with the most items.
  */
 export interface FairQueue<T> {
   readonly size: number;
   /**
-   * Adds the item. In a full queue it takes the place of the newest item of the client that has most waiting, where that
-   * client has at least two more than this one: clients with one item each do not displace each other in a circle.
+   * Adds the item. In a full queue it displaces the newest item of the client with the most items, if that client has at
+   * least two more than this one. So clients with one item each do not displace each other.
    */
   add(client: string, item: T): Admission<T>;
-  /** Takes an item back that was already out; it goes next, and the bound does not apply. */
+  /** Returns an item to the queue. It is next, and the bound does not apply. */
   putBack(item: T): void;
   next(): T | undefined;
-  /** Does nothing when the item is not waiting any more. */
+  /** Does nothing if the item is not in the queue. */
   remove(client: string, item: T): void;
   /** Empties the queue. */
   drain(): T[];
 }
 
 export interface Admission<T> {
-  /** False when the queue is full and nothing may be displaced. */
+  /** False if the queue is full and no item may be displaced. */
   readonly isAdded: boolean;
-  /** No longer in the queue. */
+  /** The item that was removed from the queue. */
   readonly displaced?: T;
 }
 
 export interface FairQueueOptions<T> {
   readonly maxLength: number;
-  /** Whether the item may make room for a newcomer. */
+  /** Whether the item may be displaced. */
   readonly isDisplaceable: (item: T) => boolean;
 }
 
 export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptions<T>): FairQueue<T> {
   const returned: T[] = [];
-  // A client's place in the map is its place in the round: one whose turn is over is inserted again at the end.
+  // The order of the map is the order of turns. After its turn a client is inserted again at the end.
   const waiting = new Map<string, T[]>();
   let size = 0;
 

@@ -5,23 +5,23 @@ import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
 import { createFairQueue } from './queue.ts';
 
-/** A full queue of quick encodes is worked off in about this time on two cores. */
+/** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
 
 export interface SchedulerStats {
-  /** Jobs that wait, of either priority. */
+  /** Waiting jobs of both priorities. */
   readonly queued: number;
   readonly running: number;
-  /** Jobs refused because the queue was full, or did not move. */
+  /** Jobs rejected because the queue was full or did not move. */
   readonly refused: number;
 }
 
-/** Decides which job runs next, and what becomes of one whose process ended. */
+/** Decides which job runs next, and what happens to a job whose process ended. */
 export interface Scheduler {
-  /** Resolves with the process's answer; rejects with `AppError` `overloaded`, or the signal's reason. */
+  /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
   submit(task: EncoderTask, options: JobOptions): Promise<TaskReply>;
   stats(): SchedulerStats;
-  /** Refuses what waits and what still comes. */
+  /** Rejects all waiting and new jobs. */
   close(): void;
 }
 
@@ -29,9 +29,9 @@ interface Entry {
   readonly task: EncoderTask;
   readonly priority: Priority;
   readonly result: PromiseWithResolvers<TaskReply>;
-  /** No longer drops the job when its signal fires or it has waited too long: it has started. */
+  /** Removes the listeners that drop a waiting job. Called when the job starts. */
   readonly stopListening: () => void;
-  /** Whether somebody else's request waits for it too. */
+  /** Whether other requests wait for it, too. */
   readonly isShared: () => boolean;
   readonly submittedAtMs: number;
   trace: TaskTrace | undefined;
@@ -48,11 +48,11 @@ export interface FinishedTask {
 export interface SchedulerOptions {
   readonly pool: EncoderPool;
   readonly clock: Clock;
-  /** Of each priority. */
+  /** For each priority. */
   readonly queueLength: number;
-  /** An interactive job that has not started by then is refused. */
+  /** An interactive job that has not started by then is rejected. */
   readonly maxWaitMs: number;
-  /** For one task, a process's start included. */
+  /** For one task, including the start of a process. */
   readonly deadlineMs: (task: EncoderTask['kind'], priority: Priority) => number;
   /** For metrics. */
   readonly onFinished?: (finished: FinishedTask) => void;
@@ -82,8 +82,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     displaced?.result.reject(refusal());
     entry.trace = traceTask(task.kind, result.promise);
     const stopWaiting = priority === 'interactive' ? clock.after(maxWaitMs, () => drop(refusal())) : undefined;
-    signal.addEventListener('abort', leave, { once: true });
-    function leave(): void {
+    signal.addEventListener('abort', onDisconnect, { once: true });
+    function onDisconnect(): void {
       drop(signal.reason);
     }
     function drop(reason: unknown): void {
@@ -93,7 +93,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
     function stopListening(): void {
       stopWaiting?.();
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onDisconnect);
     }
     startWaiting();
     return result.promise;
@@ -138,7 +138,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       entry.trace?.waitAgain();
       (entry.priority === 'interactive' ? interactive : background).putBack(entry);
     } else {
-      // Not tried again after its deadline: it would take as long once more.
+      // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
       entry.result.reject(overloaded('The picture could not be made at the moment.', { cause: error, scope }));
     }
@@ -161,15 +161,15 @@ function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
 }
 
-/** The stages of one task as spans: its wait for an encoder process, and its time in one. */
+/** The stages of a task as spans: the wait for an encoder process, and the time in it. */
 export interface TaskTrace {
-  /** It has an encoder process now. */
+  /** The task starts in an encoder process. */
   begin(): void;
-  /** Its process has crashed; it waits for another. */
+  /** The process has crashed, and the task waits for another one. */
   waitAgain(): void;
 }
 
-/** Of the request that submits the task; `undefined` where that is not traced. The last stage ends with the result. */
+/** Part of the trace of the request that submits the task; `undefined` if it is not traced. The last stage ends with the result. */
 function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
   const parent = currentSpan();
   if (parent === undefined) return undefined;

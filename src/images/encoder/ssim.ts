@@ -1,5 +1,5 @@
 /**
- * Structural similarity of two greyscale pictures, 1 for equal ones: mean over every position of an 11×11 Gaussian
+ * Structural similarity of two greyscale pictures; 1 if they are equal. The mean over all positions of an 11×11 Gaussian
  * window of σ = 1.5, as in Wang, Bovik, Sheikh, Simoncelli: "Image quality assessment" (IEEE TIP 13-4, 2004).
  */
 export function structuralSimilarity(a: Plane, b: Plane): number {
@@ -31,7 +31,7 @@ export interface Plane {
 
 const C1 = (0.01 * 255) ** 2;
 const C2 = (0.03 * 255) ** 2;
-/** Pixels each way; a smaller picture cannot be measured. */
+/** Pixels in each direction. A smaller picture cannot be measured. */
 export const SSIM_WINDOW = 11;
 const WINDOW = gaussianWindow(SSIM_WINDOW, 1.5);
 
@@ -45,7 +45,7 @@ function product(a: Plane, b: Plane): Plane {
   return { ...a, values: a.values.map((value, at) => value * (b.values[at] ?? 0)) };
 }
 
-/** The window lies wholly inside the picture: the result is ten pixels smaller each way. */
+/** The window stays inside the picture, so the result is ten pixels smaller in each direction. */
 function blur(plane: Plane): Plane {
   const width = plane.width - WINDOW.length + 1;
   const height = plane.height - WINDOW.length + 1;
@@ -58,7 +58,7 @@ interface Convolution {
   readonly width: number;
   readonly height: number;
   readonly rowStride: number;
-  /** From one value under the window to the next. */
+  /** The distance between values under the window. */
   readonly step: number;
 }
 

@@ -1,4 +1,4 @@
-/* Where an encoder process begins: it tells the server of which version it is, or why it cannot work. */
+/* The entry point of an encoder process. It tells the server its version, or why it cannot work. */
 
 import type { EncoderGreeting } from './job.ts';
 
@@ -10,6 +10,6 @@ try {
   const [{ readEncoderVersion }] = await Promise.all([import('./version.ts'), import('./process.ts')]);
   greet({ kind: 'ready', version: readEncoderVersion() });
 } catch (error) {
-  // Loading fails where an upgrade has replaced or removed files. The server writes the one line for the log.
+  // Loading fails if an upgrade has replaced or removed files. The server logs the reason.
   greet({ kind: 'unusable', reason: (error as Error).message }, () => process.exit(1));
 }

@@ -3,19 +3,21 @@ import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { join, relative } from 'node:path';
 
-/** Of the encoder and of what it imports: `src/images`. */
-const CODE_DIRECTORY = join(import.meta.dirname, '..');
+/** The code of the encoder and of what it imports. */
+const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.dirname, name));
 
 /**
- * A version of the code that encoders run, as it is on the disk now: the files of `src/images` and the picture library's
- * version. A server whose files were replaced while it runs sees another version.
+ * The version of the code that encoders run, from the files on the disk: `src/images`, `src/domain` and the version of the
+ * picture library. It changes when the files of a running server are replaced.
  */
 export function readEncoderVersion(): string {
   const hash = createHash('sha256');
-  for (const entry of readdirSync(CODE_DIRECTORY, { recursive: true, withFileTypes: true }).toSorted(byPath)) {
-    if (!entry.isFile() || entry.name.includes('.test.')) continue;
-    const path = join(entry.parentPath, entry.name);
-    hash.update(`\n${relative(CODE_DIRECTORY, path)}\n`).update(readFileSync(path));
+  for (const directory of CODE_DIRECTORIES) {
+    for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true }).toSorted(byPath)) {
+      if (!entry.isFile() || entry.name.includes('.test.')) continue;
+      const path = join(entry.parentPath, entry.name);
+      hash.update(`\n${relative(directory, path)}\n`).update(readFileSync(path));
+    }
   }
   return hash.update(`\n${libraryVersion()}`).digest('hex').slice(0, 16);
 }
@@ -26,7 +28,7 @@ function byPath(a: Dirent, b: Dirent): number {
 
 function libraryVersion(): string {
   const path = findPackageJSON('sharp', import.meta.url);
-  // Absent in the middle of an upgrade: encoders cannot be loaded then, and say so.
+  // Missing during an upgrade. Encoders then report that they cannot be loaded.
   if (path === undefined) return '';
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }

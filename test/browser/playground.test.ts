@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(await page.getByRole('radio', { name: 'Phone' }).isChecked()).toBe(true);
   });
 
-  test('asks for the chosen format and size, and offers what came as a file', async () => {
+  test('requests the chosen format and size, and offers the image as a file', async () => {
     const { page, lookUp } = await visit();
     await lookUp(SAMPLE);
     await eventually(() => factOf(page, 'Format')).toBe('AVIF');

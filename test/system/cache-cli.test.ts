@@ -75,7 +75,7 @@ async function outcomeOf({ base }: ServiceProcess, path: string): Promise<string
 }
 
 describe('cache stats', () => {
-  test('counts what is stored, beside the running service and after it, and leaves nothing behind', async () => {
+  test('counts stored entries while the service runs and after it has stopped, and leaves no files', async () => {
     const service = await serveFilled();
     const running = await cache(['stats', '--json']);
     expect(running).toMatchObject({ exitCode: 0, stderr: '' });
@@ -136,7 +136,7 @@ describe('cache purge', () => {
     for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
   });
 
-  test('empties the stores alone where no service answers, and says what that leaves', async () => {
+  test('clears only the stores when no service responds, and says what remains', async () => {
     const service = await serveFilled();
     const ended = await cache(['purge', SAMPLE]);
     expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
@@ -158,7 +158,7 @@ describe('cache purge', () => {
     expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
   });
 
-  test('knows nothing by a name that was never asked for, and refuses what can be none', async () => {
+  test('finds nothing under a name that was never requested, and refuses an invalid name', async () => {
     await stop(await serveFilled());
     expect(await cache(['purge', '@nobody'])).toEqual({
       exitCode: 1,
@@ -212,7 +212,7 @@ describe('cache clear', () => {
 });
 
 describe.skipIf(!findRedisServer())('with Redis', () => {
-  test('what all instances share is counted, purged and cleared, and the rate limit stays', async () => {
+  test('counts, purges and clears the shared Redis, and keeps the rate limit', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
     const env = { REDIS_URL: redis.url };

@@ -38,7 +38,7 @@ describe('.env', () => {
     expect(stdout).toContain(`\n.env: ${envFile}, 2 variables\n`);
   });
 
-  test('gives way to the environment, but not to an empty variable in it', async () => {
+  test('is overridden by the environment, but not by an empty variable in it', async () => {
     await writeFile(envFile, `PORT=9\nBLOCKED_CHANNELS=${BLOCKED}\n`);
     const { stdout } = await settings({ PORT: '10', BLOCKED_CHANNELS: '' });
     expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', '10']);

@@ -102,7 +102,7 @@ describe.skipIf(!hasNginx)('a picture', () => {
     expect(instances.received).toHaveLength(1);
   });
 
-  test('asked for by many at once goes on to the instance for each, before the first is answered, and is stored once', async () => {
+  test('requested by many clients at once reaches an instance for each of them, and is stored once', async () => {
     const { promise: allArrived, resolve } = Promise.withResolvers<void>();
     instances.handler = async (request, response) => {
       if (instances.received.length === 100) resolve();

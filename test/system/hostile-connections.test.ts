@@ -1,17 +1,25 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { countConnections, type ServiceProcess, startService } from '../helpers/service-process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-async function start(): Promise<ServiceProcess> {
-  const service = await startService({ directory: await createTemporaryDirectory() });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
-  return service;
-}
+let service: ServiceProcess;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'pennant-hostile-'));
+  service = await startService({ directory });
+});
+afterAll(async () => {
+  service.child.kill('SIGKILL');
+  await service.ended;
+  await rm(directory, { recursive: true, force: true });
+});
 
 /** A client that never closes its side. */
 async function connectHalfOpen(port: number): Promise<Socket> {
@@ -22,20 +30,6 @@ async function connectHalfOpen(port: number): Promise<Socket> {
   return socket;
 }
 
-test('clients that ask for a tunnel and reset the connection do not end the service', async () => {
-  const { port, base, child } = await start();
-  for (let count = 0; count < 40; count += 1) {
-    const socket = await connectHalfOpen(port);
-    socket.write(TUNNEL);
-    // Before, while and after the answer is written.
-    if (count % 4 === 0) await once(socket, 'data');
-    else for (let turn = 1; turn < count % 4; turn += 1) await nextTurn();
-    socket.resetAndDestroy();
-  }
-  expect((await fetch(base)).status).toBe(200);
-  expect(child.exitCode).toBe(null);
-});
-
 test.each([
   ['asked for a tunnel', TUNNEL],
   ['sent no HTTP', 'hello there\r\n\r\n'],
@@ -43,7 +37,7 @@ test.each([
 ])(
   'a connection that %s gets its answer and is closed, even if the client keeps its side open',
   async (_what, bytes) => {
-    const { port } = await start();
+    const { port } = service;
     const sockets = await Promise.all(Array.from({ length: 20 }, () => connectHalfOpen(port)));
     await expect.poll(() => countConnections(port)).toBe(sockets.length);
     const answers = sockets.map(async (socket) => {
@@ -55,3 +49,17 @@ test.each([
     await expect.poll(() => countConnections(port)).toBe(0);
   },
 );
+
+test('clients that ask for a tunnel and reset the connection do not end the service', async () => {
+  const { port, base, child } = service;
+  for (let count = 0; count < 40; count += 1) {
+    const socket = await connectHalfOpen(port);
+    socket.write(TUNNEL);
+    // Before, while and after the answer is written.
+    if (count % 4 === 0) await once(socket, 'data');
+    else for (let turn = 1; turn < count % 4; turn += 1) await nextTurn();
+    socket.resetAndDestroy();
+  }
+  expect((await fetch(base)).status).toBe(200);
+  expect(child.exitCode).toBe(null);
+});

@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('the package', () => {
-  test('holds what runs and what an operator reads, and nothing that only development needs', () => {
+  test('contains the program and the documents for operators, and no development files', () => {
     expect(new Set(packed.map((path) => path.split('/')[0]))).toEqual(
       new Set([
         '.env.example',

@@ -137,7 +137,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await second.pictures.get(PICTURE_KEY)).toEqual(PICTURE);
   });
 
-  test('hide what was stored before them and is not erased yet, on every instance', async () => {
+  test('hide older entries that are not erased yet, on every instance', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await second.store.set(KEY, ENTRY, HOUR_MS);
     await second.store.set('channel1:UCkept_________________A', ENTRY, HOUR_MS);
@@ -169,7 +169,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await store.get(KEY)).toEqual(ENTRY);
   });
 
-  test('leave what was stored after them when they are erased', async () => {
+  test('keep newer entries when older ones are erased', async () => {
     const { changes, sharedChanges, store } = createInstance();
     const [other, search] = ['name1:handle:gone', 'search2:nothing'];
     for (const key of [KEY, other, search]) await store.set(key, { ...ENTRY, value: `{"value":"${ID}"}` }, HOUR_MS);

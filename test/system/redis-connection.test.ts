@@ -264,7 +264,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
 });
 
 describe('without a redis-server', () => {
-  test('nothing waits for a port that nobody listens on', async () => {
+  test('a closed port fails at once', async () => {
     const { connection, changes, write } = await connect('redis://127.0.0.1:1');
     expect(changes).toEqual(['connect ECONNREFUSED 127.0.0.1:1']);
     expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);

@@ -41,7 +41,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect((await instance.get('/problems')).status).toBe(429);
   });
 
-  test('answer from what another one has loaded: records, handles, searches, pictures, and that there is nothing', async () => {
+  test('use records, handles, searches, pictures and negative results that another instance has loaded', async () => {
     const first = await startConnected(server.url, UNLIMITED);
     const second = await startConnected(server.url, UNLIMITED);
     for (const [path, stored] of [
@@ -82,7 +82,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await expect.poll(() => server.command('KEYS', 'pennant:bytes2:picture*')).toHaveLength(2);
   });
 
-  test('stay on it when keys hold another type or values that nobody here wrote', async () => {
+  test('keep using Redis when keys hold another type or foreign values', async () => {
     const record = `pennant:channel1:${SAMPLE}`;
     const limit = 'pennant:limit1:10/3600000:127.0.0.1';
     const clock = createRedisClock();

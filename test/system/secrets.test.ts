@@ -101,7 +101,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
   expectNoSecretIn('the data directory', await contentsBelow(directory));
 });
 
-test('no secret is in what a start with wrong settings says, nor in what the doctor says', async () => {
+test('no secret is in the output of a failed start or of the doctor', async () => {
   const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
   const wrong = {

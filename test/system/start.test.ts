@@ -13,7 +13,7 @@ async function start(options: ServiceOptions) {
 
 const compiledIn = (dataDir: string) => readdir(join(dataDir, 'compile-cache'), { recursive: true });
 
-test('what makes the next start quick is written before it listens, not while clients wait', async () => {
+test('the compile cache is written before the service listens', async () => {
   const directory = await createTemporaryDirectory();
   const compileCache = join(directory, 'data/compile-cache');
   await mkdir(join(compileCache, 'of-another-installation/files'), { recursive: true });
@@ -25,7 +25,7 @@ test('what makes the next start quick is written before it listens, not while cl
   expect((await compiledIn(join(directory, 'data'))).length).toBe(atFirst);
 });
 
-test('nobody but the user and the group of the service may read what it writes', async () => {
+test('only the user and the group of the service may read its files', async () => {
   const directory = await createTemporaryDirectory();
   const { child, ended } = await start({ directory });
   child.kill('SIGTERM');

@@ -29,8 +29,8 @@ const ROOMS = {
   ],
   cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'picture-store', 'services', 'app'],
 };
-/** Builds the sources from the settings. */
-const REGISTRIES = '^src/sources/registry\\.ts$';
+/** Build the sources, and the store, that the settings name. */
+const REGISTRIES = '^src/(sources|store)/registry\\.ts$';
 const TESTS = '\\.test\\.ts$';
 
 const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
@@ -55,7 +55,7 @@ export default {
       comment: 'A registry also reads the settings, nothing else.',
       severity: 'error',
       from: { path: REGISTRIES },
-      to: { path: '^src/', pathNot: '^src/(?:sources|config|domain|lib)/' },
+      to: { path: '^src/', pathNot: '^src/(?:$1|config|domain|lib)/' },
     },
     ...directions,
   ],

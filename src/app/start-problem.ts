@@ -4,16 +4,16 @@ import type { Config } from '../config/settings.ts';
 import { nearestExisting } from '../lib/file-system.ts';
 import { findCatalogProblem, findVersionProblem } from '../sources/catalog/reader.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
-import { cachePaths } from '../store/cache-paths.ts';
-import { findSchemaProblem } from '../store/sqlite-schema.ts';
+import { chooseStore } from '../store/registry.ts';
 
 /**
  * Why a start is of no use with what is in the data directory: a database is not for this version, or the only source
  * is a catalog that cannot be used. The service copes with any other trouble.
  */
-export function findStartProblem({ dataDir, redisUrl, sources }: Config): string | undefined {
-  const ofCache = redisUrl === undefined ? findSchemaProblem(cachePaths(dataDir).database) : undefined;
-  if (ofCache !== undefined || !sources.includes('catalog')) return ofCache;
+export function findStartProblem(config: Config): string | undefined {
+  const { dataDir, sources } = config;
+  const ofStore = chooseStore(config).findVersionProblem();
+  if (ofStore !== undefined || !sources.includes('catalog')) return ofStore;
   const { database } = catalogPaths(dataDir);
   if (sources.length > 1) return findVersionProblem(database);
   return findCatalogProblem(database) ?? findCreationProblem(database);

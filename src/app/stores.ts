@@ -4,6 +4,7 @@ import { withinMs } from '../lib/deadline.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
+import { picturesDirectory } from '../picture-store/file-names.ts';
 import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
 import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
 import {
@@ -12,17 +13,14 @@ import {
   type Original,
   PICTURE_MEMORY_SHARE,
   SHARED_PICTURE_MAX_BYTES,
-  STORE_MAX_BYTES,
 } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { cachePaths } from '../store/cache-paths.ts';
 import { type Changes, createChanges } from '../store/changes.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
-import { createRedisStore } from '../store/redis.ts';
+import { chooseStore } from '../store/registry.ts';
 import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
-import { createSqliteStore } from '../store/sqlite.ts';
 import type { ErasableStore } from '../store/store.ts';
 
 /** Everything that is kept, in memory, on disk and in Redis. */
@@ -62,7 +60,6 @@ function heapLimitBytes(): number {
 /** @param startPosition the latest change of other instances that this `DATA_DIR` has applied */
 export async function createStores(config: Config, runtime: Runtime, startPosition?: string): Promise<Stores> {
   const { clock, logger, failureLog, health, holders, metrics } = runtime;
-  const paths = cachePaths(config.dataDir);
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -79,10 +76,8 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
         onRefused: () => onRefused(CHANGES_KEY),
       })
     : undefined;
-  const unguardedStore =
-    redis && sharedChanges
-      ? createRedisStore({ connection: redis, changes, sharedChanges, onRefused })
-      : openDatabase();
+  const shared = redis && sharedChanges && { connection: redis, sharedChanges };
+  const unguardedStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
   // The first look-up starts its thread. One that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
   const store = createFailSoftStore({
@@ -92,25 +87,18 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     readTimeoutMs: STORE_READ_TIMEOUT_MS,
     reportsHealth: redis === undefined,
   });
-  const sharedPictures =
-    redis && sharedChanges
-      ? createSharedPictures({
-          connection: redis,
-          changes,
-          sharedChanges,
-          maxPictureBytes: SHARED_PICTURE_MAX_BYTES,
-          onRefused,
-        })
-      : undefined;
+  const maxPictureBytes = SHARED_PICTURE_MAX_BYTES;
+  const sharedPictures = shared && createSharedPictures({ ...shared, changes, maxPictureBytes, onRefused });
   const pictures = createPictureCache({
     changes,
     files: createDiskFileStore({
-      directory: paths.pictures,
+      directory: picturesDirectory(config.dataDir),
       maxBytes: config.imageCacheBytes,
       clock,
       onEvent(event) {
-        if (event.kind === 'damaged' || event.kind === 'scan-failed') reportTrouble('pictures', event);
-        else logger.debug(event, 'pictures');
+        const isFailure = event.kind === 'damaged' || event.kind === 'scan-failed';
+        if (!isFailure) logger.debug(event, 'pictures');
+        else failureLog.report({ level: 'warn', key: `pictures ${event.kind}`, message: 'pictures', fields: event });
       },
     }),
     ...(sharedPictures && { shared: sharedPictures }),
@@ -123,21 +111,6 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
   /** Damaged, or written by somebody else. */
   function onRefused(key: string): void {
     metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
-  }
-
-  function openDatabase(): ErasableStore {
-    const database = createSqliteStore({
-      path: paths.database,
-      maxBytes: STORE_MAX_BYTES,
-      clock,
-      onEvent: (event) => reportTrouble('cache.db', event),
-    });
-    holders.add('calls to cache.db', () => database.stats());
-    return database;
-  }
-
-  function reportTrouble(part: string, event: { readonly kind: string }): void {
-    failureLog.report({ level: 'warn', key: `${part} ${event.kind}`, message: part, fields: event });
   }
 
   /** Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it. */

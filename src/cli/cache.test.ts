@@ -5,10 +5,9 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { systemClock } from '../lib/clock.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import type { Purge } from '../services/purge.ts';
-import { cachePaths } from '../store/cache-paths.ts';
 import { EVERYTHING } from '../store/changes.ts';
 import { channelKey, originalKey, refinementKey } from '../store/keys.ts';
-import { createSqliteStore } from '../store/sqlite.ts';
+import { createSqliteBackend, createSqliteStore, databasePath } from '../store/sqlite.ts';
 import { runCacheCommand } from './cache.ts';
 
 const REFUSED = () => Promise.reject(new Error('Nobody asked for that.'));
@@ -29,6 +28,7 @@ async function run(args: readonly string[], dataDir: string, purge: Partial<Purg
   const exitCode = await runCacheCommand(args, {
     dataDir,
     redis: undefined,
+    storeIn: createSqliteBackend,
     imageCacheBytes: 1_000_000,
     consoleOrigin: undefined,
     stdin: new PassThrough(),
@@ -54,6 +54,7 @@ async function clearOnTerminal(directory: string, line: string) {
   const exitCode = await runCacheCommand(['clear'], {
     dataDir: directory,
     redis: undefined,
+    storeIn: createSqliteBackend,
     imageCacheBytes: 1_000_000,
     consoleOrigin: undefined,
     stdin,
@@ -93,7 +94,7 @@ test.each([
 
 test('the statistics count each kind apart, with the time of its oldest entry', async () => {
   const dataDir = await createTemporaryDirectory();
-  const path = cachePaths(dataDir).database;
+  const path = databasePath(dataDir);
   const store = createSqliteStore({ path, maxBytes: 1_000_000, onEvent: () => undefined });
   const firstMs = Date.UTC(2026, 0, 1);
   const [first, second] = ['UCfirst________________A', 'UCsecond_______________A'];

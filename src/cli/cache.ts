@@ -1,4 +1,4 @@
-import { CacheUnreadableError } from '../store/sqlite-schema.ts';
+import { StoreUnreadableError } from '../store/store.ts';
 import { clearCommand } from './cache/clear.ts';
 import { CacheCommandError, type CacheContext } from './cache/command.ts';
 import { purgeCommand } from './cache/purge.ts';
@@ -10,7 +10,7 @@ const CACHE: CommandGroup<CacheContext> = {
   about: 'What was loaded, and what was made of it: in cache.db, in pictures/, and with REDIS_URL in Redis.',
   commands: { stats: statsCommand, purge: purgeCommand, clear: clearCommand },
   describeFailure(error) {
-    const isExpected = error instanceof CacheCommandError || error instanceof CacheUnreadableError;
+    const isExpected = error instanceof CacheCommandError || error instanceof StoreUnreadableError;
     return isExpected ? error.message : systemFailure(error);
   },
 };

@@ -1,4 +1,7 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
+import { keptKey } from '../store/keys.ts';
+import { chooseStore } from '../store/registry.ts';
+import { StoreUnreadableError } from '../store/store.ts';
 import type { CacheContext } from './cache/command.ts';
 import type { DoctorContext } from './doctor.ts';
 import type { CheckSettings } from './serve/check.ts';
@@ -12,7 +15,7 @@ export function settingsWarnings({ trustProxy, baseUrls }: Config): string[] {
 }
 
 export function checkSettings(config: Config): Omit<CheckSettings, 'envFile' | 'warnings'> {
-  const { dataDir, sources, redisUrl, host, port, consoleHost, consolePort } = config;
+  const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const listeners = [
     { setting: 'PORT', host, port },
     { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort },
@@ -22,17 +25,18 @@ export function checkSettings(config: Config): Omit<CheckSettings, 'envFile' | '
     hasCatalog: sources.includes('catalog'),
     // Port 0 is any free one, or none.
     listeners: listeners.filter((listener) => listener.port !== 0),
-    redis: redisUrl,
+    store: chooseStore(config),
   };
 }
 
 export function cacheSettings(
   config: Config,
-): Pick<CacheContext, 'dataDir' | 'redis' | 'imageCacheBytes' | 'consoleOrigin' | 'openStores'> {
+): Pick<CacheContext, 'dataDir' | 'redis' | 'storeIn' | 'imageCacheBytes' | 'consoleOrigin' | 'openStores'> {
   const { dataDir, redisUrl, imageCacheBytes, consoleHost, consolePort } = config;
   return {
     dataDir,
     redis: redisUrl,
+    storeIn: (ofDataDir) => chooseStore({ ...config, dataDir: ofDataDir }),
     imageCacheBytes,
     consoleOrigin: consolePort === 0 ? undefined : originOf(consoleHost, consolePort),
     async openStores(ofDataDir) {
@@ -55,8 +59,12 @@ export function doctorSettings(config: Config): Pick<DoctorContext, 'youtube' | 
       isPublic: config.youtubeOrigin === SETTINGS.youtubeOrigin.fallback,
       clientVersion: config.youtubeClientVersion,
       async readKeptVersions() {
-        const { readKeptText } = await import('../app/kept-text.ts');
-        return readKeptText(config, 'youtube-client-version');
+        try {
+          return await chooseStore(config).read(keptKey('youtube-client-version'));
+        } catch (error) {
+          if (error instanceof StoreUnreadableError) return undefined;
+          throw error;
+        }
       },
       useFieldMask: config.youtubeFieldMask,
       aboutToken: config.youtubeAboutToken,

@@ -22,6 +22,11 @@ export interface FileName {
   readonly isOriginal: boolean;
 }
 
+/** Of originals and pictures. */
+export function picturesDirectory(dataDir: string): string {
+  return join(dataDir, 'pictures');
+}
+
 const KEY_CHARACTERS = 24;
 const CHANNEL_CHARACTERS = 16;
 /** 4,096 directories: a hundred thousand files make a listing of two dozen names each. */

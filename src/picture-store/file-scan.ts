@@ -1,9 +1,10 @@
 import { stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrorCode } from '../lib/file-system.ts';
+import { createStatisticsCounter, type Statistics } from '../store/stored-kinds.ts';
 import { listed, removeIfAllowed, removeIfEmpty } from './atomic-write.ts';
 import { type FileIndex, type IndexedFile, indexedFile } from './file-index.ts';
-import { type FileName, isShard, parseFileName, relativePathOf } from './file-names.ts';
+import { type FileName, fileBytesOf, isShard, parseFileName, relativePathOf } from './file-names.ts';
 
 export interface ScanOptions {
   readonly directory: string;
@@ -77,4 +78,14 @@ export async function inspect(path: string, name: FileName, nowMs: number): Prom
     if (!hasErrorCode(error, 'ENOENT')) throw error;
   }
   return undefined;
+}
+
+/** What is stored below the directory. */
+export async function readFileStatistics(directory: string): Promise<Statistics> {
+  const counter = createStatisticsCounter();
+  for await (const { bytes, fileClass, isOriginal } of fileNamesIn(directory)) {
+    const ofClass = fileClass === 'custom' ? 'ownSizes' : 'variants';
+    counter.add(isOriginal ? 'originals' : ofClass, { entries: 1, bytes: fileBytesOf(bytes) });
+  }
+  return counter.statistics;
 }

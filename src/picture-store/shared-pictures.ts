@@ -4,8 +4,8 @@ import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
 import { keysLike, type RedisConnection, RedisUnavailable, RedisWrongType } from '../lib/redis/connection.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
-import { digestOfOriginal, formatOfPicture, isPicture } from '../store/keys.ts';
-import { REDIS_KEY_PREFIX, storeInRedis } from '../store/redis.ts';
+import { digestOfOriginal, formatOfPicture } from '../store/keys.ts';
+import { findPictureKey, REDIS_KEY_PREFIX, storeInRedis } from '../store/redis.ts';
 import { isLater, type SharedChanges } from '../store/shared-changes.ts';
 
 /** Pictures that one instance has made and the others need not make again. Failures to read or write are misses. */
@@ -88,13 +88,6 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
       }
     },
   };
-}
-
-/** The picture's key out of one in Redis, in whatever form; `undefined` for what is no picture. */
-export function findPictureKey(redisKey: string): string | undefined {
-  if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
-  const key = redisKey.slice(REDIS_KEY_PREFIX.length).replace(/^bytes\d+:/, '');
-  return isPicture(key) ? key : undefined;
 }
 
 function pack(key: string, position: string, bytes: Buffer): Buffer {

@@ -166,9 +166,6 @@ export const CACHE_POLICY = {
 /** Share of encoded pictures and originals in the memory for cached values. */
 export const PICTURE_MEMORY_SHARE = 0.6;
 
-/** Of `cache.db`. */
-export const STORE_MAX_BYTES = 512 * 2 ** 20;
-
 /** Of one picture that instances share (measured: docs/redis.md). */
 export const SHARED_PICTURE_MAX_BYTES = 256 * 2 ** 10;
 

@@ -1,9 +1,18 @@
 import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
-import { keysLike, type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
-import { type Change, type Changes, concernsEntry, mayConcernValue } from './changes.ts';
-import { channelIdsIn, findEntryKind } from './keys.ts';
+import {
+  createRedisConnection,
+  isWrongType,
+  keysLike,
+  type RedisConnection,
+  RedisUnavailable,
+  RedisWrongType,
+} from '../lib/redis/connection.ts';
+import type { RedisAddress } from '../lib/redis/redis-url.ts';
+import { type Change, type Changes, concernsEntry, createChanges, mayConcernValue } from './changes.ts';
+import { channelIdsIn, findEntryKind, isPicture } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
-import type { ErasableStore, StoredEntry } from './store.ts';
+import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
+import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
 export const REDIS_KEY_PREFIX = 'pennant:';
 /** The server does nothing else meanwhile; searches are the longest values, some tens of kilobytes each. */
@@ -174,4 +183,118 @@ function parse(text: string): (StoredEntry & { readonly position: string }) | un
   const [head, storedAtMs, position = START] = TEXT_FORM.exec(text) ?? [];
   if (head === undefined) return undefined;
   return { value: text.slice(head.length), storedAtMs: Number(storedAtMs), position };
+}
+
+/** Keeps entries in the Redis that all instances share. */
+export function createRedisBackend(address: RedisAddress): StoreBackend {
+  async function withConnection<T>(run: (connection: RedisConnection) => Promise<T>): Promise<T> {
+    let problem = '';
+    const connection = await createRedisConnection({
+      address,
+      onStateChange(state) {
+        problem = state ?? problem;
+      },
+    });
+    try {
+      return await run(connection);
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+      throw new StoreUnreadableError(`Redis cannot be asked: ${problem}.`, { cause: error });
+    } finally {
+      connection.close();
+    }
+  }
+
+  return {
+    where: 'Redis',
+    files: [],
+    findVersionProblem: () => undefined,
+    async check() {
+      let problem: string | null = null;
+      const connection = await createRedisConnection({
+        address,
+        onStateChange(state) {
+          problem = state;
+        },
+      });
+      connection.close();
+      if (problem === null) return { level: 'ok', text: 'Redis responds' };
+      return {
+        level: 'warning',
+        text: `Redis is not usable: ${problem}; the service starts and works alone until Redis responds`,
+      };
+    },
+    async readStatistics() {
+      const kinds = await withConnection(readRedisStatistics);
+      return { kinds, bytes: totalBytes(kinds) };
+    },
+    read: (key) =>
+      withConnection(async (connection) => {
+        const store = createRedisStore({
+          connection,
+          changes: createChanges(),
+          sharedChanges: { position: () => START },
+        });
+        return (await store.get(key))?.value;
+      }),
+    open({ changes, shared, onRefused }) {
+      if (shared === undefined) throw new Error('The store in Redis needs a connection.');
+      return createRedisStore({ ...shared, changes, onRefused });
+    },
+  };
+}
+
+/** The picture's key out of one in Redis, in whatever form; `undefined` for what is no picture. */
+export function findPictureKey(redisKey: string): string | undefined {
+  if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
+  const key = redisKey.slice(REDIS_KEY_PREFIX.length).replace(/^bytes\d+:/, '');
+  return isPicture(key) ? key : undefined;
+}
+
+/** Of a value in Redis: enough for the time and that prefix. */
+const HEAD_BYTES = 80;
+
+/** Of all that instances share, pictures included. Rejects with `RedisUnavailable`. */
+async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
+  const counter = createStatisticsCounter();
+  for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) {
+    const own = keys.filter((key) => findStoredKind(storeKeyOf(key)) !== undefined);
+    for (const { redisKey, length, head } of await readHeads(connection, own)) {
+      const key = storeKeyOf(redisKey);
+      const [storedAt = '', value = ''] = head.split(' ', 2);
+      const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
+      // Behind the time stands which changes the writer knew.
+      const oldestMs = isPicture(key) ? undefined : Number.parseFloat(storedAt);
+      counter.add(kind, { entries: 1, bytes: redisKey.length - REDIS_KEY_PREFIX.length + length, oldestMs });
+    }
+  }
+  return counter.statistics;
+}
+
+function storeKeyOf(redisKey: string): string {
+  return findPictureKey(redisKey) ?? redisKey.slice(REDIS_KEY_PREFIX.length);
+}
+
+interface ValueHead {
+  readonly redisKey: string;
+  readonly length: number;
+  readonly head: string;
+}
+
+/** Those of texts: a key of another type is not ours. */
+async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
+  const heads = await connection.run((redis) =>
+    Promise.all(
+      keys.map(async (redisKey): Promise<ValueHead | undefined> => {
+        try {
+          const [length, head] = await Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)]);
+          return { redisKey, length, head: head ?? '' };
+        } catch (error) {
+          if (isWrongType(error)) return undefined;
+          throw error;
+        }
+      }),
+    ),
+  );
+  return heads.filter((head) => head !== undefined);
 }

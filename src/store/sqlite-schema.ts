@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { openToLook } from '../lib/sqlite-read-only.ts';
+import { StoreUnreadableError } from './store.ts';
+import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics } from './stored-kinds.ts';
 /** A file that opens, and whose content is not what we wrote: a bad check, a bad checksum, another layout. */
 export class DamagedFileError extends Error {}
 
@@ -57,10 +59,9 @@ const SCHEMA = `
 `;
 
 /** The file cannot be read as it is; the message names it and is for the operator. */
-export class CacheUnreadableError extends Error {
+class CacheUnreadableError extends StoreUnreadableError {
   constructor(path: string, cause: unknown) {
     super(`The cache ${path} cannot be read: ${messageOf(cause)}.`, { cause });
-    this.name = 'CacheUnreadableError';
   }
 }
 
@@ -130,4 +131,30 @@ export function findSchemaProblem(path: string): string | undefined {
 
 function versionOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+}
+
+/**
+ * Of `cache.db`, also while a service uses it; changes nothing. `undefined` where there is none.
+ *
+ * @throws CacheUnreadableError when it is damaged or of another version
+ */
+export function findDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } | undefined {
+  const bytes = sizeOf(path);
+  if (bytes === 0) return undefined;
+  return lookInto(path, (db) => {
+    const rows = db.prepare(`
+      SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
+        count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs
+      FROM entries GROUP BY prefix, isAbsent`);
+    const counter = createStatisticsCounter();
+    for (const { prefix, isAbsent, entries, bytes, oldestMs } of rows.iterate({ absent: ABSENT_PREFIX })) {
+      const kind = isAbsent === 1 ? 'negatives' : findStoredKind(String(prefix));
+      counter.add(kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
+    }
+    return { bytes: bytes + sizeOf(`${path}-wal`), kinds: counter.statistics };
+  });
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

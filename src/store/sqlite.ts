@@ -1,11 +1,12 @@
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createWorkerThread } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
+import { findDatabaseStatistics, findSchemaProblem, lookInto } from './sqlite-schema.ts';
 import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
 import type { CacheFunctions, CacheThreadOptions, RebuiltNotice, Times } from './sqlite-worker.ts';
-import type { ErasableStore } from './store.ts';
+import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
   /** The file was damaged, deleted or of another layout, and has been begun anew. */
@@ -73,4 +74,43 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     stats: thread.stats,
     close: thread.close,
   };
+}
+
+/** Of `cache.db`. */
+const MAX_BYTES = 512 * 2 ** 20;
+
+/** Keeps entries in `cache.db` of the data directory. */
+export function createSqliteBackend(dataDir: string): StoreBackend {
+  const path = databasePath(dataDir);
+  return {
+    where: path,
+    // SQLite keeps its write-ahead log and the log's index beside a database.
+    files: [path, `${path}-wal`, `${path}-shm`],
+    maxBytes: MAX_BYTES,
+    findVersionProblem: () => findSchemaProblem(path),
+    async check() {
+      const problem = findSchemaProblem(path);
+      return problem === undefined ? { level: 'ok', text: 'cache.db is usable' } : { level: 'error', text: problem };
+    },
+    readStatistics: async () => findDatabaseStatistics(path) ?? { bytes: 0, kinds: {} },
+    async read(key) {
+      const row = lookInto(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
+      return row === undefined ? undefined : String(row.value);
+    },
+    open({ runtime: { clock, failureLog, holders } }) {
+      const store = createSqliteStore({
+        path,
+        maxBytes: MAX_BYTES,
+        clock,
+        onEvent: (event) =>
+          failureLog.report({ level: 'warn', key: `cache.db ${event.kind}`, message: 'cache.db', fields: event }),
+      });
+      holders.add('calls to cache.db', store.stats);
+      return store;
+    },
+  };
+}
+
+export function databasePath(dataDir: string): string {
+  return join(dataDir, 'cache.db');
 }

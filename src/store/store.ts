@@ -1,4 +1,8 @@
-import type { Change } from './changes.ts';
+import type { RedisConnection } from '../lib/redis/connection.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import type { Change, Changes } from './changes.ts';
+import type { SharedChanges } from './shared-changes.ts';
+import type { Statistics } from './stored-kinds.ts';
 
 /** A stored value with the time it was stored, wall clock. */
 export interface StoredEntry {
@@ -32,3 +36,43 @@ export interface ErasableStore extends Store {
    */
   erase(change: Change, position?: string): Promise<readonly string[]>;
 }
+
+/** What a store is opened with. */
+export interface StoreParts {
+  readonly runtime: Runtime;
+  readonly changes: Changes;
+  /** With `REDIS_URL` only. */
+  readonly shared: { readonly connection: RedisConnection; readonly sharedChanges: SharedChanges } | undefined;
+  /** To be called with the key of a value that the store did not write. */
+  readonly onRefused: (key: string) => void;
+}
+
+/** One of the stores that `registry.ts` chooses from, with what commands need to know about it. */
+export interface StoreBackend {
+  /** For messages: a path or a server. */
+  readonly where: string;
+  /** That have to be writable where they exist. */
+  readonly files: readonly string[];
+  /** The size that it does not exceed; `undefined`: not limited by this service. */
+  readonly maxBytes?: number;
+  /** Why the service must not start with what is stored, for the operator. */
+  findVersionProblem(): string | undefined;
+  /** For `serve --check`; changes nothing. */
+  check(): Promise<{ readonly level: 'ok' | 'warning' | 'error'; readonly text: string }>;
+  /**
+   * For `cache stats`; changes nothing. `bytes` includes what the store needs for itself.
+   *
+   * @throws StoreUnreadableError
+   */
+  readStatistics(): Promise<{ readonly bytes: number; readonly kinds: Statistics }>;
+  /**
+   * One value, read beside a service that may be running; changes nothing.
+   *
+   * @throws StoreUnreadableError
+   */
+  read(key: string): Promise<string | undefined>;
+  open(parts: StoreParts): ErasableStore;
+}
+
+/** What is stored cannot be read as it is; the message is for the operator. */
+export class StoreUnreadableError extends Error {}

@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConsoleState } from '../../src/console/state.ts';
 import { AppError } from '../../src/domain/errors.ts';
+import { picturesDirectory } from '../../src/picture-store/file-names.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { cachePaths } from '../../src/store/cache-paths.ts';
 import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
-import { createSqliteStore } from '../../src/store/sqlite.ts';
+import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -241,7 +241,7 @@ test('a stored value that is not ours is counted by its kind, and loaded anew', 
   const dataDir = await createTemporaryDirectory();
   const clock = createManualClock();
   const store = createSqliteStore({
-    path: cachePaths(dataDir).database,
+    path: databasePath(dataDir),
     maxBytes: MIB,
     clock,
     onEvent: () => undefined,
@@ -314,11 +314,11 @@ describe('the log', () => {
     const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
     const { bytes } = await before.get(url);
     await before.close();
-    const pictures = await readdir(cachePaths(dataDir).pictures, { recursive: true, withFileTypes: true });
+    const pictures = await readdir(picturesDirectory(dataDir), { recursive: true, withFileTypes: true });
     const files = pictures.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     expect(files).toHaveLength(2);
     for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
-    await writeFile(cachePaths(dataDir).database, 'no database at all');
+    await writeFile(databasePath(dataDir), 'no database at all');
 
     const { lines, service } = await startLogged({ dataDir });
     const answer = await service.get(url);

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { printable } from '../../domain/printable.ts';
 import type { RedisAddress } from '../../lib/redis/redis-url.ts';
 import type { Purge } from '../../services/purge.ts';
+import type { StoreBackend } from '../../store/store.ts';
 import type { SubCommand } from '../command-group.ts';
 import type { Output } from '../command-line.ts';
 
@@ -22,6 +23,8 @@ export interface CacheContext extends Output {
   /** Where the private listener answers when the service runs here; `undefined`: nowhere. */
   readonly consoleOrigin: string | undefined;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** The store of a data directory, for what only reads it. */
+  storeIn(dataDir: string): StoreBackend;
   openStores(dataDir: string): Promise<OpenedStores>;
 }
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
+import { picturesDirectory } from '../../picture-store/file-names.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
-import { cachePaths } from '../../store/cache-paths.ts';
 import { requireRefs } from '../command-group.ts';
 import { formatBytes, formatCount } from '../command-line.ts';
 import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
@@ -53,9 +53,8 @@ export async function forgetChannel(context: CacheContext, channelId: string): P
 }
 
 /** Opening the stores would make them. */
-function hasStores({ dataDir, redis }: CacheContext): boolean {
-  const { database, pictures } = cachePaths(dataDir);
-  return redis !== undefined || existsSync(database) || existsSync(pictures);
+function hasStores({ dataDir, redis, storeIn }: CacheContext): boolean {
+  return redis !== undefined || [...storeIn(dataDir).files, picturesDirectory(dataDir)].some(existsSync);
 }
 
 /** @throws CacheCommandError when something could not be removed */

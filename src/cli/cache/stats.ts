@@ -1,17 +1,8 @@
-import { createRedisConnection } from '../../lib/redis/connection.ts';
-import type { RedisAddress } from '../../lib/redis/redis-url.ts';
-import { STORE_MAX_BYTES } from '../../services/cache-policy.ts';
-import { cachePaths } from '../../store/cache-paths.ts';
+import { picturesDirectory } from '../../picture-store/file-names.ts';
+import { readFileStatistics } from '../../picture-store/file-scan.ts';
+import { type KindStatistics, STORED_KINDS, type Statistics, totalBytes } from '../../store/stored-kinds.ts';
 import { formatBytes } from '../command-line.ts';
-import { type CacheCommand, CacheCommandError, type CacheContext, requireDataDir } from './command.ts';
-import {
-  findDatabaseStatistics,
-  type KindStatistics,
-  readFileStatistics,
-  readRedisStatistics,
-  STORED_KINDS,
-  type Statistics,
-} from './statistics.ts';
+import { type CacheCommand, type CacheContext, requireDataDir } from './command.ts';
 
 export const statsCommand: CacheCommand = {
   usage: 'cache stats [--json]',
@@ -45,41 +36,15 @@ interface Section {
   readonly kinds: Statistics;
 }
 
-async function readStore({ dataDir, redis }: CacheContext): Promise<Section> {
-  if (redis !== undefined) {
-    const kinds = await askRedis(redis);
-    return { name: 'store', where: 'Redis', bytes: totalBytes(kinds), maxBytes: undefined, kinds };
-  }
-  const { database } = cachePaths(dataDir);
-  const found = findDatabaseStatistics(database) ?? { bytes: 0, kinds: {} };
-  return { name: 'store', where: database, maxBytes: STORE_MAX_BYTES, ...found };
+async function readStore({ dataDir, storeIn }: CacheContext): Promise<Section> {
+  const { where, maxBytes, readStatistics } = storeIn(dataDir);
+  return { name: 'store', where, maxBytes, ...(await readStatistics()) };
 }
 
 async function readPictures({ dataDir, imageCacheBytes }: CacheContext): Promise<Section> {
-  const { pictures } = cachePaths(dataDir);
-  const kinds = await readFileStatistics(pictures);
-  return { name: 'pictures', where: pictures, bytes: totalBytes(kinds), maxBytes: imageCacheBytes, kinds };
-}
-
-async function askRedis(address: RedisAddress): Promise<Statistics> {
-  let problem = '';
-  const connection = await createRedisConnection({
-    address,
-    onStateChange(state) {
-      problem = state ?? problem;
-    },
-  });
-  try {
-    return await readRedisStatistics(connection);
-  } catch (error) {
-    throw new CacheCommandError(`Redis cannot be asked: ${problem}.`, { cause: error });
-  } finally {
-    connection.close();
-  }
-}
-
-function totalBytes(kinds: Statistics): number {
-  return Object.values(kinds).reduce((total, { bytes }) => total + bytes, 0);
+  const directory = picturesDirectory(dataDir);
+  const kinds = await readFileStatistics(directory);
+  return { name: 'pictures', where: directory, bytes: totalBytes(kinds), maxBytes: imageCacheBytes, kinds };
 }
 
 function renderJson(sections: readonly Section[]): string {

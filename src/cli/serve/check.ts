@@ -4,12 +4,10 @@ import { access, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
-import { createRedisConnection } from '../../lib/redis/connection.ts';
-import type { RedisAddress } from '../../lib/redis/redis-url.ts';
+import { picturesDirectory } from '../../picture-store/file-names.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
-import { cachePaths } from '../../store/cache-paths.ts';
-import { findSchemaProblem } from '../../store/sqlite-schema.ts';
+import type { StoreBackend } from '../../store/store.ts';
 import { formatCount } from '../command-line.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 
@@ -20,7 +18,7 @@ export interface CheckSettings {
   /** Whether the catalog is among the sources. */
   readonly hasCatalog: boolean;
   readonly listeners: readonly ListenerSettings[];
-  readonly redis: RedisAddress | undefined;
+  readonly store: StoreBackend;
   /** Settings that are valid but may be mistakes. */
   readonly warnings: readonly string[];
 }
@@ -40,14 +38,14 @@ export interface Finding {
 
 /** Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind. */
 export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
-  const { envFile, dataDir, hasCatalog, listeners, redis, warnings } = settings;
+  const { envFile, dataDir, hasCatalog, listeners, store, warnings } = settings;
   const running = findRunningService(dataDir);
   return [
     { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
     ...checkRunning(running, listeners),
-    ...(redis === undefined ? [await checkCache(dataDir)] : [await checkRedis(redis)]),
+    await checkStore(store),
     ...(hasCatalog ? [await checkCatalog(dataDir)] : []),
     ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
@@ -66,10 +64,9 @@ function isListenerOf({ ports }: RunningService, { setting, port }: ListenerSett
   return ports[setting] === port;
 }
 
-async function checkCache(dataDir: string): Promise<Finding> {
-  const { database } = cachePaths(dataDir);
-  const problem = findSchemaProblem(database) ?? (await findAccessProblem(withLog(database), 'written'));
-  return problem === undefined ? { level: 'ok', text: 'cache.db is usable' } : { level: 'error', text: problem };
+async function checkStore(store: StoreBackend): Promise<Finding> {
+  const problem = store.findVersionProblem() ?? (await findAccessProblem(store.files, 'written'));
+  return problem === undefined ? store.check() : { level: 'error', text: problem };
 }
 
 async function checkCatalog(dataDir: string): Promise<Finding> {
@@ -104,22 +101,6 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
   return { level: 'ok', text: `${setting}: ${port} on ${host} is free` };
 }
 
-async function checkRedis(address: RedisAddress): Promise<Finding> {
-  let problem: string | null = null;
-  const connection = await createRedisConnection({
-    address,
-    onStateChange(state) {
-      problem = state;
-    },
-  });
-  connection.close();
-  if (problem === null) return { level: 'ok', text: 'Redis responds' };
-  return {
-    level: 'warning',
-    text: `Redis is not usable: ${problem}; the service starts and works alone until Redis responds`,
-  };
-}
-
 interface DataDirFinding {
   readonly level: 'ok' | 'error';
   readonly text: string;
@@ -137,7 +118,7 @@ async function checkDataDir(dataDir: string): Promise<DataDirFinding> {
     return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}` };
   }
   if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
-  const { pictures } = cachePaths(dataDir);
+  const pictures = picturesDirectory(dataDir);
   const folders = [pictures, ...(await namesIn(pictures)).map((name) => join(pictures, name))];
   const problem = await findAccessProblem(folders, 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };

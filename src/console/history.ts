@@ -9,12 +9,12 @@ import {
   type Totals,
 } from './totals.ts';
 
-/** What happened between two looks at the counters. */
+/** The changes between two samples of the counters. */
 export interface Step {
   readonly atMs: number;
   readonly requests: Readonly<Record<RequestOutcome, number>>;
   readonly latencySeconds: Quantiles;
-  /** Pictures waiting for an encoder at its end. */
+  /** Pictures that waited for an encoder at the end of the step. */
   readonly queued: number;
 }
 
@@ -24,7 +24,7 @@ export interface Quantiles {
   readonly p99: number | null;
 }
 
-/** The last minutes together. */
+/** The sum of the last minutes. */
 export interface Recent {
   readonly seconds: number;
   readonly requests: Readonly<Record<RequestOutcome, number>>;
@@ -39,7 +39,7 @@ export interface Recent {
 export interface History {
   /** Oldest first. */
   steps(): readonly Step[];
-  /** From the oldest look that is kept up to `now`. */
+  /** The changes from the oldest sample to `now`. */
   recent(now: Totals): Recent;
   stats(): HolderStats;
   stop(): void;
@@ -53,29 +53,29 @@ export interface HistoryOptions {
 const STEP_MS = 5_000;
 const KEPT_STEPS = 180;
 
-interface Look {
+interface Sample {
   readonly totals: Totals;
   readonly queued: number;
 }
 
-/** Looks at the counters every five seconds and remembers a quarter of an hour. */
+/** Samples the counters every five seconds and keeps 15 minutes. */
 export function startHistory({ read, queued }: HistoryOptions): History {
-  const looks: Look[] = [];
+  const samples: Sample[] = [];
 
-  function look(): void {
-    looks.push({ totals: read(), queued: queued() });
-    if (looks.length > KEPT_STEPS + 1) looks.shift();
+  function sample(): void {
+    samples.push({ totals: read(), queued: queued() });
+    if (samples.length > KEPT_STEPS + 1) samples.shift();
   }
 
-  look();
-  const timer = setInterval(look, STEP_MS);
+  sample();
+  const timer = setInterval(sample, STEP_MS);
   timer.unref();
 
   return {
-    steps: () => looks.slice(1).map((later, at) => stepOf(looks[at] ?? later, later)),
+    steps: () => samples.slice(1).map((later, at) => stepOf(samples[at] ?? later, later)),
 
     recent(now) {
-      const earlier = looks[0]?.totals ?? now;
+      const earlier = samples[0]?.totals ?? now;
       return {
         seconds: Math.max(1, Math.round((now.atMs - earlier.atMs) / 1000)),
         requests: requestsSince(now, earlier),
@@ -92,12 +92,12 @@ export function startHistory({ read, queued }: HistoryOptions): History {
       };
     },
 
-    stats: () => ({ entries: looks.length, maxEntries: KEPT_STEPS + 1 }),
+    stats: () => ({ entries: samples.length, maxEntries: KEPT_STEPS + 1 }),
     stop: () => clearInterval(timer),
   };
 }
 
-function stepOf(earlier: Look, later: Look): Step {
+function stepOf(earlier: Sample, later: Sample): Step {
   return {
     atMs: later.totals.atMs,
     requests: requestsSince(later.totals, earlier.totals),

@@ -37,7 +37,7 @@ export interface ConsoleOptions {
   readonly logger: Logger;
 }
 
-/** What probes and scrapers ask for: by name, or by the address that they were given. */
+/** Paths for probes and scrapers, which may use an address instead of a name. */
 const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));
@@ -60,11 +60,11 @@ const PAGE_HEADERS = {
 };
 const PLAYGROUND_HEADERS = {
   ...PAGE_HEADERS,
-  // It asks whichever instance is typed in, and shows pictures that it holds itself.
+  // The playground connects to any instance that the user enters, and shows pictures from memory.
   'content-security-policy': `${POLICY}; connect-src http: https:; img-src 'self' blob:`,
 };
 
-/** The private listener: for the operator and the machinery around the service, never for the internet. */
+/** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
   const { readers, metrics, holders, allowedHosts, publicBase, logger } = options;
   const guard = createHostGuard({ allowedHosts });
@@ -141,20 +141,19 @@ function readinessOf(conditions: readonly Condition[]): ConsoleResponse {
   return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
 }
 
-/** Names that only ever mean this machine. */
+/** Names that always mean this machine. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 interface HostGuard {
-  /** Whether the name in `Host` is one that the operator gave to this listener. */
+  /** Whether `Host` is a loopback name or a name from the settings. */
   isAllowed(host: string | undefined): boolean;
   /**
-   * Whether it is at least an address: probes and scrapers ask by it. A page elsewhere cannot make a browser send one
-   * for its own name, which is what DNS rebinding needs.
+   * Whether it is an IP address, which probes and scrapers use. DNS rebinding needs a name, so an address is safe.
    */
   isAddress(host: string | undefined): boolean;
 }
 
-/** Decides by `Host` who may talk to the private listener: a name that was rebound to it is not among the names. */
+/** Checks `Host` against DNS rebinding: a rebound name is not among the allowed names. */
 function createHostGuard({ allowedHosts }: { readonly allowedHosts: readonly string[] }): HostGuard {
   const allowed = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   return {

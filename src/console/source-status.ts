@@ -2,7 +2,7 @@ import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from 
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Condition } from './state.ts';
 
-/** What is not in order with a source, beside its breaker. The service works on in all of these. */
+/** Problems of a source besides its breaker. The service works on in spite of them. */
 export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): Condition[] {
   const problems = [
     ['YouTube client version', clientVersion?.problem],
@@ -15,10 +15,10 @@ export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): 
 
 function describeCanary({ name, gone, failure }: CanaryState): string | null {
   if (failure !== null) return `${name} could not be loaded: ${failure}`;
-  return gone.length === 0 ? null : `${name} had these fields and has them no more: ${gone.join(', ')}`;
+  return gone.length === 0 ? null : `${name} no longer has these fields: ${gone.join(', ')}`;
 }
 
-/** @param read of every source that has a status; which parts a status has does not change */
+/** @param read returns the status of every source that has one; the parts of a status do not change */
 export function addSourceGauges(metrics: Metrics, read: () => readonly SourceStatus[]): void {
   const clientVersion = () => read().find((status) => status.clientVersion !== undefined)?.clientVersion;
   if (clientVersion() !== undefined) addClientVersionGauges(metrics, clientVersion);

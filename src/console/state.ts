@@ -3,7 +3,7 @@ import type { HolderReading, Holders } from '../lib/holders.ts';
 import type { History, Recent, Step } from './history.ts';
 import { type CountedMetrics, type FieldTotals, readTotals } from './totals.ts';
 
-/** What only the service's parts know. */
+/** Readers of the state of the components. */
 export interface ServiceReaders {
   readonly version: string;
   readonly startedAtMs: number;
@@ -31,12 +31,12 @@ interface SettingReading {
 
 export interface SourceReading {
   readonly name: string;
-  /** `null` for what has no breaker: it is always asked. */
+  /** `null`: no breaker. */
   readonly breaker: 'closed' | 'open' | 'half-open' | null;
   readonly status?: SourceStatus;
 }
 
-/** Everything the page shows, as one JSON document. */
+/** The content of the page, as one JSON document. */
 export interface ConsoleState {
   readonly version: string;
   readonly startedAtMs: number;
@@ -80,10 +80,10 @@ export function readState(readers: ServiceReaders, { metrics, holders, history }
   };
 }
 
-/** A reason for which the service should get no traffic, or gets it in a reduced state. */
+/** A problem because of which the service should get no traffic, or works with restrictions. */
 export interface Condition {
   readonly name: string;
   readonly detail: string;
-  /** True: answers would be wrong or none; false: the service works around it. */
+  /** True: the service cannot respond correctly. False: it works with restrictions. */
   readonly isBlocking: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Sample } from '../lib/metrics/metric.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 
-/** What has been counted since start, in the words of the console. */
+/** The counters since start, grouped for the console. */
 export interface Totals {
   readonly atMs: number;
   readonly requests: Readonly<Record<RequestOutcome, number>>;
@@ -11,7 +11,7 @@ export interface Totals {
   readonly waiting: Buckets;
   /** Calls by source and outcome. */
   readonly sources: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Fields read from upstream answers: how often found, and how often by no path. */
+  /** For each field of upstream responses, how often it was found and how often not. */
   readonly fields: readonly FieldTotals[];
 }
 
@@ -88,7 +88,7 @@ function sumBy(values: readonly Sample[], outer: string, inner: string): Record<
   return sums;
 }
 
-/** All label sets together; Prometheus's cumulative counts become the buckets' own. */
+/** Sums all label sets, and converts Prometheus's cumulative counts to counts of single buckets. */
 function bucketsOf(values: readonly Sample[]): Buckets {
   const byBound = new Map<number, number>();
   for (const { labels, value, suffix } of values) {
@@ -113,13 +113,13 @@ function fieldTotals(values: readonly Sample[]): FieldTotals[] {
   return [...totals.values()];
 }
 
-/** Observations by size: how many fell under each upper bound and above the one before; the last bound is infinite. */
+/** A histogram: how many observations were between each upper bound and the one before. The last bound is infinite. */
 export interface Buckets {
   readonly upperBounds: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** What was added to `earlier` since then. */
+/** The observations since `earlier`. */
 export function bucketsSince(now: Buckets, earlier: Buckets): Buckets {
   return {
     upperBounds: now.upperBounds,
@@ -128,8 +128,8 @@ export function bucketsSince(now: Buckets, earlier: Buckets): Buckets {
 }
 
 /**
- * The value that the given share of observations does not exceed, as Prometheus's `histogram_quantile` finds it: within
- * a bucket they are taken to be spread evenly, and above the last finite bound there is nothing but that bound.
+ * The value that the given share of observations does not exceed, like Prometheus's `histogram_quantile`: values are
+ * assumed to be spread evenly in a bucket, and values above the last finite bound count as that bound.
  *
  * @returns `null` without observations
  */

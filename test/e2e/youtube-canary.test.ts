@@ -51,7 +51,7 @@ describe('the canary of a service', () => {
     }
     service.clock.advance(60 * MINUTE_MS);
     await service.app.runDueWork();
-    const detail = 'UCreplayLighthouse000001 had these fields and has them no more: publishedAt';
+    const detail = 'UCreplayLighthouse000001 no longer has these fields: publishedAt';
     expect(await conditions()).toEqual([{ name: 'YouTube canary', detail, isBlocking: false }]);
     expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="publishedAt"} 1');
     const state = (await service.console('/state.json')).json<{ sources: object[] }>();

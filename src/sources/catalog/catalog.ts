@@ -9,34 +9,34 @@ import { channelOf } from './record.ts';
 import type { CatalogAnswer, CatalogFunctions, CatalogWorkerData } from './worker.ts';
 
 export interface CatalogSourceOptions {
-  /** `catalog.db` and `catalog-images/` are in it; it is made where it is missing. */
+  /** The folder of `catalog.db` and `catalog-images/`. It is created if it is missing. */
   readonly dataDir: string;
-  /** What a new catalog starts with; `null`: nothing. */
+  /** The content of a new catalog; `null`: none. */
   readonly samplesDir: string | null;
   readonly clock?: Clock;
-  /** Told when the catalog cannot be used (a sentence for the operator that names the file), and `null` once it can. */
+  /** Called with a sentence for the operator when the catalog becomes unusable, and with `null` when it works again. */
   readonly onStateChange?: (problem: string | null) => void;
 }
 
-/** The sample catalog that ships with the project. */
+/** The sample catalog of the project. */
 export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
 
-/** How long a catalog that could not be used is left alone before it is opened again. */
+/** How long to wait before an unusable catalog is opened again. */
 const RETRY_AFTER_MS = 3_000;
 
-/** A question takes a millisecond: more of them would be answered too late for whoever asks. */
+/** A query takes a millisecond. More waiting queries would be answered too late. */
 const MAX_WAITING = 1_000;
-/** How long to wait when that many do. */
+/** The retry time when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
 /** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
 const WORKER_FILE = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * The operator's own channels, from `catalog.db`. It is read in a thread of its own, never on the event loop, and made
- * once where there is none; what the command line changes meanwhile is seen at once.
+ * The operator's own channels, from `catalog.db`. A thread reads it, so that queries do not block the event loop. It is
+ * created at the start if there is none. Changes of the command line are visible at once.
  *
- * A file that is damaged, newer or missing makes every call fail with `upstream_unavailable` until it is put right.
+ * While the file is damaged, newer or missing, every call fails with `upstream_unavailable`.
  */
 export function createCatalogSource({
   dataDir,
@@ -65,7 +65,7 @@ export function createCatalogSource({
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
     if (thread.stats().entries === MAX_WAITING) {
-      throw new AppError('upstream_unavailable', 'The channel catalog is asked for too much at the moment.', {
+      throw new AppError('upstream_unavailable', 'The channel catalog has too many requests at the moment.', {
         retryAfterMs: BUSY_RETRY_MS,
       });
     }

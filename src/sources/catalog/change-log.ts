@@ -4,8 +4,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
 /*
- * Which channels were changed last, so that a running service forgets what it has of them and nothing else. Versions that
- * do not know these tables leave them alone, so the schema's version stays.
+ * The last changes of channels, so that a running service removes only the cached data of these. Versions that do not know
+ * these tables ignore them, so the schema version stays the same.
  */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS changes (
@@ -17,7 +17,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS change_log (id TEXT NOT NULL) STRICT;
 `;
 
-/** A reader that has missed more forgets everything. */
+/** A reader that has missed more changes must treat every channel as changed. */
 const MAX_CHANGES = 10_000;
 
 export interface LoggedChange {
@@ -27,20 +27,20 @@ export interface LoggedChange {
   readonly isRemoved: boolean;
 }
 
-/** A place in a catalog's log. */
+/** A position in the log of a catalog. */
 export interface CatalogPosition {
-  /** Of the log: another catalog has another. */
+  /** The ID of the log. Each catalog has another one. */
   readonly id: string;
   readonly sequence: number;
 }
 
 export interface ChangesSince {
   readonly position: CatalogPosition;
-  /** `'unknown'` where the log does not reach back so far, or is another catalog's. */
+  /** `'unknown'` if the log does not reach back far enough, or belongs to another catalog. */
   readonly changes: readonly LoggedChange[] | 'unknown';
 }
 
-/** Writes the log. All within the caller's write transaction. */
+/** Writes the log, inside the caller's write transaction. */
 export interface ChangeLogWriter {
   add(changes: readonly LoggedChange[]): void;
 }
@@ -57,26 +57,26 @@ export function createChangeLogWriter(db: DatabaseSync): ChangeLogWriter {
   };
 }
 
-/** Makes the tables where they are missing. The caller holds a write transaction. */
+/** Creates the tables if they are missing, inside the caller's write transaction. */
 export function ensureChangeLog(db: DatabaseSync): void {
   db.exec(TABLES);
   if (db.prepare('SELECT id FROM change_log').get() !== undefined) return;
   db.prepare('INSERT INTO change_log (id) VALUES (?)').run(randomBytes(16).toString('hex'));
 }
 
-/** Begins the log at its first sequence number again. The caller holds a write transaction. */
+/** Empties the log and restarts its sequence numbers, inside the caller's write transaction. */
 export function emptyChangeLog(db: DatabaseSync): void {
   db.exec("DELETE FROM changes; DELETE FROM sqlite_sequence WHERE name = 'changes'");
 }
 
-/** `undefined` in a catalog that no version with a log has changed yet. */
+/** `undefined` for a catalog without a log, which no version with a log has changed yet. */
 export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince | undefined {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_log'").get() === undefined) return undefined;
   const { id, first, last } = db
     .prepare('SELECT (SELECT id FROM change_log) AS id, min(sequence) AS first, max(sequence) AS last FROM changes')
     .get() as { id: string; first: number | null; last: number | null };
   const position = { id, sequence: last ?? 0 };
-  // Without a place to start from, the log is as old as the tables: everything before is older than any value here.
+  // Without a start position the whole log counts: everything before it is older than any cached value.
   const start = since ?? { id, sequence: 0 };
   const reaches = (first ?? 1) <= start.sequence + 1 && start.sequence <= position.sequence;
   if (start.id !== id || !reaches) return { position, changes: 'unknown' };
@@ -93,11 +93,11 @@ export function readChangesSince(db: DatabaseSync, since: CatalogPosition | unde
   };
 }
 
-/** Notices what other processes change in the catalog. */
+/** Detects changes of the catalog by other processes. */
 export interface CatalogWatch {
   /**
-   * What has changed since the last call, or since the start position; `undefined`: nothing. Takes 2 µs where nothing has
-   * changed, for it is called for every request, on the event loop: a thread would answer too late.
+   * Returns the changes since the last call, or since the start position; `undefined` if there are none. It is called for
+   * every request on the event loop, because a thread would respond too late, and takes 2 µs if nothing has changed.
    */
   findChanges(): ChangesSince | undefined;
   close(): void;
@@ -106,16 +106,16 @@ export interface CatalogWatch {
 export interface CatalogWatchOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Up to where an earlier run has applied the changes. */
+  /** The position up to which an earlier run has applied the changes. */
   readonly start: CatalogPosition | undefined;
 }
 
-/** How soon a file that took the name is noticed, and how often one that cannot be used is tried. */
+/** How often the file is checked for replacement, and an unusable file is tried again. */
 const CHECK_FILE_MS = 1_000;
 
 interface OpenFile {
   readonly db: DatabaseSync;
-  /** Differs when another connection has committed something (sqlite.org/pragma.html#pragma_data_version). */
+  /** Changes when another connection commits (sqlite.org/pragma.html#pragma_data_version). */
   readonly dataVersion: StatementSync;
   readonly inode: bigint;
 }
@@ -140,7 +140,7 @@ export function createCatalogWatch({ path, clock, start }: CatalogWatchOptions):
     const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
     if (file !== undefined && inode !== file.inode) close();
     if (file !== undefined || inode === undefined) return file;
-    // Whoever holds the lock for a moment is not waited for: the next request looks again.
+    // Does not wait for a lock: the next request tries again.
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
     file = { db, dataVersion: db.prepare('PRAGMA data_version'), inode };
     return file;
@@ -165,7 +165,7 @@ export function createCatalogWatch({ path, clock, start }: CatalogWatchOptions):
       try {
         return findChanges();
       } catch {
-        // The catalog's own reader says what is wrong with the file.
+        // The reader of the catalog reports what is wrong with the file.
         close();
         retryAtMs = clock.monotonic() + CHECK_FILE_MS;
         return undefined;

@@ -4,36 +4,36 @@ import { parseRecord, RecordRefusedError } from './parse-record.ts';
 import type { CatalogRecord } from './record.ts';
 import type { CatalogWriter } from './writer.ts';
 
-/** Enough that commits cost little, few enough that another import or a removal waits only a moment. */
+/** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */
 const RECORDS_PER_BATCH = 5_000;
-/** Lines of a batch are held in memory until it is written. */
+/** The lines of a batch are kept in memory until they are written. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** Nothing else happens while a batch is written, and each picture is copied to the disk. */
+/** Writing a batch blocks the process, and copies each picture. */
 const MAX_BATCH_PICTURES = 16;
 
 export interface ImportSummary {
   readonly added: number;
   readonly replaced: number;
   readonly refused: number;
-  /** The last line that was read, counted from 1. */
+  /** The number of the last line that was read, from 1. */
   readonly lastLine: number;
 }
 
 export interface ImportOptions {
-  /** The folder that `bannerFile` and `avatarFile` name files of. */
+  /** The folder of the files in `bannerFile` and `avatarFile`. */
   readonly imagesFrom: string;
-  /** Called for every line that is refused, in the order of the file. */
+  /** Called for every rejected line, in the order of the file. */
   readonly onRefused?: (lineNumber: number, reason: string) => void;
-  /** Called after every batch with the bytes of the file that are dealt with. */
+  /** Called after every batch with the number of processed bytes. */
   readonly onProgress?: (bytesDone: number, summary: ImportSummary) => void;
-  /** Once aborted, no further line is read; what was read before is imported. */
+  /** After an abort no further line is read. Lines that were read before are imported. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Imports NDJSON, one channel a line. A refused line changes nothing and keeps no other line from being imported.
+ * Imports NDJSON with one channel for each line. A rejected line changes nothing and does not stop the import.
  *
- * @throws CatalogUnusableError, and what reading the file throws; the batches before stay imported.
+ * @throws CatalogUnusableError, and errors of reading the file; earlier batches stay imported
  */
 export async function importChannels(
   writer: CatalogWriter,
@@ -88,7 +88,7 @@ export async function importChannels(
     ) {
       flush(bytesRead);
       bytesDone = bytesRead;
-      // Signals are delivered between two turns of the event loop only.
+      // Signals are only delivered between turns of the event loop.
       await nextTurn();
     }
   }
@@ -96,7 +96,7 @@ export async function importChannels(
   return counts;
 }
 
-/** Ends with the signal, and does not wait for an input that has no more at the moment. */
+/** Ends when the signal is aborted, without waiting for more input. */
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   const aborted = Promise.withResolvers<{ readonly done: true }>();
@@ -105,7 +105,7 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | u
   try {
     while (signal?.aborted !== true) {
       const next = iterator.next();
-      // What is read after the signal is given up, whatever comes of it.
+      // After the signal the result of this read is ignored.
       next.catch(() => undefined);
       const result = await Promise.race([next, aborted.promise]);
       if (result.done) return;
@@ -116,20 +116,20 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | u
   }
 }
 
-/** Far above the longest record (parse-record.ts bounds each field), far below what memory minds. */
+/** Well above the longest record (parse-record.ts bounds each field), and small in memory. */
 export const MAX_LINE_BYTES = 512 * 1024;
 
 export interface NdjsonLine {
   /** From 1; blank lines count. */
   readonly number: number;
-  /** Bytes of the file up to the end of this line. */
+  /** The number of bytes up to the end of this line. */
   readonly endOffset: number;
   readonly content: { readonly text: string } | { readonly problem: string };
 }
 
 /**
- * Splits a file into its lines that are not blank, holding at most one line at a time. A byte order mark and carriage
- * returns are dropped. A line that is too long or no UTF-8 comes as a problem, and the ones after it still come.
+ * Splits a file into lines and skips blank ones. Keeps at most one line in memory. Removes a byte order mark and carriage
+ * returns. A line that is too long or not UTF-8 is returned as a problem, followed by the other lines.
  */
 export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLine> {
   let number = 0;
@@ -152,7 +152,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 
   function keep(part: Buffer): void {
     partBytes += part.length;
-    // What is over the limit is counted and not held.
+    // Bytes over the limit are counted but not kept.
     if (partBytes <= MAX_LINE_BYTES) parts.push(part);
   }
 

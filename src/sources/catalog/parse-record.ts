@@ -3,7 +3,7 @@ import { findHandle, findUsername, isChannelId } from '../../domain/identifier.t
 import { printable } from '../../domain/printable.ts';
 import type { CatalogRecord } from './record.ts';
 
-/** Why a record is refused; `field` names the place in it, `""` the record as a whole. */
+/** Why a record is rejected. `field` names the position in it, `""` the whole record. */
 export class RecordRefusedError extends Error {
   constructor(field: string, reason: string) {
     super(printable(field === '' ? reason : `${field}: ${reason}`));
@@ -20,10 +20,10 @@ const MAX_FILE_NAME_BYTES = 255;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads one field's value. Throws `RecordRefusedError` naming `field`. */
+/** Reads the value of a field. Throws a `RecordRefusedError` that names `field`. */
 type FieldReader<T> = (value: unknown, field: string) => T;
 
-/** Every field of a line but the ignored ones, in the order of an exported line. */
+/** All fields of a line except the ignored ones, in the order of an exported line. */
 const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[K]> } = {
   channelId: readChannelId,
   title: readTitle,
@@ -40,13 +40,13 @@ const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[
   avatarFile: optional(readFileName),
 };
 
-/** Parts of the API's record that follow from the others: accepted, so that an answer can be imported, and not read. */
+/** Fields of the API's record that follow from others. They are accepted and ignored, so that API responses can be imported. */
 const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
 
 /**
- * Reads one NDJSON line. Optional fields may be absent: that is `null`.
+ * Reads one NDJSON line. Missing optional fields become `null`.
  *
- * @throws RecordRefusedError with the first thing that is wrong.
+ * @throws RecordRefusedError for the first mistake
  */
 export function parseRecord(line: string): CatalogRecord {
   const fields = readObject(parseJson(line), '');
@@ -143,7 +143,7 @@ function readLink(value: unknown, field: string): ChannelLink {
   };
 }
 
-/** As browsers write it: control characters are dropped or escaped. */
+/** Normalizes the URL as browsers do: control characters are dropped or escaped. */
 function readHttpUrl(value: unknown, field: string): string {
   const text = readText(value, field, MAX_LINK_URL_CHARACTERS);
   const url = /^https?:\/\/\S+$/.test(text) ? URL.parse(text) : null;
@@ -151,7 +151,7 @@ function readHttpUrl(value: unknown, field: string): string {
   return readText(url.href, field, MAX_LINK_URL_CHARACTERS);
 }
 
-/** Bare names only: a record must not reach outside the folder that the operator named. */
+/** Only names without a path, so that a record cannot refer to files outside the given folder. */
 function readFileName(value: unknown, field: string): string {
   const isBare = typeof value === 'string' && value.isWellFormed() && /^(?!\.{1,2}$)[^/\\\p{Cc}]+$/u.test(value);
   if (isBare && Buffer.byteLength(value) <= MAX_FILE_NAME_BYTES) return value;
@@ -164,7 +164,7 @@ function refusal(field: string, expected: string, value: unknown): RecordRefused
 
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** A value from the file. What is in lists and objects is left out: they may be nested deeper than `JSON` can write. */
+/** Describes a value of the file. The content of lists and objects is left out, because `JSON` cannot write deep nesting. */
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;

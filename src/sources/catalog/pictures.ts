@@ -6,7 +6,7 @@ import { makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
-/** 128 bits of SHA-256: nobody finds two pictures with the same. */
+/** 128 bits of SHA-256, which is enough against collisions. */
 const DIGEST_HEX_CHARACTERS = 32;
 /** What `placePicture` writes: digest, extension, and a suffix until the file is complete. */
 const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})(\.[0-9a-f]{8}\.tmp)?$/;
@@ -23,10 +23,10 @@ export function isPictureName(fileName: string): boolean {
 }
 
 /**
- * Copies a picture into the catalog's folder, named by its bytes' digest, and answers that name. A picture that is
- * already there is not written again.
+ * Copies a picture into the catalog's folder and returns its name, which is the digest of its bytes. An existing picture
+ * is not written again.
  *
- * @throws RecordRefusedError naming `field` when there is no such file, or it is too large or no picture.
+ * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not a picture
  */
 export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string): string {
   const bytes = readPicture(field, fileName, fromDir);
@@ -34,7 +34,7 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
   const target = join(imagesDir, name);
   if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
     makeDirectory(imagesDir);
-    // Written aside and renamed: a reader, or a crash, never meets half a picture.
+    // Written to a temporary file and renamed, so that no reader or crash sees an incomplete picture.
     const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
     writeFileSync(temporary, bytes, { flush: true });
     renameSync(temporary, target);
@@ -46,7 +46,7 @@ function readPicture(field: string, fileName: string, fromDir: string): Buffer {
   const path = join(fromDir, fileName);
   try {
     const stats = statSync(path);
-    // Another kind of file, such as a pipe, may never end.
+    // Reading another kind of file, such as a pipe, may never end.
     if (!stats.isFile()) throw new RecordRefusedError(field, `${path} is not a file`);
     const { size } = stats;
     if (size <= MAX_PICTURE_BYTES) return readFileSync(path);
@@ -70,8 +70,8 @@ function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Removes the pictures that no record names. The caller holds the catalog's write lock, under which all pictures are
- * placed: another import's pictures, whose records are not there yet, are never met here.
+ * Removes the pictures that no record names. The caller holds the write lock of the catalog. All pictures are written under
+ * this lock together with their records, so pictures of other imports are safe.
  */
 export function removeUnreferencedPictures(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
   if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;

@@ -7,15 +7,15 @@ import { type CatalogWriter, openCatalogWriter } from './writer.ts';
 export interface CreateCatalogOptions {
   readonly dataDir: string;
   readonly paths: CatalogPaths;
-  /** A folder with `channels.ndjson` and `images/`; `null` leaves the new catalog empty. */
+  /** A folder with `channels.ndjson` and `images/`; `null`: the new catalog is empty. */
   readonly samplesDir: string | null;
 }
 
 /**
- * Makes a new catalog, complete or not at all: it is built aside and takes its name when it is done. Where another
- * process was first, that one stays and this one is dropped.
+ * Creates a new catalog. It is built in a draft folder and gets its name when it is complete. If another process was
+ * faster, its catalog is kept and this one is removed.
  *
- * @throws CatalogUnusableError when a sample is refused, and what the file system throws.
+ * @throws CatalogUnusableError if a sample is rejected, and errors of the file system
  */
 export async function createCatalog({ dataDir, paths, samplesDir }: CreateCatalogOptions): Promise<void> {
   const draftDir = createDraftFolder(dataDir);
@@ -48,7 +48,7 @@ async function importSamples(writer: CatalogWriter, samplesDir: string): Promise
   });
 }
 
-/** A link, unlike a rename, never replaces a file. */
+/** Unlike a rename, a link never replaces a file. */
 function linkUnlessThere(from: string, to: string): void {
   try {
     linkSync(from, to);

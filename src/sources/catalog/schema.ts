@@ -6,7 +6,7 @@ import { makeDirectory } from '../../lib/file-system.ts';
 
 export interface CatalogPaths {
   readonly database: string;
-  /** The folder of the pictures; `OriginalRef.fileName` is a name in it. */
+  /** The folder of the pictures, which are named by `OriginalRef.fileName`. */
   readonly images: string;
 }
 
@@ -14,10 +14,10 @@ export function catalogPaths(dataDir: string): CatalogPaths {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }
 
-/** A path and what to do about it. */
+/** Enough for a path and an advice. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
-/** The catalog cannot be used as it is. The message names the file and says what to do: it is for the operator. */
+/** The catalog is unusable. The message, for the operator, names the file and says what to do. */
 export class CatalogUnusableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(printable(message, MAX_MESSAGE_CHARACTERS), cause === undefined ? undefined : { cause });
@@ -25,9 +25,9 @@ export class CatalogUnusableError extends Error {
   }
 }
 
-/** It is sound, but of another version. */
+/** The catalog is intact but has another version. */
 export class CatalogVersionError extends CatalogUnusableError {
-  /** Else newer. */
+  /** False: it is newer. */
   readonly isOlder: boolean;
 
   constructor(message: string, { isOlder }: { readonly isOlder: boolean }) {
@@ -38,8 +38,8 @@ export class CatalogVersionError extends CatalogUnusableError {
 }
 
 /**
- * Each step takes a catalog to the version that is its place in this list, counted from 1 and kept in `PRAGMA
- * user_version`; the first makes the tables in an empty database. Steps are added, never changed.
+ * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
+ * user_version`. The first step creates the tables. Steps are only added, never changed.
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `CREATE TABLE channels (
@@ -73,7 +73,7 @@ export const SCHEMA_STEPS: readonly string[] = [
   INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);`,
 ];
 
-/** Makes the tables in an empty database, and brings those of an older one up. The caller holds a write transaction. */
+/** Creates the tables in an empty database or upgrades those of an older one, inside the caller's write transaction. */
 export function upgradeSchema(db: DatabaseSync, steps = SCHEMA_STEPS): void {
   for (const [index, step] of steps.entries()) {
     if (schemaVersion(db) === index) db.exec(`${step} PRAGMA user_version = ${index + 1}`);
@@ -81,9 +81,9 @@ export function upgradeSchema(db: DatabaseSync, steps = SCHEMA_STEPS): void {
 }
 
 /**
- * Tells a database with our tables from one of an older version and from one that is still empty.
+ * Returns whether a database has the current tables, is older, or is empty.
  *
- * @throws CatalogUnusableError when it is neither.
+ * @throws CatalogUnusableError if it is newer or not a catalog
  */
 export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): 'ready' | 'older' | 'empty' {
   const version = schemaVersion(db);
@@ -101,9 +101,9 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
 }
 
 /**
- * The same for those that only read; false while it is still empty.
+ * Like `readSchemaState`, for readers: true if the database has the current tables, false if it is empty.
  *
- * @throws CatalogUnusableError also when it is older.
+ * @throws CatalogUnusableError also if it is older
  */
 export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
   const state = readSchemaState(db, path, steps);
@@ -124,14 +124,14 @@ function readNumber(db: DatabaseSync, sql: string): number {
 
 export interface OpenOptions {
   readonly readOnly: boolean;
-  /** How long to wait for another process's lock. */
+  /** How long to wait for the lock of another process. */
   readonly busyTimeoutMs: number;
 }
 
 /**
- * Opens a catalog database that exists.
+ * Opens an existing catalog database.
  *
- * @throws CatalogUnusableError when there is no such file or it is no database.
+ * @throws CatalogUnusableError if there is no such file or it is not a database
  */
 export function openExisting(path: string, { readOnly, busyTimeoutMs }: OpenOptions): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
@@ -140,7 +140,7 @@ export function openExisting(path: string, { readOnly, busyTimeoutMs }: OpenOpti
   return explainingFailure(path, () => new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }));
 }
 
-/** Runs database work; what it throws is explained (`explainFailure`). */
+/** Runs database work and translates its errors with `explainFailure`. */
 export function explainingFailure<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -150,8 +150,8 @@ export function explainingFailure<T>(path: string, work: () => T): T {
 }
 
 /**
- * What SQLite reports of a broken, locked or unreachable file, as a `CatalogUnusableError`. Anything else, a wrong
- * statement above all, stays what it is: a bug.
+ * Translates SQLite's errors about a broken, locked or unreachable file to a `CatalogUnusableError`. All other errors, such
+ * as wrong statements, are bugs and stay unchanged.
  */
 export function explainFailure(path: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;

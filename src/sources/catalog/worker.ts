@@ -20,7 +20,7 @@ export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: stri
 const { dataDir, samplesDir } = workerData as CatalogWorkerData;
 const paths = catalogPaths(dataDir);
 const catalog = createOpenCatalog(paths.database);
-/** A catalog is made at the start only: one that goes missing later is for the operator to put back. */
+/** A catalog is created only at the start. If it disappears later, the operator must restore it. */
 let isCreationDue = true;
 
 const functions = {
@@ -47,7 +47,7 @@ async function answer<T>(work: (reader: CatalogReader) => T, ofEmptyCatalog: T):
   }
 }
 
-/** The folder is no folder, has no space left, or must not be read or written. */
+/** The folder is missing, full, or not accessible. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

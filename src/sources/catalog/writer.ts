@@ -10,21 +10,21 @@ import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.t
 import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, indexedText, ROWS_PER_COUNT } from './search.ts';
 
-/** What became of one record of a batch. */
+/** The outcome of one record of a batch. */
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 
-/** The one place that changes a catalog. Readers in other processes are never kept waiting (WAL). */
+/** The only code that changes a catalog. Readers in other processes never wait for it (WAL). */
 export interface CatalogWriter {
   /**
-   * Puts records in, each with its pictures or not at all, replacing those with the same ID; the outcomes are in the
-   * order of the records. All of it becomes visible at once.
+   * Adds records with their pictures, and replaces records with the same ID. The outcomes are in the order of the records.
+   * The whole batch becomes visible at once.
    */
   putBatch(records: readonly CatalogRecord[], imagesFrom: string): Outcome[];
-  /** Takes a channel out; false when there is none with this ID. */
+  /** Removes a channel; false if there is none with this ID. */
   remove(channelId: string): boolean;
-  /** For a catalog that nobody has read yet: its records are no changes. */
+  /** Empties the change log of a new catalog, because its records are no changes. */
   beginChangeLog(): void;
-  /** Removes the pictures that no record names any more. */
+  /** Removes the pictures that no record names. */
   removeLeftovers(): void;
   close(): void;
 }
@@ -33,9 +33,9 @@ export interface CatalogWriter {
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Opens the catalog for writing; makes the database where there is none, and brings an older one up to this version.
+ * Opens the catalog for writing. Creates the database if there is none, and upgrades an older one.
  *
- * @throws CatalogUnusableError when the file is damaged, newer or something else's. It is left as it is.
+ * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
 export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWriter {
   makeDirectory(dirname(database));
@@ -90,10 +90,10 @@ export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWr
 function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    // First of all whose file it is: the journal mode is written into it.
+    // Checked before the journal mode is written into the file.
     const isReady = readSchemaState(db, path) === 'ready';
     if (!isReady) db.exec('PRAGMA journal_mode = WAL');
-    // Under the lock, where it looks again: another command may have done it meanwhile.
+    // Checked again under the lock, because another command may have upgraded it in the meantime.
     runInTransaction(db, () => {
       if (!isReady) upgradeSchema(db);
       ensureChangeLog(db);
@@ -118,16 +118,16 @@ function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Puts single records into the tables and takes them out. All within the caller's write transaction. */
+/** Adds and removes single records, inside the caller's write transaction. */
 interface RecordStatements {
-  /** @throws RecordRefusedError when the handle or user name belongs to another channel. */
+  /** @throws RecordRefusedError if the handle or user name belongs to another channel */
   refuseConflicts(record: CatalogRecord): void;
-  /** @throws RecordRefusedError when there is no row left for the subscriber count. */
+  /** @throws RecordRefusedError if there is no row left for the subscriber count */
   put(record: CatalogRecord): 'added' | 'replaced';
   remove(channelId: string): boolean;
   /**
-   * Writes the log of what the calls before it have changed, and brings the full-text index up to date, in the order of
-   * its rows: FTS5 writes a new segment to disk whenever a row number is smaller than the one before.
+   * Writes the change log and updates the full-text index for the calls before it. The index is updated in row order,
+   * because FTS5 writes a new segment for each row number that is smaller than the previous one.
    */
   flush(): void;
 }
@@ -162,7 +162,7 @@ function createRecordStatements(db: DatabaseSync): RecordStatements {
   }
 
   function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
-    // A nightly import of the same file changes nothing that anybody would have to forget.
+    // An unchanged record, as in a nightly import of the same file, is no change.
     if (isDeepStrictEqual(former, record)) return;
     const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
     const channelId = (record ?? former)?.channelId ?? '';
@@ -233,7 +233,7 @@ function belongsTo(field: string, name: string | null, owner: unknown): RecordRe
   return new RecordRefusedError(field, `${name} belongs to the channel ${owner}`);
 }
 
-/** What a record is found by, beside its ID. */
+/** The names of a record, besides its ID. */
 function namesOf(record: CatalogRecord): string[] {
   const { handleKey, usernameKey } = keysOf(record);
   return [

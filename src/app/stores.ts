@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { withinMs } from '../lib/deadline.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -48,7 +49,6 @@ export interface Stores {
 /** Of V8's heap, for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
-const STORE_READ_TIMEOUT_MS = 500;
 /** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
 const STORE_OPEN_MS = 5_000;
 
@@ -84,7 +84,7 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     store: unguardedStore,
     runtime,
     changes,
-    readTimeoutMs: STORE_READ_TIMEOUT_MS,
+    readTimeoutMs: TIME_LIMITS_MS.storeRead,
     reportsHealth: redis === undefined,
   });
   const maxPictureBytes = SHARED_PICTURE_MAX_BYTES;

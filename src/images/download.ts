@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { OriginalRef } from '../domain/channel.ts';
 import { AppError, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
@@ -13,7 +14,6 @@ export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as con
 
 /** Uploads have 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 const MAX_BYTES = 16 * 1024 * 1024;
-const DOWNLOAD_MS = 10_000;
 
 export interface DownloaderOptions {
   readonly http: HttpClient;
@@ -40,7 +40,14 @@ export interface Downloader {
 }
 
 export function createDownloader(options: DownloaderOptions): Downloader {
-  const { http, originOverrides, catalogImagesDir, breaker, timeoutMs = DOWNLOAD_MS, clock = systemClock } = options;
+  const {
+    http,
+    originOverrides,
+    catalogImagesDir,
+    breaker,
+    timeoutMs = TIME_LIMITS_MS.download,
+    clock = systemClock,
+  } = options;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const target = locate(url, originOverrides);

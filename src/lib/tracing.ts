@@ -10,6 +10,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { AppError, type CacheOutcome, errorCodeOf, isCouldNotTell } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { systemClock } from './clock.ts';
 import { withinMs } from './deadline.ts';
 
@@ -127,14 +128,11 @@ export function isSdkLoaded(): boolean {
   return trace.isSpanContextValid(tracer().startSpan('start', {}, ROOT_CONTEXT).spanContext());
 }
 
-/** A stop takes 10 s at most, of which accepted requests may take 8. */
-const FLUSH_MS = 1_500;
-
 /** Lets the SDK send the spans that it still holds. Waits for at most 1.5 s, and never rejects. */
 export async function flushSpans(): Promise<void> {
   // The API has no flush; every SDK's provider has.
   const registered = trace.getTracerProvider() as { getDelegate?(): object };
   const provider: { forceFlush?(): Promise<void> } = registered.getDelegate?.() ?? registered;
   const flushed = provider.forceFlush?.().catch(() => undefined);
-  if (flushed !== undefined) await withinMs(systemClock, flushed, FLUSH_MS);
+  if (flushed !== undefined) await withinMs(systemClock, flushed, TIME_LIMITS_MS.flushSpans);
 }

@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
@@ -41,7 +42,6 @@ export interface ChannelServiceOptions {
   readonly clock: Clock;
 }
 
-const REFRESH_WAIT_MS = 3_000;
 const FRESH_MS = CACHE_POLICY.records.freshMs;
 const INCOMPLETE_FRESH_MS = 60_000;
 /** A channel that moved to one that moved again, and no further: upstream could send us round in a circle. */
@@ -128,7 +128,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   /** A fresh record stays: one hour for each channel, by whatever name it is asked for. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     const key = channelKey(loaded.channel.channelId);
-    return records.get(key, (previous) => entryOf(loaded, previous), { staleWaitMs: REFRESH_WAIT_MS });
+    return records.get(key, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
   }
 
   async function getRecord(
@@ -168,7 +168,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
-    getChannel: (refs) => findFirst(refs, REFRESH_WAIT_MS),
+    getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
     findChannel: (refs) => findFirst(refs, 0),
 
     async reload(channelId) {

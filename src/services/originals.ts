@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -39,10 +40,8 @@ export interface Originals {
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
 }
 
-const DOWNLOAD_DEADLINE_MS = 10_000;
 /** A load goes on when its callers have gone: others will ask for the same picture. */
 const NEVER = new AbortController().signal;
-const REFRESH_WAIT_MS = 3_000;
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { downloader, encoder, pictures, cache, channels } = options;
@@ -71,7 +70,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return downloading.run(ref.key, NEVER, () => {
       // The encoder has a deadline of its own: one that hangs is not upstream's fault.
       const span = { name: 'download original', attributes: { 'pennant.original.kind': ref.kind } };
-      const downloaded = withDeadline(clock, DOWNLOAD_DEADLINE_MS, NEVER, (signal) =>
+      const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
         traced(span, () => downloader.download(ref, { signal })),
       );
       return downloaded.catch(translateGone);
@@ -100,7 +99,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
     const look = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-        staleWaitMs: REFRESH_WAIT_MS,
+        staleWaitMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
         // A new address in the record is a new picture, however fresh the old one is.
         isCurrent: (original) => original.refKey === ref.key,

@@ -1,6 +1,7 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline, withinMs } from '../lib/deadline.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -35,13 +36,6 @@ export interface SearchServiceOptions {
 
 /** The most that a client may ask for: sources that choose the length of a page are asked for all of it at once. */
 const MAX_HITS = 50;
-/** How long what was found waits for sources that have not answered. */
-const SLOW_SOURCE_WAIT_MS = 3_000;
-/** How long an old list waits for a new one. */
-const REFRESH_WAIT_MS = 3_000;
-/** For the channel that a query names, and for everything with all further pages: no answer takes 12 s. */
-const NAMED_CHANNEL_MS = 10_000;
-const ANSWER_MS = 11_000;
 /** How long clients may keep a list that lacks what a source could not tell. */
 const PARTIAL_FRESH_MS = 10_000;
 
@@ -61,12 +55,12 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const furtherPages = createSharedWork<FoundChannels>();
 
   async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {
-    const named = withDeadline(clock, NAMED_CHANNEL_MS, new AbortController().signal, () =>
+    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, new AbortController().signal, () =>
       findNamed(channelRefsOf(query)),
     );
     const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS)], {
       clock,
-      waitMs: SLOW_SOURCE_WAIT_MS,
+      waitMs: TIME_LIMITS_MS.slowSourceWait,
     });
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw partial(shown, failure);
@@ -113,12 +107,12 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   async function find(query: string, limit: number): Promise<{ found: FoundChannels; outcome: CacheOutcome }> {
     const startedAt = clock.monotonic();
     const { value, outcome } = await cache.get(searchKey(query), () => loadFirst(query), {
-      staleWaitMs: REFRESH_WAIT_MS,
+      staleWaitMs: TIME_LIMITS_MS.refreshWait,
     });
     // Another instance, or an earlier start, may have stored what is blocked here.
     const first = withoutBlocked(value);
     if (outcome.kind === 'stale' || first.hits.length >= limit || !goesOn(first)) return { found: first, outcome };
-    const leftMs = ANSWER_MS - (clock.monotonic() - startedAt);
+    const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);
     const found = await withinMs(clock, loadUpTo(query, limit, first), leftMs);
     if (found === undefined) throw partial(first, new AppError('upstream_timeout', TOO_LATE));
     return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };

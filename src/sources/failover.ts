@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isCouldNotTell, mostTelling } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadline.ts';
 import { QuotaSpentError } from '../lib/http/call-budget.ts';
@@ -60,14 +61,6 @@ interface SourceRequest {
 }
 
 const RETRY_AFTER_MS = 10_000;
-/** For all sources together. */
-const REQUEST_MS = 12_000;
-/** For one call of one source. */
-const ATTEMPT_MS = 5_000;
-/** How long a search waits for slow sources after another source found something. */
-const SLOW_SOURCE_WAIT_MS = 3_000;
-/** How long a record with missing fields waits for another source to fill them. */
-const FILL_MISSING_FIELDS_MS = 1_500;
 
 export function createFailover(options: FailoverOptions): Failover {
   const { sources, breakers, clock, onOutcome } = options;
@@ -83,7 +76,8 @@ export function createFailover(options: FailoverOptions): Failover {
       const durationMs = clock.monotonic() - startedAt;
       onOutcome?.({ source: source.name, operation, outcome, durationMs, ...(error === undefined ? {} : { error }) });
     };
-    const attempt = () => withDeadline(clock, ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
+    const attempt = () =>
+      withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) => work({ signal: attemptSignal }));
     const breaker = breakers?.get(source.name);
     const guarded = () => (breaker === undefined ? attempt() : breaker.execute(`${operation} ${key}`, attempt, signal));
     try {
@@ -129,7 +123,7 @@ export function createFailover(options: FailoverOptions): Failover {
     const next = sources.slice(sources.indexOf(winner) + 1).find((source) => source.isLive);
     if (next === undefined || !winner.isLive) return loaded;
     return fillMissingFields(loaded, (channelId) =>
-      withDeadline(clock, FILL_MISSING_FIELDS_MS, signal, (patience) =>
+      withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
         ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
           next.getChannel(channelId, attempt),
         ),
@@ -146,7 +140,7 @@ export function createFailover(options: FailoverOptions): Failover {
     const find = source.findPublishedAt?.bind(source);
     if (find === undefined) return null;
     try {
-      return await withDeadline(clock, ATTEMPT_MS, signal, (attemptSignal) =>
+      return await withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
         find(channelId, { signal: attemptSignal }),
       );
     } catch (error) {
@@ -174,7 +168,7 @@ export function createFailover(options: FailoverOptions): Failover {
     caller: Partial<LoadOptions> | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return withDeadline(clock, REQUEST_MS, caller?.signal ?? new AbortController().signal, work);
+    return withDeadline(clock, TIME_LIMITS_MS.request, caller?.signal ?? new AbortController().signal, work);
   }
 
   return {
@@ -214,7 +208,7 @@ export function createFailover(options: FailoverOptions): Failover {
           page: searchPage(source, query, limit, signal, from?.[source.name]),
         }));
         try {
-          return await searchAll(pages.map(withoutSpentQuota), { clock, waitMs: SLOW_SOURCE_WAIT_MS });
+          return await searchAll(pages.map(withoutSpentQuota), { clock, waitMs: TIME_LIMITS_MS.slowSourceWait });
         } catch (error) {
           throw isCouldNotTell(error) ? withRetryAfter(error) : error;
         }

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadline.ts';
 import type { Holders } from '../../lib/holders.ts';
@@ -18,9 +19,6 @@ export interface BannerRouteOptions {
   readonly isNegotiating: boolean;
   readonly holders: Holders;
 }
-
-/** Shorter than a request may take: what is late here waits for an encoder, and upstream is not to blame. */
-const PICTURE_DEADLINE_MS = 11_000;
 
 /** Banner crops and the avatar, in both URL forms. */
 export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerRouteOptions): Endpoint[] {
@@ -50,7 +48,7 @@ export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerR
     const conditional = applyConditions(context.request.headers, described);
     // Before the picture is made.
     if (conditional.status === 304) return conditional;
-    const leftMs = PICTURE_DEADLINE_MS - (clock.monotonic() - startedAtMs);
+    const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
     const rendering = picture.render({ client: context.client.key, goneSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The picture is still being made: please ask again.');

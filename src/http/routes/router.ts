@@ -1,5 +1,6 @@
 import findMyWay from 'find-my-way';
 import { AppError } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadline.ts';
 import { withRequest } from '../../lib/request-context.ts';
@@ -47,9 +48,6 @@ export function readParameters(context: RequestContext): HttpResponse | undefine
   return undefined;
 }
 
-/** No client waits longer than 12 s. A load that takes longer goes on for the next request. */
-const REQUEST_DEADLINE_MS = 11_500;
-
 /** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and whatever the endpoint throws */
 export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
   return (context) => {
@@ -61,7 +59,7 @@ export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
 }
 
 async function inTime(clock: Clock, responding: Promise<HttpResponse>): Promise<HttpResponse> {
-  const response = await withinMs(clock, responding, REQUEST_DEADLINE_MS);
+  const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
   if (response !== undefined) return response;
   throw new AppError('upstream_timeout', 'The answer took too long to get: please ask again.');
 }

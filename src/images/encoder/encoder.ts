@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskError } from './job.ts';
@@ -50,17 +51,11 @@ export interface EncoderOptions {
 }
 
 const DEFAULT_QUEUE_LENGTH = 64;
-const DEFAULT_DEADLINE_MS = 10_000;
-/** A request ends within 12 s: it loads the record and the original before this, and encodes after it. */
-const INSPECT_DEADLINE_MS = 8_000;
-const MAX_WAIT_MS = 8_000;
-/** No client waits for it, and interactive work preempts it. */
-const BACKGROUND_DEADLINE_MS = 60_000;
 
 /** Processes start with the first work, or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { processes, maxRssBytes } = { ...poolSizeFor(readResourceLimits()), ...options };
-  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode } = options;
   const { onEvent = () => undefined, clock = systemClock } = options;
   let restarts = 0;
   let reported: string | null = null;
@@ -86,10 +81,10 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     clock,
     pool,
     queueLength,
-    maxWaitMs: MAX_WAIT_MS,
+    maxWaitMs: TIME_LIMITS_MS.encoderWait,
     deadlineMs(task, priority) {
-      if (priority === 'background') return BACKGROUND_DEADLINE_MS;
-      return task === 'inspect' ? Math.min(deadlineMs, INSPECT_DEADLINE_MS) : deadlineMs;
+      if (priority === 'background') return TIME_LIMITS_MS.backgroundEncode;
+      return task === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
     },
     ...(options.onFinished && { onFinished: options.onFinished }),
   });

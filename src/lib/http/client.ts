@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadline.ts';
 import { failSpan, type Span, traced } from '../tracing.ts';
@@ -64,8 +65,6 @@ export interface HttpClientOptions {
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** A given-up request leaves its half-open connection behind for at most this long. */
-const CONNECT_TIMEOUT_MS = 5_000;
 
 type Undici = typeof import('undici');
 
@@ -84,7 +83,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     agent ??= new undici.Agent({
       connect: {
         lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
-        timeout: CONNECT_TIMEOUT_MS,
+        timeout: TIME_LIMITS_MS.connect,
       },
       // The deadline of the whole attempt rules; and giving up must close a socket of its own.
       headersTimeout: 0,

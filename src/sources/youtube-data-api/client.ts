@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
@@ -21,7 +22,6 @@ export interface YoutubeDataApiOptions {
   readonly searchesPerDay: number;
 }
 
-const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_RESULTS = 50;
 const CHANNEL_PARTS = 'snippet,statistics,brandingSettings';
@@ -59,7 +59,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
       // A key in the URL would show in every log of URLs on the way.
       headers: { 'x-goog-api-key': apiKey },
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: TIME_LIMITS_MS.upstreamCall,
       maxBytes: MAX_BYTES,
       signal,
     });

@@ -1,5 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, isCouldNotTell } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { LoadedChannel } from '../source.ts';
@@ -17,8 +18,6 @@ export interface ChannelLoaderOptions {
   readonly clock: Clock;
 }
 
-/** How long a loaded page waits for the About data. */
-const ABOUT_WAIT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
 /**
@@ -89,7 +88,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
   /** Limits the wait: a failed panel must not fail the page. */
   async function waitForAbout(signal: AbortSignal, load: (patience: AbortSignal) => Promise<About>): Promise<About> {
     try {
-      return await withDeadline(clock, ABOUT_WAIT_MS, signal, load);
+      return await withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, load);
     } catch (error) {
       if (isCouldNotTell(error) && !signal.aborted) return { kind: 'lost' };
       throw error;

@@ -1,4 +1,5 @@
 import type { ClientVersionState } from '../../domain/source-status.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
@@ -32,12 +33,10 @@ export interface ClientVersionsOptions extends Omit<LearnedClientVersionOptions,
   readonly origin: string;
 }
 
-/** A refused call waits for the look-up. */
-const LOOKUP_MS = 3_000;
-
 export function createClientVersions({ setting, http, origin, ...options }: ClientVersionsOptions): ClientVersions {
   if (setting !== undefined) return createFixedClientVersion(setting);
-  const lookUp = () => lookUpClientVersion({ http, origin, clock: options.clock, timeoutMs: LOOKUP_MS });
+  const lookUp = () =>
+    lookUpClientVersion({ http, origin, clock: options.clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
   return createLearnedClientVersion({ ...options, lookUp });
 }
 

@@ -1,3 +1,4 @@
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
 import {
   type AnswerName,
@@ -15,8 +16,6 @@ import type { SearchPageReading } from './search-page.ts';
 /** The origin that requests name, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
 
-/** For one attempt. The caller adds retries and the deadline of the request. */
-const TIMEOUT_MS = 5_000;
 /** A whole channel page was 2.1 MB at most (2026-03). */
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -60,7 +59,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     'x-youtube-client-name': '1',
     ...PAGE_HEADERS,
   };
-  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
 
   /** `name` is the reader of the response. */
   async function call<Name extends AnswerName>(

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { TIME_LIMIT_WITHIN, TIME_LIMITS_MS } from './time-limits.ts';
+
+const { promise, response, search, refreshWait, storeRead, request, sourceAttempt, fillMissingFields } = TIME_LIMITS_MS;
+/** What writing a response takes after its limit, even on a busy machine. */
+const WRITING_MS = 500;
+
+test.each(Object.entries(TIME_LIMIT_WITHIN) as [keyof typeof TIME_LIMITS_MS, keyof typeof TIME_LIMITS_MS][])(
+  'the limit "%s" is not longer than "%s", which bounds it',
+  (inner, outer) => {
+    expect(TIME_LIMITS_MS[inner]).toBeLessThanOrEqual(TIME_LIMITS_MS[outer]);
+  },
+);
+
+test('a response keeps the promise of 12 s', () => {
+  expect(promise).toBe(12_000);
+  expect(response + WRITING_MS).toBeLessThanOrEqual(promise);
+  expect(search + storeRead).toBeLessThanOrEqual(response);
+});
+
+test('a stale value is returned well before the response would be given up', () => {
+  expect(storeRead + refreshWait + storeRead).toBeLessThan(response);
+});
+
+test('two sources can be tried one after the other, and the missing fields be filled', () => {
+  expect(2 * sourceAttempt + fillMissingFields).toBeLessThanOrEqual(request);
+});

@@ -1,0 +1,72 @@
+/**
+ * Every time limit of a request's work, in milliseconds. `TIME_LIMIT_WITHIN` names the limit that bounds each one from
+ * outside. Redis has its own (`src/lib/redis/connection.ts`), and so has what no client waits for.
+ */
+export const TIME_LIMITS_MS = {
+  /** No client waits longer for a response. */
+  promise: 12_000,
+  /** A request without a result by then gets an error. Its load continues for the next request. */
+  response: 11_500,
+  /** A picture that is not made by then: the encoder is overloaded, and no upstream is to blame. */
+  picture: 11_000,
+  /** A search with all further pages. */
+  search: 11_000,
+  /** The channel that a search names. */
+  namedChannel: 10_000,
+  /** One load from the sources, all of them together. It may outlive the response that started it. */
+  request: 12_000,
+  /** One call of one source, with its retries. */
+  sourceAttempt: 5_000,
+  /** One HTTP request to an upstream API, with its body. */
+  upstreamCall: 5_000,
+  /** The connection of an HTTP request. An abandoned request leaves its half-open connection behind for this long. */
+  connect: 5_000,
+  /** A refused call to YouTube waits for a look-up of the client version. */
+  clientVersion: 3_000,
+  /** A loaded channel page waits for the About data. */
+  aboutWait: 3_000,
+  /** A record with missing fields waits for another source to fill them. */
+  fillMissingFields: 1_500,
+  /** A search waits for slow sources after another source found something. */
+  slowSourceWait: 3_000,
+  /** A stale value is returned when its reload takes longer. */
+  refreshWait: 3_000,
+  /** The download of an original, all its URLs together. */
+  download: 10_000,
+  /** An original or a picture waits for an encoder process. */
+  encoderWait: 8_000,
+  /** The inspection of an original by an encoder process. */
+  inspect: 8_000,
+  /** An encode by an encoder process. */
+  encode: 10_000,
+  /** An encode that no client waits for. It is interrupted for those that one waits for. */
+  backgroundEncode: 60_000,
+  /** A read from the store; afterwards the value counts as absent. */
+  storeRead: 500,
+  /** At a stop: sending the spans that OpenTelemetry's SDK still holds. */
+  flushSpans: 1_500,
+} as const;
+
+type TimeLimit = keyof typeof TIME_LIMITS_MS;
+
+/** Which limit ends before or with which: the first never takes longer, since the second ends it. */
+export const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
+  response: 'promise',
+  request: 'promise',
+  picture: 'response',
+  search: 'response',
+  namedChannel: 'search',
+  sourceAttempt: 'request',
+  upstreamCall: 'sourceAttempt',
+  connect: 'upstreamCall',
+  clientVersion: 'sourceAttempt',
+  aboutWait: 'sourceAttempt',
+  fillMissingFields: 'sourceAttempt',
+  slowSourceWait: 'search',
+  refreshWait: 'response',
+  download: 'picture',
+  encoderWait: 'picture',
+  inspect: 'picture',
+  encode: 'picture',
+  storeRead: 'refreshWait',
+};

@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import { createBaseUrls } from '../http/request/base-url.ts';
+import { createBaseUrls } from '../http/request/target.ts';
 import { createClientIdentification, isPrivateAddress } from '../http/request/client-address.ts';
 import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';

@@ -1,7 +1,11 @@
+import { runInSpan } from '../lib/tracing.ts';
 import type { RequestContext, Step } from './request/context.ts';
+import type { RequestTracing } from './request/tracing.ts';
 import type { HttpResponse } from './response/response.ts';
 
 export interface Pipeline {
+  /** Absent when nothing is traced. */
+  readonly tracing: RequestTracing | undefined;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];
   /** Sends the response that a step returned. */
@@ -10,8 +14,15 @@ export interface Pipeline {
   readonly fail: (context: RequestContext, error: unknown) => void;
 }
 
-/** Runs a request through the pipeline: without a promise as long as no step returns one. */
+/** Runs a request through the pipeline, in a span when it is traced. */
 export function runPipeline(pipeline: Pipeline, context: RequestContext): void {
+  const span = pipeline.tracing?.start(context);
+  if (span === undefined) run(pipeline, context);
+  else runInSpan(span, () => run(pipeline, context));
+}
+
+/** Without a promise as long as no step returns one. */
+function run(pipeline: Pipeline, context: RequestContext): void {
   const { finish, fail } = pipeline;
   try {
     const response = runSteps(pipeline, context, 0);

@@ -10,15 +10,13 @@ import {
   type Step,
 } from './request/context.ts';
 import { createRateLimitStep, type RateLimitStepOptions } from './request/rate-limit.ts';
-import { createRequestTracing, type RequestTracingOptions, runTraced } from './request/tracing.ts';
+import { createRequestTracing, type RequestTracingOptions } from './request/tracing.ts';
 import { validate } from './request/validate.ts';
 import { createObserver, type ObserverOptions } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
-import { applyConditions } from './response/conditional.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { problemResponse } from './response/problems.ts';
-import type { HttpResponse } from './response/response.ts';
-import { send } from './response/send.ts';
+import { applyConditions, type HttpResponse, send } from './response/response.ts';
 import { type BannerRouteOptions, bannerRoutes } from './routes/banners.ts';
 import { type ChannelRouteOptions, channelRoutes } from './routes/channels.ts';
 import { type DocumentRouteOptions, documentRoutes } from './routes/documents.ts';
@@ -35,8 +33,7 @@ export type HttpServerOptions = RouteOptions & StepOptions & ObserverOptions & R
 /** The public listener: images and JSON in every response, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const nextRequestId = createRequestIds();
-  const createContext = createContextFactory({ ...options, nextRequestId, isClosing: () => listener.isClosing() });
-  const tracing = createRequestTracing(options);
+  const createContext = createContextFactory({ ...options, nextRequestId, isClosing: () => listener.isClosing });
   const microCache = createMicroCache(options);
   const endpoints = [documentRoutes, channelRoutes, searchRoutes, bannerRoutes].flatMap((routes) => routes(options));
   const router = createRouter(endpoints);
@@ -71,10 +68,10 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     observe(context, response);
   }
 
-  const pipeline = { steps, finish, fail };
+  const pipeline = { tracing: createRequestTracing(options), steps, finish, fail };
   const clientErrors = createClientErrors({ ...options, nextRequestId });
   const server = createNodeServer((request, response) => {
-    runTraced(tracing, createContext(request, response), (context) => runPipeline(pipeline, context));
+    runPipeline(pipeline, createContext(request, response));
   }, clientErrors);
   const listener = createListener(server);
   return listener;

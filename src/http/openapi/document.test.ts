@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createHolders } from '../../lib/holders.ts';
-import { createBaseUrls } from '../request/base-url.ts';
 import { createClientIdentification } from '../request/client-address.ts';
+import { createBaseUrls } from '../request/target.ts';
 import { createHttpServer, type HttpServerOptions } from '../server.ts';
 import { openApiDocument } from './document.ts';
 

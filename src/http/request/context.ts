@@ -5,8 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { HttpResponse } from '../response/response.ts';
-import type { BaseUrls } from './base-url.ts';
-import { parseTarget, type RequestTarget } from './target.ts';
+import { type BaseUrls, parseTarget, type RequestTarget } from './target.ts';
 
 /** Whom a request counts for. */
 export interface Client {

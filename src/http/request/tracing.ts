@@ -1,9 +1,9 @@
-import { isSdkLoaded, runInSpan, type Span, startRequestSpan } from '../../lib/tracing.ts';
+import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ClientIdentification } from './client-address.ts';
 import type { RequestContext } from './context.ts';
 
 export interface RequestTracing {
-  /** `undefined` for a request that is not sampled, and for every one when no SDK is loaded. */
+  /** `undefined` for a request that is not sampled. */
   start(context: RequestContext): Span | undefined;
 }
 
@@ -12,13 +12,13 @@ export interface RequestTracingOptions {
 }
 
 /**
- * Makes each request a span, from its header section to the last byte of its response.
+ * `undefined` when no SDK is loaded. Makes each request a span, from its header section to the last byte of its response.
  *
  * `traceparent` is read from trusted proxies only: otherwise a stranger could have every request sampled, or write into
  * other people's traces.
  */
-export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing {
-  const isLoaded = isSdkLoaded();
+export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing | undefined {
+  if (!isSdkLoaded()) return undefined;
 
   function finish(span: Span, context: RequestContext): void {
     const { request, response, endpoint, target } = context;
@@ -45,7 +45,6 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
 
   return {
     start(context) {
-      if (!isLoaded) return undefined;
       const { method = '', headers, socket } = context.request;
       const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
       const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
@@ -55,17 +54,6 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
       return span;
     },
   };
-}
-
-/** Runs the request's work, in a span when it is traced. */
-export function runTraced(
-  tracing: RequestTracing,
-  context: RequestContext,
-  work: (context: RequestContext) => void,
-): void {
-  const span = tracing.start(context);
-  if (span === undefined) work(context);
-  else runInSpan(span, () => work(context));
 }
 
 const REFUSED = 429;

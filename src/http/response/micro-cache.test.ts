@@ -4,9 +4,8 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { nextChange } from '../../lib/request-context.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
-import { applyConditions } from './conditional.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
-import type { HttpResponse } from './response.ts';
+import { applyConditions, type HttpResponse } from './response.ts';
 
 const ENDPOINT = { url: '/:identifier' } as Endpoint;
 

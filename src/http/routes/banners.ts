@@ -9,8 +9,7 @@ import { acceptedFormats, acceptFieldStats } from '../request/accept.ts';
 import { disconnectSignal, type Endpoint, type RequestContext } from '../request/context.ts';
 import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/params.ts';
 import { type PicturePath, parseBannerPath, parseShortPath } from '../request/picture-path.ts';
-import { applyConditions } from '../response/conditional.ts';
-import { cacheStatusOf, type HttpResponse } from '../response/response.ts';
+import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
 
 export interface BannerRouteOptions {
   readonly clock: Clock;

@@ -10,7 +10,7 @@ export interface Listener {
   /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   close(): Promise<void>;
   /** True from the call of `close` on. */
-  isClosing(): boolean;
+  readonly isClosing: boolean;
 }
 
 export function createListener(server: Server): Listener {
@@ -23,18 +23,20 @@ export function createListener(server: Server): Listener {
     await promise;
   }
 
-  return {
+  const listener = {
     server,
-    async listen(address) {
+    isClosing: false,
+    async listen(address: { readonly host: string; readonly port: number }) {
       server.listen(address);
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
     close() {
+      listener.isClosing = true;
       closed ??= stop();
       return closed;
     },
-    isClosing: () => closed !== undefined,
   };
+  return listener;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBaseUrls } from './base-url.ts';
+import { createBaseUrls } from './target.ts';
 
 describe('the base that is made of Host', () => {
   const { find, fallback } = createBaseUrls({ baseUrls: [] });

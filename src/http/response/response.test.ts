@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findUnchangedEtag } from './conditional.ts';
+import { findUnchangedEtag } from './response.ts';
 
 const STORED_MS = Date.UTC(2026, 0, 1, 12, 0, 0, 900);
 const VALIDATORS = { etag: '"new"', earlierEtags: ['"old"'], lastModifiedMs: STORED_MS };

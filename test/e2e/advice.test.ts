@@ -38,10 +38,13 @@ async function get(url: string): Promise<ReadAnswer> {
 const READINGS: readonly [advice: RegExp, follow: (url: string, found: RegExpExecArray) => string][] = [
   [/add (\?type=\w+)/, (url, [, query]) => url + query],
   [/ask for (\/\S+)\./, (_url, [, path = '']) => path],
-  [/parameter "(\w+)" .*must be one of (\w+),/, (url, [, name = '', value]) => withParameter(url, name, value)],
-  [/parameter "(\w+)" .*whole number from (\d+) to/, (url, [, name = '', value]) => withParameter(url, name, value)],
-  [/parameter "(\w+)" .*must be a text of/, (url, [, name = '']) => withParameter(url, name, 'pennant')],
-  [/parameter "(\w+)" .*give it once/, (url, [, name = '']) => withParameter(url, name, valuesOf(url, name)[0])],
+  [/(?:parameter "|valid )(\w+).* Valid: (\w+),/, (url, [, name = '', value]) => withParameter(url, name, value)],
+  [
+    /(?:parameter "|valid )(\w+).* Valid: a whole number from (\d+) to/,
+    (url, [, name = '', value]) => withParameter(url, name, value),
+  ],
+  [/(?:parameter "|valid )(\w+).* Valid: a text of/, (url, [, name = '']) => withParameter(url, name, 'pennant')],
+  [/parameter "(\w+)" .*Give it once/, (url, [, name = '']) => withParameter(url, name, valuesOf(url, name)[0])],
   [/the parameter "(\w+)" says .*leave one of them out/, (url, [, name = '']) => withParameter(url, name, undefined)],
   [/last part of the path is one of (\w+),/, (url, [, variant]) => url.replace(/[^/?]+(?=\?|$)/, () => `${variant}`)],
   [/The extension is not one of (\w+),/, (url, [, format]) => url.replace(/\.\w+(?=\?|$)/, `.${format}`)],

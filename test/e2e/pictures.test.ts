@@ -171,7 +171,7 @@ describe('pictures', () => {
   test.each([
     [`/${SAMPLE}?type=4k`, 400, 'tv'],
     [`/${SAMPLE}?type=TV`, 400, 'lower case'],
-    [`/${SAMPLE}?type=%20tv`, 400, 'must be one of'],
+    [`/${SAMPLE}?type=%20tv`, 400, 'Valid: default, tv'],
     [`/${SAMPLE}?format=gif`, 400, 'avif'],
     [`/${SAMPLE}?width=0`, 400, '1 to 4096'],
     [`/${SAMPLE}?width=4097`, 400, '1 to 4096'],

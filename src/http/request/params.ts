@@ -125,16 +125,17 @@ function createParameterReader(name: string, parameter: Parameter, isRequired: b
   const expected = expectationOf(parameter);
   return (raw) => {
     if (raw === undefined) {
-      if (isRequired) throw new AppError('invalid_parameter', `The parameter "${name}" is missing: ${expected}.`);
+      if (isRequired)
+        throw new AppError('invalid_parameter', `The parameter "${name}" is missing. Valid: ${expected}.`);
       return undefined;
     }
     if (typeof raw !== 'string') {
-      throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once: give it once.`);
+      throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
     }
     const value = readValue(raw, parameter);
     if (value !== undefined) return value;
-    const fault = raw.trim() === '' ? 'is empty' : 'cannot be used';
-    throw new AppError('invalid_parameter', `The parameter "${name}" ${fault}: ${expected}.`);
+    const fault = raw.trim() === '' ? `The parameter "${name}" is empty` : `"${shortened(raw)}" is not a valid ${name}`;
+    throw new AppError('invalid_parameter', `${fault}. Valid: ${expected}.`);
   };
 }
 
@@ -160,8 +161,14 @@ function readText(raw: string, { minLength, maxLength }: Text): string | undefin
 
 function expectationOf(parameter: Parameter): string {
   if (parameter.type === 'integer') {
-    return `it must be a whole number from ${parameter.minimum} to ${parameter.maximum}`;
+    return `a whole number from ${parameter.minimum} to ${parameter.maximum}`;
   }
-  if ('enum' in parameter) return `it must be one of ${parameter.enum.join(', ')}, in lower case`;
-  return `it must be a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
+  if ('enum' in parameter) return `${parameter.enum.join(', ')} (lower case)`;
+  return `a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
+}
+
+const MAX_SHOWN_CHARACTERS = 60;
+
+function shortened(value: string): string {
+  return value.length <= MAX_SHOWN_CHARACTERS ? value : `${value.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -3,6 +3,7 @@ import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../
 import type { Client, RequestContext, Step } from './context.ts';
 
 export interface Admission {
+  readonly limit: ClientLimit;
   readonly isAllowed: boolean;
   /** For a refused request: after exactly this long the next one is admitted. */
   readonly retryAfterMs: number;
@@ -24,7 +25,7 @@ export function createRateLimitGate({ limitFor, limiter }: RateLimitGateOptions)
   return {
     admit(client) {
       const limit = limitFor(client.address);
-      if (limit === 'unlimited') return { isAllowed: true, retryAfterMs: 0, headers: {} };
+      if (limit === 'unlimited') return { limit, isAllowed: true, retryAfterMs: 0, headers: {} };
       const decision = limiter.hit(client.key, limit);
       if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided));
       return admissionOf(limit, decision);
@@ -51,7 +52,7 @@ function admissionOf(limit: RateLimit, decision: RateLimitDecision): Admission {
     'x-ratelimit-remaining': String(decision.remaining),
     'x-ratelimit-reset': String(resetSeconds),
   };
-  return { isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+  return { limit, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
 }
 
 export interface RateLimitStepOptions {
@@ -75,9 +76,10 @@ export function createRateLimitStep({ gate, contact }: RateLimitStepOptions): St
 }
 
 /** @param contact how clients reach the operator */
-export function tooManyRequests({ retryAfterMs, headers }: Admission, contact: string | undefined): AppError {
+export function tooManyRequests({ limit, retryAfterMs }: Admission, contact: string | undefined): AppError {
   const seconds = Math.ceil(retryAfterMs / 1000);
   const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
-  const policy = `${headers['x-ratelimit-limit']} requests`;
-  return new AppError('rate_limited', `More than ${policy}: wait ${seconds} s.${more}`, { retryAfterMs });
+  const policy =
+    limit === 'unlimited' ? '' : `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client. `;
+  return new AppError('rate_limited', `${policy}Try again in ${seconds} s.${more}`, { retryAfterMs });
 }

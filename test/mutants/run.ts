@@ -134,7 +134,7 @@ async function runStryker(mutate: readonly string[]): Promise<number> {
       plugins: ['@stryker-mutator/vitest-runner'],
       vitest: { configFile: tests },
       coverageAnalysis: 'perTest',
-      reporters: ['clear-text'],
+      reporters: ['clear-text', 'progress-append-only'],
       clearTextReporter: { allowColor: false, logTests: false, reportTests: false, skipFull: true },
       concurrency,
       dryRunTimeoutMinutes: 20,

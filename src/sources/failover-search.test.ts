@@ -1,0 +1,110 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { catalog, createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/stub-source.ts';
+import { WAIT } from '../../test/helpers/wait.ts';
+import { AppError } from '../domain/errors.ts';
+import { QuotaSpentError } from '../lib/http/call-budget.ts';
+import type { SourceOutcome } from './failover.ts';
+import type { ChannelSource, SearchPage } from './source.ts';
+
+describe('a search of several sources', () => {
+  const first: Stub = { name: 'catalog', isLive: false, hits: [hit('a', 'from the catalog'), hit('b')] };
+  const second: Stub = { name: 'live', hits: [hit('c'), hit('a', 'from live'), hit('d')] };
+
+  it('merges hits in the order of the sources, no channel twice', async () => {
+    const { hits, failure } = await over([first, second]).search('q', 20);
+    expect(hits.map(({ title }) => title)).toEqual(['from the catalog', 'b', 'c', 'd']);
+    expect(failure).toBeUndefined();
+  });
+
+  it('names the source that failed beside what the others found', async () => {
+    const { hits, failure } = await over([first, { hits: 'upstream_unavailable' }]).search('q', 20);
+    expect(hits).toHaveLength(2);
+    expect(failure?.code).toBe('upstream_unavailable');
+  });
+
+  it('does not wait long for a slow source when another has found something', async () => {
+    const clock = createManualClock();
+    const result = over([first, { hits: 'hangs' }], { clock }).search('q', 20);
+    await clock.passTimer(3_000);
+    const { hits, failure } = await result;
+    expect(hits).toHaveLength(2);
+    expect(failure?.code).toBe('upstream_timeout');
+  });
+
+  it.each<[string, Stub]>([
+    ['failed', { hits: 'upstream_invalid' }],
+    ['found nothing', { hits: [] }],
+  ])('waits for a slow source when the others have %s', async (_what, other) => {
+    const answer = Promise.withResolvers<SearchPage>();
+    const slow = { ...createStub(second), search: () => answer.promise };
+    const outcomes: SourceOutcome[] = [];
+    const clock = createManualClock();
+    const result = over([other, slow], { clock, onOutcome: (outcome) => outcomes.push(outcome) }).search('q', 20);
+    await vi.waitFor(() => expect(outcomes).toHaveLength(1), WAIT);
+    await clock.passTimer(3_000);
+    answer.resolve({ hits: [hit('late')] });
+    expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);
+  });
+
+  it('that finds nothing is an empty list only where every source has answered', async () => {
+    expect(await over([{ hits: [] }, { hits: [] }]).search('q', 20)).toEqual({ hits: [], next: {} });
+    const search = over([{ hits: [] }, { hits: 'upstream_timeout' }]).search('q', 20);
+    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
+  });
+
+  it('fails with what says most of several failures', async () => {
+    const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
+    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
+  });
+
+  it('goes on with the sources whose lists go on, and with no others', async () => {
+    const asked: unknown[] = [];
+    const paged: ChannelSource = {
+      ...createStub(second),
+      name: 'paged',
+      async search(_query, _limit, { from }) {
+        asked.push(from);
+        return from === undefined ? { hits: [hit('p1')], next: 'page 2' } : { hits: [hit('p2')] };
+      },
+    };
+    const whole = createStub(first);
+    const failover = over([whole, paged]);
+    const { next } = await failover.search('q', 20);
+    expect(next).toEqual({ paged: 'page 2' });
+    expect(await failover.search('q', 20, { from: next })).toEqual({ hits: [hit('p2')], next: {} });
+    expect(asked).toEqual([undefined, 'page 2']);
+    expect(whole.calls).toBe(1);
+  });
+
+  it('is whole without a source whose quota is spent, where another live one has answered', async () => {
+    const spent: Stub = { hits: new QuotaSpentError('spent', 1_000) };
+    expect((await over([second, spent]).search('q', 20)).failure).toBeUndefined();
+    expect(await over([{ hits: [] }, spent]).search('q', 20)).toEqual({ hits: [], next: {} });
+    expect((await over([first, spent]).search('q', 20)).failure?.message).toBe('spent');
+    await expect(over([{ hits: 'upstream_invalid' }, spent]).search('q', 20)).rejects.toThrow('spent');
+  });
+
+  it('does not hide a bug', async () => {
+    await expect(over([first, { hits: new TypeError('a bug') }]).search('q', 20)).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
+describe('the second a channel was created', () => {
+  const exact = '2013-07-09T20:17:20Z';
+  const telling = (answer: Promise<string | null>): ChannelSource => ({
+    ...createStub(live(record())),
+    findPublishedAt: () => answer,
+  });
+
+  it('comes from the first source that says it', async () => {
+    const failing = telling(Promise.reject(new AppError('upstream_unavailable', 'No feed.')));
+    const silent = telling(Promise.resolve(null));
+    const failover = over([catalog(record()), failing, silent, telling(Promise.resolve(exact))]);
+    expect(await failover.findPublishedAt(ID)).toBe(exact);
+  });
+
+  it('is null when no source says it', async () => {
+    expect(await over([catalog(record()), telling(Promise.resolve(null))]).findPublishedAt(ID)).toBeNull();
+  });
+});

@@ -13,6 +13,12 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/sources/example/example.ts',
     'src/sources/registry.ts',
   ],
+  'Add a store': [
+    'src/config/settings.ts',
+    'src/store/example.test.ts',
+    'src/store/example.ts',
+    'src/store/registry.ts',
+  ],
   'Add a picture format': ['site/pictures.js', 'src/domain/formats.ts'],
   'Add a setting': ['src/config/settings.ts'],
 };

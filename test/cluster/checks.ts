@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CHANNELS } from '../faults/mixed-load.ts';
+import type { Outcome } from '../faults/report.ts';
 import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
 import type { Cluster, Instance } from './cluster.ts';
-import { type LoadResult, mixedUrl, SAMPLES, startLoad } from './load.ts';
-
-/** What came of a check; no faults: it passed. */
-export interface Outcome {
-  readonly measured: string;
-  readonly faults: readonly string[];
-}
+import { type LoadResult, mixedUrl, startLoad } from './load.ts';
 
 export interface Check {
   readonly name: string;
@@ -55,7 +51,7 @@ async function countDecidedAlone({ instances }: Cluster): Promise<number> {
 }
 
 async function countAdmitted({ front }: Cluster, client: string): Promise<Outcome> {
-  const urls = SAMPLES.flatMap((id) => [`/api/channel/${id}`, `/channel/${id}`, `/${id}/avatar.webp?width=64`]);
+  const urls = CHANNELS.flatMap((id) => [`/api/channel/${id}`, `/channel/${id}`, `/${id}/avatar.webp?width=64`]);
   const answers = await askAll(
     front.port,
     Array.from({ length: 1_000 }, (_, at) => urls[at % urls.length] as string),
@@ -99,7 +95,7 @@ async function checkSharedRecord({ instances, upstream }: Cluster): Promise<Outc
 }
 
 async function checkPictureMadeOnce({ instances, front }: Cluster): Promise<Outcome> {
-  const url = `/${SAMPLES[0]}/tv.avif?width=1777`;
+  const url = `/${CHANNELS[0]}/tv.avif?width=1777`;
   const before = await countEncodes(instances);
   const asked = Array.from({ length: 300 }, (_, client) =>
     askAll(front.port, [url], `127.4.${client >> 8}.${client & 255}`),
@@ -203,7 +199,7 @@ async function checkFrozenRedis({ instances, front, redis }: Cluster): Promise<O
 /** A client that nobody has met, with one channel: all its requests go to one instance. */
 async function visitWhile(port: number, number: number, untilMs: number) {
   const sender = createHttpSender(port, `127.0.3.${number + 1}`);
-  const url = `/api/channel/${SAMPLES[number % SAMPLES.length]}`;
+  const url = `/api/channel/${CHANNELS[number % CHANNELS.length]}`;
   const unexpected: string[] = [];
   let admitted = 0;
   let slowestMs = 0;

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type FaultContext, metricsOf, metricValue } from '../faults/context.ts';
 import { type Front, startFront } from '../helpers/front.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
-import { findFreePort, type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { findFreePort, type ServiceProcess } from '../helpers/service-process.ts';
 
 /** Clients from here are not limited; all others are, as visitors would be. */
 const UNLIMITED_NETWORK = '127.1.0.0/16';
@@ -21,8 +20,8 @@ export interface Instance {
   kill(): Promise<void>;
   /** Conditions that its readiness names. */
   conditions(): Promise<string[]>;
-  /** Answers so far of the running process, of all routes or of those whose name holds the text. */
-  countAnswers(route?: string): Promise<number>;
+  /** Responses so far of the running process. */
+  countAnswers(): Promise<number>;
   /** Requests that the running process has admitted or refused without Redis. */
   countDecidedAlone(): Promise<number>;
   /** Pictures that the running process has encoded for clients. */
@@ -38,15 +37,14 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<Cluster> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-cluster-'));
+export async function startCluster(context: FaultContext): Promise<Cluster> {
+  const directory = await context.newDirectory();
   const redis = await startRedisServer();
   const upstream = await startReplayServer();
   const env = {
     REDIS_URL: redis.url,
+    ...youtubeSettings(upstream.origin),
     SOURCES: 'catalog,youtube',
-    YOUTUBE_ORIGIN: upstream.origin,
-    YOUTUBE_IMAGE_ORIGIN: upstream.origin,
     TRUST_PROXY: '127.0.0.1/32',
     BASE_URL: 'https://pennant.example',
     RATE_LIMIT_OVERRIDES: `${UNLIMITED_NETWORK}=unlimited`,
@@ -55,7 +53,7 @@ export async function startCluster(): Promise<Cluster> {
   };
   const names = ['first', 'second', 'third'] as const;
   const instances = (await Promise.all(
-    names.map((name) => createInstance(name, join(directory, name), env)),
+    names.map((name) => createInstance(context, name, join(directory, name), env)),
   )) as unknown as Cluster['instances'];
   for (const instance of instances) await instance.start();
   const [first, second, third] = instances;
@@ -67,16 +65,20 @@ export async function startCluster(): Promise<Cluster> {
     front,
     async stop() {
       await front.stop();
-      for (const instance of instances) await instance.kill();
+      await context.cleanUpServices();
       await upstream.close();
       redis.thaw();
       await redis.remove();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function createInstance(name: string, directory: string, env: Record<string, string>): Promise<Instance> {
+async function createInstance(
+  context: FaultContext,
+  name: string,
+  directory: string,
+  env: Record<string, string>,
+): Promise<Instance> {
   const port = await findFreePort();
   let running: ServiceProcess | undefined;
 
@@ -91,16 +93,14 @@ async function createInstance(name: string, directory: string, env: Record<strin
     return ended;
   }
 
-  async function metrics(): Promise<string> {
-    return (await fetch(`${current().inside}/metrics`)).text();
-  }
+  const metrics = () => metricsOf(current());
 
   return {
     name,
     port,
     process: current,
     async start() {
-      running = await startService({ directory, env: { ...env, PORT: String(port) } });
+      running = await context.start({ directory, env: { ...env, PORT: String(port) } });
     },
     stop: () => end('SIGTERM'),
     async kill() {
@@ -111,19 +111,12 @@ async function createInstance(name: string, directory: string, env: Record<strin
       const { conditions } = (await answer.json()) as { conditions: { name: string; detail: string }[] };
       return conditions.map((condition) => `${condition.name}: ${condition.detail}`);
     },
-    async countDecidedAlone() {
-      return Number(/^pennant_limiter_decided_alone_total (\d+)$/m.exec(await metrics())?.[1]);
-    },
-    async countEncodes() {
-      const [, count = '0'] =
-        /^pennant_encoder_task_duration_seconds_count\{task="encode"\} (\d+)$/m.exec(await metrics()) ?? [];
-      return Number(count);
-    },
-    async countAnswers(route = '') {
-      const counts = [
-        ...(await metrics()).matchAll(/^pennant_http_requests_total\{route="([^"]*)",status="\d+"\} (\d+)$/gm),
-      ];
-      return counts.reduce((sum, [, name = '', count]) => sum + (name.includes(route) ? Number(count) : 0), 0);
+    countDecidedAlone: async () => metricValue(await metrics(), 'pennant_limiter_decided_alone_total'),
+    countEncodes: async () =>
+      metricValue(await metrics(), 'pennant_encoder_task_duration_seconds_count{task="encode"}'),
+    async countAnswers() {
+      const counts = [...(await metrics()).matchAll(/^pennant_http_requests_total\{[^}]*\} (\d+)$/gm)];
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
     },
   };
 }

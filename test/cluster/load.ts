@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CHANNELS } from '../faults/mixed-load.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
+import { repeat } from '../helpers/load.ts';
 
 /** A request that did not get its 200. */
 export interface Failure {
@@ -15,7 +17,6 @@ export interface LoadResult {
 }
 
 export interface Load {
-  answers(): number;
   stop(): Promise<LoadResult>;
 }
 
@@ -27,41 +28,34 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
   const failures: Failure[] = [];
   let answers = 0;
   let requests = 0;
-  let isStopping = false;
+  const senders = Array.from({ length: CLIENTS }, (_, client) => createHttpSender(port, `127.1.0.${client + 1}`));
 
   async function visit(client: number): Promise<void> {
-    const sender = createHttpSender(port, `127.1.0.${client + 1}`);
-    while (!isStopping) {
-      requests += 1;
-      const url = urlOf(requests);
-      const startedAtMs = performance.now();
-      const reason = await sender.send({ url }).then(
-        ({ status }) => (status === 200 ? undefined : `status ${status}`),
-        (error: Error) => error.message,
-      );
-      if (reason === undefined) answers += 1;
-      else failures.push({ url, reason, startedAtMs, endedAtMs: performance.now() });
-      await sleep(PAUSE_MS);
-    }
-    sender.close();
+    requests += 1;
+    const url = urlOf(requests);
+    const startedAtMs = performance.now();
+    const reason = await senders[client]?.send({ url }).then(
+      ({ status }) => (status === 200 ? undefined : `status ${status}`),
+      (error: Error) => error.message,
+    );
+    if (reason === undefined) answers += 1;
+    else failures.push({ url, reason, startedAtMs, endedAtMs: performance.now() });
+    await sleep(PAUSE_MS);
   }
 
-  const visits = Array.from({ length: CLIENTS }, (_, client) => visit(client));
+  const visits = repeat(CLIENTS, visit);
   return {
-    answers: () => answers,
     async stop() {
-      isStopping = true;
-      await Promise.all(visits);
+      await visits.stop();
+      for (const sender of senders) sender.close();
       return { answers, failures };
     },
   };
 }
 
-export const SAMPLES = Array.from({ length: 8 }, (_, at) => `UCPennantSample0000000${at + 1}A`);
-
 /** Records and pictures of every sample, most of them known; every seventh is a picture of one of many sizes. */
 export function mixedUrl(request: number): string {
-  const id = SAMPLES[request % SAMPLES.length] as string;
+  const id = CHANNELS[request % CHANNELS.length] as string;
   switch (request % 7) {
     case 0:
       return `/${id}/avatar.jpg?width=${16 + (request % 400)}`;

@@ -7,7 +7,7 @@ import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { lookInto } from '../../src/store/sqlite-schema.ts';
 import { importLines } from '../helpers/catalog.ts';
-import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import type { HttpSender } from '../helpers/http-request.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
@@ -97,7 +97,7 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   const directory = await context.newDirectory();
   const dataDir = join(directory, 'data');
   const service = await context.start({ directory });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const channels = readChannels();
   for (const channel of channels) await importAnew(dataDir, channel);
   const load = startMixedLoad(service.port, 3);
@@ -123,7 +123,6 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   }
   await load.stop();
   for (const channel of channels) faults.push(...(await findWrongAnswers(client, channel)));
-  client.close();
   await stopService(service);
   for (const channel of channels) {
     if (channel.word === undefined) faults.push(...(await findLeftovers(dataDir, channel)));
@@ -219,7 +218,7 @@ async function purgeAcrossInstances(context: FaultContext, times: number): Promi
   try {
     const env = { REDIS_URL: redis.url };
     const [first, second] = [await context.start({ env }), await context.start({ env })];
-    const clients = [createHttpSender(first.port), createHttpSender(second.port)] as const;
+    const clients = [first.client, second.client] as const;
     const channels = readChannels();
     const faults: string[] = [];
     let slowestMs = 0;
@@ -234,7 +233,6 @@ async function purgeAcrossInstances(context: FaultContext, times: number): Promi
       if (!(await comesTrue(isFollowed, GIVE_UP_MS))) faults.push('the other instance went on with what it had');
       slowestMs = Math.max(slowestMs, Date.now() - purgedAtMs);
     }
-    for (const client of clients) client.close();
     const slowest = `at most ${(slowestMs / 1_000).toFixed(1)} s later`;
     return {
       measured: `the other instance followed ${slowest}`,

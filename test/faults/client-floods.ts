@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
-import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import type { HttpSender } from '../helpers/http-request.ts';
 import { residentBytes } from '../helpers/service-process.ts';
 import { type FaultContext, metricsOf, metricValue } from './context.ts';
 import type { Outcome } from './report.ts';
@@ -55,7 +55,7 @@ export async function floodTheListener(context: FaultContext): Promise<Outcome> 
       RATE_LIMIT_CLIENTS: '1000',
     },
   });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const faults: string[] = [];
   for (let hit = 0; hit < 11; hit += 1) await askAs(client, '192.0.2.1');
   const before = await residentBytes(service.pid);
@@ -73,7 +73,6 @@ export async function floodTheListener(context: FaultContext): Promise<Outcome> 
   const remembered = metricValue(await metricsOf(service), 'pennant_limiter_clients');
   const grown = (await residentBytes(service.pid)) / before;
   if (remembered > 1_000) faults.push(`${remembered} clients are remembered`);
-  client.close();
   await context.cleanUpServices();
   const memory = `memory × ${grown.toFixed(2)}`;
   return {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import {
   childrenOf,
   isRunning,
@@ -27,11 +28,16 @@ export interface FaultContext {
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
   /** A service that is killed when the subject is over, whatever becomes of it. */
-  start(options?: Partial<ServiceOptions>): Promise<ServiceProcess>;
+  start(options?: Partial<ServiceOptions>): Promise<FaultService>;
   /** Ends what was started. */
   cleanUpServices(): Promise<void>;
   /** Ends what was started and removes what was written. */
   cleanUp(): Promise<void>;
+}
+
+/** A service with a client of its own, which is closed with it. */
+export interface FaultService extends ServiceProcess {
+  readonly client: HttpSender;
 }
 
 export interface Subject {
@@ -49,7 +55,7 @@ export interface ContextOptions {
 
 export function createContext(report: Report, { isLong, isChosen }: ContextOptions): FaultContext {
   const directories: string[] = [];
-  const services: ServiceProcess[] = [];
+  const services: FaultService[] = [];
 
   async function newDirectory(): Promise<string> {
     const directory = await mkdtemp(join(tmpdir(), 'pennant-faults-'));
@@ -58,7 +64,8 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
   }
 
   async function cleanUpServices(): Promise<void> {
-    for (const { child, ended } of services.splice(0)) {
+    for (const { child, ended, client } of services.splice(0)) {
+      client.close();
       child.kill('SIGKILL');
       await ended;
     }
@@ -70,7 +77,8 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
     attackMs: isLong ? 60_000 : 10_000,
     newDirectory,
     async start(options = {}) {
-      const service = await startService({ directory: options.directory ?? (await newDirectory()), ...options });
+      const running = await startService({ directory: options.directory ?? (await newDirectory()), ...options });
+      const service = { ...running, client: createHttpSender(running.port) };
       services.push(service);
       return service;
     },
@@ -98,10 +106,11 @@ export function unfinished(error: unknown): Outcome {
   return { measured: 'not finished', faults: [String((error as Error).stack)] };
 }
 
-/** Ends a service in order; its exit code, or the signal that ended it. */
-export async function stopService({ child, ended }: ServiceProcess): Promise<number | NodeJS.Signals> {
+/** Stops a service. @returns what is wrong with how it ended */
+export async function stopService({ child, ended }: ServiceProcess): Promise<string[]> {
   child.kill('SIGTERM');
-  return ended;
+  const exit = await ended;
+  return exit === 0 ? [] : [`stopped with ${exit}`];
 }
 
 /** Waits until something is so, at most for so long; whether it came to be. */

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isContentOf, parseFileName } from '../../src/picture-store/file-names.ts';
-import { createHttpSender } from '../helpers/http-request.ts';
-import { childrenOf, type ServiceProcess } from '../helpers/service-process.ts';
-import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
-import { findPictureFault, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
+import { childrenOf } from '../helpers/service-process.ts';
+import { encodersOf, type FaultContext, type FaultService, findOrphans, type Subject, stopService } from './context.ts';
+import { findPictureFault, findPictureFaults, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';
+import { integrityOf } from './service-checks.ts';
 
 const MAX_START_MS = 1_500;
 /** What others on this machine may be about when a start is slow; it is then looked at once more. */
@@ -66,7 +65,7 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
       await sleep(OTHERS_MOMENT_MS);
       startsMs.push(await startAgain());
     }
-    faults.push(...(await findBadPictures(service, served)));
+    faults.push(...(await findPictureFaults(service.client, [...served.slice(-4), freshPictureUrl()])));
   }
   await stopService(service);
   const { files, damaged } = await checkFiles(join(directory, 'data', 'pictures'));
@@ -84,14 +83,13 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
 
 async function killEncoders(context: FaultContext, times: number): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '2' } });
-  const client = createHttpSender(service.port);
   const faults: string[] = [];
   let retried = 0;
   let refused = 0;
   for (let kill = 0; kill < times; kill += 1) {
     const width = 900 + kill * 4;
     const urls = [0, 1, 2, 3].map((more) => `/UCPennantSample00000001A/tv.avif?width=${width + more}`);
-    const asked = urls.map(async (url) => ({ url, answer: await client.send({ url }) }));
+    const asked = urls.map(async (url) => ({ url, answer: await service.client.send({ url }) }));
     await sleep(Math.random() * 400);
     const [victim] = await encodersOf(service);
     if (victim !== undefined) process.kill(victim, 'SIGKILL');
@@ -101,45 +99,28 @@ async function killEncoders(context: FaultContext, times: number): Promise<Outco
     if (lost.length > 1 || !isClear) faults.push(`kill ${kill}: ${lost.map(({ answer }) => answer.status).join(', ')}`);
     refused += lost.length;
     retried += lost.length === 0 ? 1 : 0;
-    for (const { url, answer } of answered) {
-      const fault = answer.status === 200 ? await findPictureFault(url, answer) : undefined;
-      if (fault !== undefined) faults.push(fault);
-    }
+    const made = answered.filter(({ answer }) => answer.status === 200);
+    const checks = await Promise.all(made.map(({ url, answer }) => findPictureFault(url, answer)));
+    faults.push(...checks.filter((fault) => fault !== undefined));
   }
-  client.close();
   return { measured: `${retried} times all answered, ${refused} requests told 503, no other touched`, faults };
 }
 
-async function readRecords({ port }: ServiceProcess): Promise<ReadonlyMap<string, string>> {
-  const client = createHttpSender(port);
+async function readRecords({ client }: FaultService): Promise<ReadonlyMap<string, string>> {
   const read = RECORD_URLS.map(async (url) => [url, (await client.send({ url })).bytes.toString('utf8')] as const);
-  const records = new Map(await Promise.all(read));
-  client.close();
-  return records;
+  return new Map(await Promise.all(read));
 }
 
-async function findChangedRecords(service: ServiceProcess, reference: ReadonlyMap<string, string>): Promise<string[]> {
+async function findChangedRecords(service: FaultService, reference: ReadonlyMap<string, string>): Promise<string[]> {
   const records = await readRecords(service);
   return [...records].filter(([url, text]) => text !== reference.get(url)).map(([url]) => `${url} has changed`);
-}
-
-async function findBadPictures({ port }: ServiceProcess, served: readonly string[]): Promise<string[]> {
-  const client = createHttpSender(port);
-  const urls = [...served.slice(-4), freshPictureUrl()];
-  const checks = urls.map(async (url) => findPictureFault(url, await client.send({ url })));
-  const faults = (await Promise.all(checks)).filter((fault) => fault !== undefined);
-  client.close();
-  // A channel without a banner or an avatar is one of the samples.
-  return faults.filter((fault) => !fault.endsWith('answered 404'));
 }
 
 function findDatabaseFaults(dataDir: string): string[] {
   return ['cache.db', 'catalog.db'].flatMap((name) => {
     const path = join(dataDir, name);
     if (!existsSync(path)) return [];
-    const db = new DatabaseSync(path);
-    const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
-    db.close();
+    const result = integrityOf(path);
     return result === 'ok' ? [] : [`${name}: ${result}`];
   });
 }

@@ -1,13 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode } from '../../src/lib/file-system.ts';
-import { createHttpSender } from '../helpers/http-request.ts';
 import { type FaultContext, stopService } from './context.ts';
 import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
-import { statesOf } from './service-log.ts';
+import { integrityOf, statesOf } from './service-checks.ts';
 
 /** Pixels across: a few of these fill the quota. */
 const LARGE = { from: 500, to: 1_200 };
@@ -26,17 +24,15 @@ export async function removeTheDirectory(context: FaultContext): Promise<Outcome
 export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { IMAGE_CACHE_BYTES: String(QUOTA_BYTES) } });
-  const client = createHttpSender(service.port);
   const faults: string[] = [];
   let most = 0;
   let written = 0;
   const rounds = context.isLong ? 200 : 10;
   for (let round = 0; round < rounds; round += 1) {
-    const asked = Array.from({ length: 8 }, () => client.send({ url: freshPictureUrl(LARGE) }));
+    const asked = Array.from({ length: 8 }, () => service.client.send({ url: freshPictureUrl(LARGE) }));
     for (const { bytes } of await Promise.all(asked)) written += bytes.length;
     most = Math.max(most, await bytesBelow(join(directory, 'data', 'pictures')));
   }
-  client.close();
   if (most > QUOTA_BYTES) faults.push(`${most} bytes were kept, more than ${QUOTA_BYTES}`);
   return { measured: `${mebibytes(written)} MiB made, at most ${mebibytes(most)} of 1 MiB kept`, faults };
 }
@@ -49,11 +45,8 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   await sleep(context.attackMs / 2);
   for (const load of loads) await load.stop();
   const faults = loads.flatMap((load) => load.faults);
-  const exits = await Promise.all(services.map(stopService));
-  if (exits.some((exit) => exit !== 0)) faults.push(`stopped with ${exits.join(' and ')}`);
-  const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
-  const integrity = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
-  db.close();
+  faults.push(...(await Promise.all(services.map(stopService))).flat());
+  const integrity = integrityOf(join(directory, 'data', 'cache.db'));
   if (integrity !== 'ok') faults.push(`cache.db: ${integrity}`);
   const complaints = services.flatMap((service) => [
     statesOf(service, 'cache').failed,

@@ -1,15 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
-import { createHttpSender } from '../helpers/http-request.ts';
-import type { ServiceProcess } from '../helpers/service-process.ts';
-import { comesTrue, type FaultContext, stopService } from './context.ts';
+import { comesTrue, type FaultContext, type FaultService, stopService } from './context.ts';
 import { RECORD_URLS } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
-import { logOf, statesOf } from './service-log.ts';
+import { integrityOf, logOf, statesOf } from './service-checks.ts';
 
 const BASE_URL = 'https://pennant.example';
 
@@ -47,7 +44,7 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
     const check = integrityOf(path);
     if (check !== 'ok') faults.push(`${what}: ${check}`);
   }
-  const rebuilt = countRebuilds(service);
+  const rebuilt = logOf(service).filter(({ kind }) => kind === 'rebuilt').length;
   await stopService(service);
   await writeFile(path, randomBytes(50_000));
   service = await context.start({ directory });
@@ -70,7 +67,7 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   // With the catalog as its only source it would not start.
   const env = { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: await findRefusingOrigin() };
   const service = await context.start({ directory, env });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const url = '/api/channel/pennantsample?type=handle';
   for (let count = 0; count < 20; count += 1) {
     const { status, headers } = await client.send({ url });
@@ -86,7 +83,6 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   const isBack = await comesTrue(async () => (await client.send({ url })).status === 200, 15_000);
   if (!isBack) faults.push('not used again after it was put right');
   if (hash('sha256', await readFile(path)) !== hash('sha256', good)) faults.push('the good file was changed');
-  client.close();
   const measured =
     '20 requests told 503, the file named once in the log, not a byte changed, used again once put right';
   return { measured, faults };
@@ -98,8 +94,7 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
   const service = await context.start({ directory, env: { BASE_URL } });
-  const right = createHttpSender(healthy.port);
-  const client = createHttpSender(service.port);
+  const { client } = service;
   // The sample catalog is made for the first request.
   await client.send({ url: RECORD_URLS[0] as string });
   const damaged = randomBytes((await readFile(path)).length);
@@ -111,9 +106,8 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
     const { status, headers, bytes } = await client.send({ url });
     if (status === 503 && headers['retry-after'] !== undefined) refused += 1;
     else if (status !== 200) faults.push(`${url} answered ${status}`);
-    else if (!bytes.equals((await right.send({ url })).bytes)) faults.push(`${url} has changed`);
+    else if (!bytes.equals((await healthy.client.send({ url })).bytes)) faults.push(`${url} has changed`);
   }
-  for (const sender of [right, client]) sender.close();
   await stopService(service);
   if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
   const measured = `${RECORD_URLS.length - refused} right records, ${refused} told 503, not a byte changed`;
@@ -121,26 +115,12 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
 }
 
 /** New searches ask the store each time; records come from memory too. */
-async function askForRecords({ port }: ServiceProcess, count: number): Promise<string[]> {
-  const client = createHttpSender(port);
+async function askForRecords({ client }: FaultService, count: number): Promise<string[]> {
   const searches = Array.from({ length: count }, () => `/api/search?q=${randomBytes(6).toString('hex')}`);
   const asked = [...RECORD_URLS, ...searches].map(async (url) => {
     const { status, bytes } = await client.send({ url });
     const isWhole = status === 200 && bytes.length > 0 && JSON.parse(bytes.toString('utf8')) !== null;
     return isWhole ? undefined : `${url} answered ${status}`;
   });
-  const faults = (await Promise.all(asked)).filter((fault) => fault !== undefined);
-  client.close();
-  return faults;
-}
-
-function countRebuilds(service: ServiceProcess): number {
-  return logOf(service).filter(({ kind }) => kind === 'rebuilt').length;
-}
-
-function integrityOf(path: string): string {
-  const db = new DatabaseSync(path);
-  const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
-  db.close();
-  return String(result);
+  return (await Promise.all(asked)).filter((fault) => fault !== undefined);
 }

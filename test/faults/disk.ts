@@ -1,8 +1,7 @@
 import type { Subject } from './context.ts';
 import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
 import { damageTheCache, damageTheCatalog, damageTheOpenCatalog } from './disk-damage.ts';
-import { denyTheDirectory } from './disk-directory.ts';
-import { loseTheDisk } from './disk-space.ts';
+import { loseTheDisk } from './disk-loss.ts';
 
 /** What the disk may do to the service, and other processes on it. */
 export const disk: Subject = {
@@ -12,7 +11,6 @@ export const disk: Subject = {
     await context.measure('disk', 'cache.db damaged', () => damageTheCache(context));
     await context.measure('disk', 'catalog.db replaced by garbage', () => damageTheCatalog(context));
     await context.measure('disk', 'catalog.db overwritten while it is open', () => damageTheOpenCatalog(context));
-    await denyTheDirectory(context);
     await context.measure('disk', 'DATA_DIR missing', () => removeTheDirectory(context));
     await context.measure('disk', 'the picture quota under churn', () => exceedTheQuota(context));
     await context.measure('disk', 'two services on one DATA_DIR', () => shareTheDirectory(context));

@@ -1,6 +1,5 @@
-import { createHttpSender } from '../helpers/http-request.ts';
 import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
-import { comesTrue, type FaultContext } from './context.ts';
+import { comesTrue, type FaultContext, type FaultService } from './context.ts';
 import { findPictureFault } from './mixed-load.ts';
 import { boundLatency, startProbe } from './probe.ts';
 import type { Outcome } from './report.ts';
@@ -43,16 +42,13 @@ export async function floodTheEncoders(context: FaultContext, prefix: readonly s
   };
 }
 
-async function askFor({ port }: ServiceProcess, count: number, firstWidth: number) {
-  const client = createHttpSender(port);
+async function askFor({ client }: FaultService, count: number, firstWidth: number) {
   const asked = Array.from({ length: count }, async (_, index) => {
     const url = `/UCPennantSample00000001A/tv.avif?width=${firstWidth + index}`;
     const headers = { 'x-forwarded-for': `10.1.${Math.floor(index / 200)}.${index % 200}` };
     return { url, ...(await client.send({ url, headers })) };
   });
-  const answers = await Promise.all(asked);
-  client.close();
-  return answers;
+  return Promise.all(asked);
 }
 
 /** The service's own memory and its encoders'. */

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createHttpSender } from '../helpers/http-request.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
@@ -53,7 +52,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
   const service = await context.start({ directory, env: settings });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map(
     (name) => `/UCPennantSample00000001A/${name}`,
   );
@@ -77,7 +76,6 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
     const { headers } = await client.send({ url });
     if (!String(headers['cache-status']).startsWith('pennant; hit')) faults.push(`${url} had to be made again`);
   }
-  client.close();
   return { measured: `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 

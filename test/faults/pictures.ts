@@ -1,4 +1,4 @@
-import { createHttpSender, type HttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, type ReplayAnswer } from '../helpers/replay-answers.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
@@ -65,9 +65,8 @@ async function serve(
     findImage: (path) => banners[Number(/^\/banner-(\d+)=/.exec(path)?.[1])],
   });
   const service = await context.start({ env: youtubeSettings(replay.origin) });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   await use(client);
-  client.close();
   await stopService(service);
   await replay.close();
 }
@@ -136,7 +135,7 @@ const NEXT = '/UCPennantSample00000003A/tv.webp?width=778';
 /** @param isOriginalKnown so that it is the encode that hangs, not the look at the original before it */
 async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   for (const url of HOT_URLS) await client.send({ url });
   if (isOriginalKnown) await client.send({ url: '/UCPennantSample00000001A/tv.webp?width=776' });
   const probe = startProbe(service);
@@ -146,7 +145,6 @@ async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Pr
   const tookMs = performance.now() - startedAtMs;
   const next = await client.send({ url: NEXT });
   const others = await probe.stop();
-  client.close();
   const faults = [...others.faults];
   if (hung.status !== 503 || hung.headers['retry-after'] === undefined) faults.push(`answered ${await describe(hung)}`);
   if (next.status !== 200) faults.push(`the next picture: ${await describe(next)}`);

@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os';
+import { formatColumns } from '../../bench/report.ts';
 
 /** One line of the table: what was done to the service, and whether anything was lost by it. */
 export interface Row {
@@ -54,8 +55,17 @@ export function createReport(print: (line: string) => void): Report {
     rows: () => rows.length,
     violations: () => rows.filter(({ verdict }) => verdict === 'VIOLATED').length,
     missedBounds: () => rows.filter(({ verdict }) => verdict === 'missed').length,
-    table: () =>
-      formatTable(Object.values(Object.groupBy(rows, ({ subject }) => subject)).flatMap((group) => group ?? [])),
+    table() {
+      const bySubject = Object.values(Object.groupBy(rows, ({ subject }) => subject)).flatMap((group) => group ?? []);
+      const lines = bySubject.map((row) => [
+        row.subject,
+        row.attack,
+        row.measured,
+        row.seconds.toFixed(0),
+        row.verdict,
+      ]);
+      return formatColumns([HEADINGS, ...lines]);
+    },
   };
 }
 
@@ -65,23 +75,6 @@ function verdictOn(faults: readonly string[], exceeded: readonly string[]): Row[
 }
 
 const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 's', 'verdict'];
-
-function formatTable(rows: readonly Row[]): string {
-  const lines = [
-    HEADINGS,
-    ...rows.map(({ subject, attack, measured, seconds, verdict }) => [
-      subject,
-      attack,
-      measured,
-      seconds.toFixed(0),
-      verdict,
-    ]),
-  ];
-  const widths = HEADINGS.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const format = (line: readonly string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ');
-  const [head = '', ...body] = lines.map((line) => `| ${format(line)} |`);
-  return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
-}
 
 /** Others use the machine too: a time that was missed means little without this. */
 export function loadAverage(): string {

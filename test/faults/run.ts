@@ -4,18 +4,16 @@
  * bound on time or memory was missed. `--losses-only` tells of missed bounds and exits 0 all the same, for machines that
  * others use too. `--only` leaves out attacks that have none of the texts in their name.
  */
-import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { changes } from './changes.ts';
 import { clients } from './clients.ts';
-import { createContext, type Subject, unfinished } from './context.ts';
+import type { Subject } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
 import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
 import { pictures } from './pictures.ts';
-import { createReport, loadAverage } from './report.ts';
+import { runSubjects } from './runner.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
@@ -34,57 +32,4 @@ const SUBJECTS: readonly Subject[] = [
   time,
 ];
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    long: { type: 'boolean' },
-    'losses-only': { type: 'boolean' },
-    only: { type: 'string', multiple: true },
-  },
-});
-const isChosen = (attack: string) => values.only?.some((text) => attack.includes(text)) ?? true;
-const chosen = SUBJECTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-const unknown = positionals.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
-if (unknown.length > 0) {
-  console.error(`There is no subject ${unknown.join(', ')}: ${SUBJECTS.map(({ name }) => name).join(', ')}`);
-  process.exit(2);
-}
-const report = createReport((line) => console.log(line));
-const startedAtMs = performance.now();
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    // In one step, or an attack under way would start the next service; encoders end with theirs.
-    for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean)) {
-      process.kill(Number(pid), 'SIGKILL');
-    }
-    console.error(`Stopped by ${signal}.`);
-    process.exit(1);
-  });
-}
-
-async function attack(subject: Subject): Promise<void> {
-  const context = createContext(report, { isLong: values.long === true, isChosen });
-  try {
-    await subject.run(context);
-  } catch (error) {
-    report.add(subject.name, 'the subject itself', unfinished(error), 0);
-  } finally {
-    await context.cleanUp();
-  }
-}
-
-for (const subject of chosen.filter(({ isMostlyWaiting }) => !isMostlyWaiting)) await attack(subject);
-await Promise.all(chosen.filter(({ isMostlyWaiting }) => isMostlyWaiting).map(attack));
-
-if (report.rows() === 0) {
-  console.error('No attack has such a name.');
-  process.exit(2);
-}
-console.log(`\n${report.table()}\n`);
-const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
-console.log(
-  `${report.violations()} violations, ${report.missedBounds()} bounds missed, ${seconds} s, ${loadAverage()}`,
-);
-const countedBounds = values['losses-only'] === true ? 0 : report.missedBounds();
-process.exit(report.violations() + countedBounds === 0 ? 0 : 1);
+await runSubjects(SUBJECTS);

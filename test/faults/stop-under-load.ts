@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpSender } from '../helpers/http-request.ts';
+import { repeat } from '../helpers/load.ts';
 import type { FaultContext } from './context.ts';
 import { CHANNELS, findPictureFault, freshPictureUrl } from './mixed-load.ts';
 import { loadAverage, type Outcome } from './report.ts';
@@ -19,36 +19,30 @@ export async function stopUnderLoad(
 ): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const requests: SentRequest[] = [];
-  let isOver = false;
-  const work = async () => {
-    while (!isOver) {
-      const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshPictureUrl({ from: 100, to: 1_000 });
-      let isAccepted = false;
-      const sent = client.send({
-        url,
-        onAccepted: () => {
-          isAccepted = true;
-        },
-      });
-      const fault = await sent.then(
-        (answer) => (answer.headers['content-type']?.startsWith('image/') ? findPictureFault(url, answer) : undefined),
-        (error: Error) => error.message,
-      );
-      requests.push({ url, isAccepted, fault });
-      if (fault !== undefined) await sleep(20);
-    }
-  };
-  const working = Promise.all(Array.from({ length: 12 }, work));
+  const load = repeat(12, async () => {
+    const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshPictureUrl({ from: 100, to: 1_000 });
+    let isAccepted = false;
+    const sent = client.send({
+      url,
+      onAccepted: () => {
+        isAccepted = true;
+      },
+    });
+    const fault = await sent.then(
+      (answer) => (answer.headers['content-type']?.startsWith('image/') ? findPictureFault(url, answer) : undefined),
+      (error: Error) => error.message,
+    );
+    requests.push({ url, isAccepted, fault });
+    if (fault !== undefined) await sleep(20);
+  });
   await sleep(500 + Math.random() * 1_000);
   const signalledAtMs = performance.now();
   service.child.kill(signal);
   const exit = await service.ended;
   const tookMs = performance.now() - signalledAtMs;
-  isOver = true;
-  await working;
-  client.close();
+  await load.stop();
 
   const accepted = requests.filter(({ isAccepted }) => isAccepted);
   const faults = accepted.filter(({ fault }) => fault !== undefined).map(({ url, fault }) => `${url}: ${fault}`);
@@ -70,7 +64,7 @@ async function findForgotten(
   accepted: readonly SentRequest[],
 ): Promise<string[]> {
   const service = await context.start({ directory });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const pictures = accepted.filter(({ url, fault }) => fault === undefined && url.includes('?width=')).slice(-10);
   const faults: string[] = [];
   for (const { url } of pictures) {
@@ -78,7 +72,6 @@ async function findForgotten(
     const isThere = status === 404 || String(headers['cache-status']).startsWith('pennant; hit');
     if (!isThere) faults.push(`${url} was not stored: ${headers['cache-status']}`);
   }
-  client.close();
   await context.cleanUpServices();
   return faults;
 }

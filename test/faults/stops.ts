@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpSender } from '../helpers/http-request.ts';
 import { childrenOf, launchService, type ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
 import { CHANNELS } from './mixed-load.ts';
@@ -45,7 +44,7 @@ export const stops: Subject = {
 /** More encodes than can be done in the time that a stop may take: none may be cut without a word. */
 async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   for (const pid of await encodersOf(service)) process.kill(pid, 'SIGSTOP');
   let accepted = 0;
   const onAccepted = () => {
@@ -64,7 +63,6 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
     else if (outcome.value.status === 503 && outcome.value.headers['retry-after'] !== undefined) refused += 1;
     else if (outcome.value.status !== 200) faults.push(`answered ${outcome.value.status}`);
   }
-  client.close();
   const measured = `20 pictures waited for a codec that hangs: ${refused} told 503, none cut; ${stop.measured}`;
   return { ...stop, measured, faults };
 }
@@ -87,7 +85,7 @@ async function stopWithHostileConnections(context: FaultContext): Promise<Outcom
 
 async function stopTwice(context: FaultContext): Promise<Outcome> {
   const service = await context.start();
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const asked = Array.from({ length: 20 }, (_, index) =>
     client.send({ url: `/${CHANNELS[0]}/tv.png?width=${900 + index}` }),
   );
@@ -97,7 +95,6 @@ async function stopTwice(context: FaultContext): Promise<Outcome> {
   service.child.kill('SIGTERM');
   await sleep(50);
   const stop = await signalAndWait(service, 'SIGINT', MAX_SECOND_SIGNAL_MS, 1);
-  client.close();
   return {
     measured: `${stop.measured}, no encoder left`,
     faults: [...stop.faults, ...(await findOrphans(encoders))],

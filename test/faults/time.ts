@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import type { HttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { HOT_URLS } from './probe.ts';
@@ -51,34 +51,31 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   };
   const faults: string[] = [];
   let service = await context.start({ directory, env });
-  let client = createHttpSender(service.port);
   const restart = async () => {
-    client.close();
     await stopService(service);
     service = await context.start({ directory, env });
-    client = createHttpSender(service.port);
   };
 
-  for (const url of HOT_URLS) await client.send({ url });
+  for (const url of HOT_URLS) await service.client.send({ url });
   const spentAtMs = performance.now();
-  for (let count = 0; count < 5; count += 1) await askAsLimited(client);
+  for (let count = 0; count < 5; count += 1) await askAsLimited(service.client);
   for (const offset of ['+5h', '-5h', '+0']) {
     await setClock(offset);
-    const { status, headers } = await askAsLimited(client);
+    const { status, headers } = await askAsLimited(service.client);
     if (status !== 429) faults.push(`clock ${offset}: a limited client got ${status}`);
     const wait = Number(headers['retry-after']);
     if (!(wait >= 1 && wait <= WINDOW_SECONDS)) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
     if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
     // Set forward, the clock says that the record is old: it is loaded anew. Set back, it makes nothing younger.
     const expected = offset === '+5h' ? /^pennant; fwd=stale/ : /^pennant; hit; ttl=\d/;
-    const record = await client.send({ url: HOT_URLS[0] as string });
+    const record = await service.client.send({ url: HOT_URLS[0] as string });
     if (record.status !== 200 || !expected.test(String(record.headers['cache-status']))) {
       faults.push(`clock ${offset}: a record of this hour said ${record.headers['cache-status']}`);
     }
   }
   await setClock('+5h');
   await sleep(Math.max(0, spentAtMs + (WINDOW_SECONDS + 1) * 1_000 - performance.now()));
-  if ((await askAsLimited(client)).status !== 200) faults.push('still limited after the window');
+  if ((await askAsLimited(service.client)).status !== 200) faults.push('still limited after the window');
 
   for (const [offset, why] of [
     ['-5h', 'an entry from the future'],
@@ -86,11 +83,10 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   ] as const) {
     await setClock(offset);
     await restart();
-    const { status, headers } = await client.send({ url: HOT_URLS[0] as string });
+    const { status, headers } = await service.client.send({ url: HOT_URLS[0] as string });
     const isAnew = /^pennant; fwd=stale/.test(String(headers['cache-status']));
     if (status !== 200 || !isAnew) faults.push(`${why}: ${status}, ${headers['cache-status']}`);
   }
-  client.close();
   const measured =
     'limits held, records as old as they may be; after a restart an entry from the future and one too old were loaded anew';
   return { measured, faults };
@@ -111,11 +107,10 @@ function hasMoved(date: string | undefined, offset: string): boolean {
 /** As a virtual machine is, or a process under a debugger. */
 async function suspend(context: FaultContext, seconds: number): Promise<Outcome> {
   const service = await context.start();
-  const client = createHttpSender(service.port);
-  for (const url of HOT_URLS) await client.send({ url });
+  for (const url of HOT_URLS) await service.client.send({ url });
   service.child.kill('SIGSTOP');
   const waiting = [...HOT_URLS, '/api/search?q=pennant', '/UCPennantSample00000001A/tv.webp?width=333'];
-  const asked = waiting.map((url) => client.send({ url }));
+  const asked = waiting.map((url) => service.client.send({ url }));
   await sleep(seconds * 1_000);
   service.child.kill('SIGCONT');
   const answers = await Promise.all(asked);
@@ -123,7 +118,6 @@ async function suspend(context: FaultContext, seconds: number): Promise<Outcome>
     .filter(({ status }) => status !== 200)
     .map(({ status }) => `a request that waited got ${status}`);
   if (!(await comesTrue(() => isReady(service), READY_MS))) faults.push('not ready again');
-  client.close();
   return { measured: `${answers.length} requests that came meanwhile answered, ready at once`, faults };
 }
 

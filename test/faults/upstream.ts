@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
 import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
-import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { loadAverage, type Outcome } from './report.ts';
@@ -66,9 +66,8 @@ async function fillStore(context: FaultContext): Promise<string> {
   const directory = await context.newDirectory();
   const replay = await startReplayServer();
   const service = await context.start({ directory, env: youtubeSettings(replay.origin) });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   for (const url of [...OLD_QUESTIONS, ITS_RECORD]) await client.send({ url });
-  client.close();
   await stopService(service);
   await replay.close();
   const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
@@ -87,7 +86,7 @@ async function observe(context: FaultContext, filled: string, kind: FailureKind)
   const replay = await startReplayServer();
   if (typeof kind.upstream === 'function') replay.misbehave('all', kind.upstream);
   const service = await context.start({ directory, env: youtubeSettings(await originOf(kind, replay)) });
-  const client = createHttpSender(service.port);
+  const { client } = service;
   const faults: string[] = [];
   const exceeded: string[] = [];
   let slowestMs = 0;
@@ -108,7 +107,6 @@ async function observe(context: FaultContext, filled: string, kind: FailureKind)
   replay.behave();
   const isBack = typeof kind.upstream !== 'function' || (await recovers(client));
   if (!isBack) faults.push('not asked again after upstream had recovered');
-  client.close();
   service.child.kill('SIGKILL');
   await replay.close();
   const codes = `${kind.channels} for record and search, ${kind.pictures} for the picture`;
@@ -136,6 +134,6 @@ function findRefusalFault(expected: FailureKind['channels']) {
 }
 
 /** A circuit breaker may leave upstream alone for a while. */
-function recovers(client: ReturnType<typeof createHttpSender>): Promise<boolean> {
+function recovers(client: HttpSender): Promise<boolean> {
   return comesTrue(async () => (await client.send({ url: NEW_RECORD })).status === 200, 40_000);
 }

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createContext, type Subject, unfinished } from './context.ts';
+import { createReport, loadAverage } from './report.ts';
+
+/** Attacks the service as the command line says, prints the table, and ends the process. */
+export async function runSubjects(subjects: readonly Subject[]): Promise<never> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      long: { type: 'boolean' },
+      'losses-only': { type: 'boolean' },
+      only: { type: 'string', multiple: true },
+    },
+  });
+  const isChosen = (attack: string) => values.only?.some((text) => attack.includes(text)) ?? true;
+  const chosen = subjects.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const unknown = positionals.filter((name) => !subjects.some((subject) => subject.name === name));
+  if (unknown.length > 0) {
+    console.error(`There is no subject ${unknown.join(', ')}: ${subjects.map(({ name }) => name).join(', ')}`);
+    process.exit(2);
+  }
+  const report = createReport((line) => console.log(line));
+  const startedAtMs = performance.now();
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      // In one step, or an attack under way would start the next service; encoders end with theirs.
+      for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean)) {
+        process.kill(Number(pid), 'SIGKILL');
+      }
+      console.error(`Stopped by ${signal}.`);
+      process.exit(1);
+    });
+  }
+
+  async function attack(subject: Subject): Promise<void> {
+    const context = createContext(report, { isLong: values.long === true, isChosen });
+    try {
+      await subject.run(context);
+    } catch (error) {
+      report.add(subject.name, 'the subject itself', unfinished(error), 0);
+    } finally {
+      await context.cleanUp();
+    }
+  }
+
+  for (const subject of chosen.filter(({ isMostlyWaiting }) => !isMostlyWaiting)) await attack(subject);
+  await Promise.all(chosen.filter(({ isMostlyWaiting }) => isMostlyWaiting).map(attack));
+
+  if (report.rows() === 0) {
+    console.error('No attack has such a name.');
+    process.exit(2);
+  }
+  console.log(`\n${report.table()}\n`);
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+  console.log(
+    `${report.violations()} violations, ${report.missedBounds()} bounds missed, ${seconds} s, ${loadAverage()}`,
+  );
+  const countedBounds = values['losses-only'] === true ? 0 : report.missedBounds();
+  process.exit(report.violations() + countedBounds === 0 ? 0 : 1);
+}

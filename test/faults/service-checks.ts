@@ -1,0 +1,53 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import { metricsOf, metricValue } from './context.ts';
+
+interface LogLine {
+  readonly part?: string;
+  readonly kind?: string;
+  readonly reason?: string;
+  readonly msg: string;
+}
+
+/** The lines of the service's log, without its greeting. */
+export function logOf({ output }: ServiceProcess): readonly LogLine[] {
+  return output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** How often the log reports that a part fails, and that it works again: an operator wants to read each once. */
+export function statesOf(
+  service: ServiceProcess,
+  part: string,
+): { readonly failed: number; readonly recovered: number } {
+  const lines = logOf(service).filter((line) => line.part === part);
+  const recovered = lines.filter(({ msg }) => msg.endsWith('works again')).length;
+  return { failed: lines.length - recovered, recovered };
+}
+
+const STORED_PARTS = ['pictures', 'cache'];
+
+/** Parts whose failure and recovery the log does not report exactly once each. */
+export function findUnclearStates(service: ServiceProcess): string[] {
+  return STORED_PARTS.flatMap((part) => {
+    const { failed, recovered } = statesOf(service, part);
+    return failed > 1 || recovered !== failed ? [`${part}: reported failed ${failed}, working ${recovered} times`] : [];
+  });
+}
+
+/** Whether `/metrics` reports a part as degraded. */
+export async function isDegraded(service: ServiceProcess, part?: string): Promise<boolean> {
+  const metrics = await metricsOf(service);
+  if (part === undefined) return metrics.includes('pennant_part_degraded{');
+  return metricValue(metrics, `pennant_part_degraded{part="${part}"}`) === 1;
+}
+
+/** @returns SQLite's verdict on a database; `ok` when nothing is wrong */
+export function integrityOf(path: string): string {
+  const db = new DatabaseSync(path);
+  const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
+  db.close();
+  return String(result);
+}

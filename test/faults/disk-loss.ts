@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type FaultService, stopService } from './context.ts';
@@ -94,8 +96,11 @@ function findObstacle({ place, isSudden }: DiskFault): string | undefined {
 }
 
 function canMount(): boolean {
-  // In a mount namespace of its own, which ends with it.
-  return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+  const directory = mkdtempSync(join(tmpdir(), 'pennant-faults-'));
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', 'none', directory]).status === 0;
+  if (isMounted) execFileSync('umount', [directory]);
+  rmdirSync(directory);
+  return isMounted;
 }
 
 async function prepare(context: FaultContext, fault: DiskFault): Promise<Outcome> {

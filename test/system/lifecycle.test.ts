@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../helpers/command.ts';
-import { childrenOf, type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { childrenOf, isRunning, type ServiceProcess, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -19,6 +19,10 @@ async function holdRequest({ base, inside, pid }: ServiceProcess, width: number)
   await fetch(`${base}/${SAMPLE}/tv.png?width=${width - 1}`);
   const [encoder = 0] = await childrenOf(pid);
   process.kill(encoder, 'SIGSTOP');
+  // One that stands still does not notice that its service has ended.
+  onTestFinished(async () => {
+    if (await isRunning(encoder)) process.kill(encoder, 'SIGCONT');
+  });
   const answer = fetch(`${base}/${SAMPLE}/tv.png?width=${width}`);
   const metrics = async () => (await fetch(`${inside}/metrics`)).text();
   await expect.poll(metrics).toMatch(/^pennant_held_entries\{holder="pictures being made"\} 1$/m);

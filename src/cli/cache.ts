@@ -1,7 +1,6 @@
 import { StoreUnreadableError } from '../store/store.ts';
-import { clearCommand } from './cache/clear.ts';
 import { CacheCommandError, type CacheContext } from './cache/command.ts';
-import { purgeCommand } from './cache/purge.ts';
+import { clearCommand, purgeCommand } from './cache/purge.ts';
 import { statsCommand } from './cache/stats.ts';
 import { type CommandGroup, runCommandGroup } from './command-group.ts';
 import { systemFailure } from './command-line.ts';

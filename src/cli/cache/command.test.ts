@@ -4,8 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { CacheCommandError, type CacheContext } from './command.ts';
-import { askRunningService } from './running-service.ts';
+import { askRunningService, CacheCommandError, type CacheContext } from './command.ts';
 
 const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
 

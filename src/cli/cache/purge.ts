@@ -64,10 +64,7 @@ function hasStores({ dataDir, redis, storeIn }: CacheContext): boolean {
 }
 
 /** @throws CacheCommandError when something could not be removed */
-export async function purgeStores<T>(
-  { openStores, dataDir }: CacheContext,
-  run: (purge: Purge) => Promise<T>,
-): Promise<T> {
+async function purgeStores<T>({ openStores, dataDir }: CacheContext, run: (purge: Purge) => Promise<T>): Promise<T> {
   const stores = await openStores(dataDir);
   try {
     return await run(stores.purge);
@@ -80,7 +77,7 @@ export async function purgeStores<T>(
 }
 
 /** Whose memory may still hold what has gone. */
-export function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
+function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
   // A service with Redis learns it from there.
   if (isServiceTold || redis !== undefined) return;
   const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;

@@ -89,6 +89,16 @@ test('pictures of a client’s own size take a quarter of the memory, and no pla
   expect(pictures.stats().memory.bytes).toBeLessThanOrEqual(maxMemoryBytes);
 });
 
+test('a load that ends after the store was closed writes no file', async () => {
+  const { pictures, calls } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  pictures.put('before', bytes, 'plain');
+  await pictures.close();
+  pictures.put('after', bytes, 'plain');
+  expect(pictures.stats().writes.entries).toBe(0);
+  expect(pictures.stats().disk.entries).toBe(1);
+  expect(calls).toEqual(['set before']);
+});
+
 test('a picture that is made while it is looked up is found', async () => {
   const lookUp = Promise.withResolvers<undefined>();
   const shared: SharedPictures = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };

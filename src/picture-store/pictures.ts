@@ -32,7 +32,7 @@ export interface PictureCache {
   /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
   erase(change: Change): Promise<ErasedFiles>;
   stats(): PictureCacheStats;
-  /** Waits for the writes under way. */
+  /** Waits for the writes under way. From here on no file is written. */
   close(): Promise<void>;
 }
 
@@ -71,6 +71,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   const erasing = new Set<Change>();
   let writingBytes = 0;
   let isWorking = true;
+  let isClosed = false;
 
   function report(error?: unknown): void {
     const works = error === undefined;
@@ -122,7 +123,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   function keep(key: string, picture: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
     const bytes = compactBytes(picture);
     if (!memory[fileClass].set(key, bytes)) return;
-    if (writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
+    if (isClosed || writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
     writing.set(key, { bytes, changeBefore: changeBeforeWork(), done: write(key, bytes, fileClass, isShared) });
   }
@@ -209,6 +210,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     stats,
 
     async close() {
+      isClosed = true;
       await Promise.all([...writing.values()].map(({ done }) => done));
       await files.close();
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { catalog, createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/stub-source.ts';
+import { catalog, createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { QuotaSpentError } from '../lib/http/call-budget.ts';

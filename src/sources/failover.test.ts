@@ -10,7 +10,7 @@ import {
   over,
   record,
   type Stub,
-} from '../../test/helpers/stub-source.ts';
+} from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';

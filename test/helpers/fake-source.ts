@@ -1,7 +1,11 @@
-import type { Channel } from '../../src/domain/channel.ts';
-import { AppError } from '../../src/domain/errors.ts';
+import type { Channel, SearchHit } from '../../src/domain/channel.ts';
+import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { compactCopy } from '../../src/lib/compact-copy.ts';
-import type { ChannelSource } from '../../src/sources/source.ts';
+import { createFailover, type Failover, type FailoverOptions } from '../../src/sources/failover.ts';
+import type { ChannelSource, LoadedChannel } from '../../src/sources/source.ts';
+import { createManualClock } from './clock.ts';
+
+export const ID = 'UCPennantSample00000001A';
 
 /** The ID of the test channel with this number. */
 export function numberedChannelId(number: number): string {
@@ -25,6 +29,23 @@ function testChannel(channelId: string, fields: Partial<Channel> = {}): Channel 
     avatar: null,
     ...fields,
   };
+}
+
+/** What a source of the channel `ID` returns. */
+export function record(
+  changes: Partial<Channel> = {},
+  missing: (keyof Channel)[] = [],
+  isComplete = missing.length === 0,
+): LoadedChannel {
+  const counts = { subscriberCount: '1', viewCount: '2', videoCount: '3' };
+  const channel = testChannel(ID, { description: '', customUrl: '@channel', links: [], ...counts, ...changes });
+  return { channel, isComplete, missing };
+}
+
+export function hit(channelId: string, title = channelId): SearchHit {
+  const { description, customUrl, subscriberCount, videoCount } = testChannel(channelId);
+  const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
+  return { ...texts, banner: 'unknown', avatar: 'unknown' };
 }
 
 function notFound(): never {
@@ -106,4 +127,57 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
     async close() {},
   };
   return source;
+}
+
+export type Answer<T> = T | ErrorCode | 'hangs' | Error;
+
+export interface Stub {
+  readonly name?: string;
+  readonly isLive?: boolean;
+  readonly channel?: Answer<LoadedChannel>;
+  readonly hits?: Answer<SearchHit[]>;
+  readonly retryAfterMs?: number;
+}
+
+/** A source that gives one answer; "hangs" never settles, whatever its signal says. */
+export function createStub(stub: Stub): ChannelSource & { calls: number; signals: AbortSignal[] } {
+  const signals: AbortSignal[] = [];
+  const give = <T>(answer: Answer<T> | undefined, signal: AbortSignal): Promise<T> => {
+    source.calls += 1;
+    signals.push(signal);
+    if (answer === 'hangs') return new Promise(() => undefined);
+    if (answer instanceof Error) return Promise.reject(answer);
+    const { retryAfterMs } = stub;
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+    if (typeof answer === 'string') return Promise.reject(new AppError(answer as ErrorCode, answer, options));
+    return Promise.resolve(answer as T);
+  };
+  const source = {
+    name: stub.name ?? 'stub',
+    isLive: stub.isLive ?? true,
+    calls: 0,
+    signals,
+    resolve: (_ref: unknown, { signal }: { signal: AbortSignal }) =>
+      give(stub.channel, signal).then((loaded) => ({ channelId: loaded.channel.channelId, loaded })),
+    getChannel: (_id: string, { signal }: { signal: AbortSignal }) => give(stub.channel, signal),
+    search: (_query: string, _limit: number, { signal }: { signal: AbortSignal }) =>
+      give(stub.hits, signal).then((hits) => ({ hits })),
+    close: async () => undefined,
+  };
+  return source;
+}
+
+export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
+  const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));
+  return createFailover({ sources, clock: createManualClock(), ...options });
+}
+
+export const catalog = (channel: Answer<LoadedChannel>): Stub => ({ name: 'catalog', isLive: false, channel });
+export const live = (channel: Answer<LoadedChannel>): Stub => ({ name: 'live', channel });
+
+export async function codeOf(answer: Promise<unknown>): Promise<string> {
+  return answer.then(
+    () => 'found',
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
 }

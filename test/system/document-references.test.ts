@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
@@ -96,20 +96,23 @@ describe('files', () => {
   });
 });
 
+describe('source files', () => {
+  const sources = FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+  );
+  const names = DOCUMENTS.flatMap(({ name, text }) =>
+    [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, file = '']) => [name, file] as const),
+  );
+
+  test.each([...new Map(names.map((name) => [name.join(' '), name])).values()])('%s names %s', (_name, file) => {
+    expect(sources.filter((path) => path.endsWith(`/${file}`))).not.toEqual([]);
+  });
+});
+
 const FOLDERS = ['bench', 'bin', 'deploy', 'docs', 'samples', 'scripts', 'site', 'src', 'test'];
-const SRC_FOLDERS = [
-  'cache',
-  'cli',
-  'composition',
-  'console',
-  'domain',
-  'http',
-  'images',
-  'lib',
-  'rate-limit',
-  'services',
-  'sources',
-];
+const SRC_FOLDERS = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
 
 /** `node_modules/`, `data/` and the like are made later; `image/avif` and `a/b` are no paths. */
 function isOfTheProject(path: string): boolean {

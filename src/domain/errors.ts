@@ -63,12 +63,12 @@ export interface AppErrorOptions {
 }
 
 /**
- * What an indeterminate failure concerns: the one channel, name, query or picture that was requested (`key`: the page
- * refuses, the answer cannot be read), or everything behind that upstream (`upstream`: no connection, 429, 5xx, captcha).
+ * What an indeterminate failure concerns. `key`: only the requested channel, name, query or picture (an unreadable
+ * response). `upstream`: every request to that upstream (no connection, 429, 5xx, captcha).
  */
 export type FailureScope = 'key' | 'upstream';
 
-/** An expected failure. `message` is a sentence that the client may read and act on: nothing internal goes into it. */
+/** An expected failure. `message` is shown to the client and contains nothing internal. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterMs: number | undefined;
@@ -92,24 +92,24 @@ export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';
 }
 
-const COULD_NOT_TELL = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
+const INDETERMINATE = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
- * True when a load ended without an answer either way: nothing may be concluded from it, and nothing stored.
- * `overloaded` is of a picture that was had and could not be looked at.
+ * True when upstream gave no usable answer: nothing may be concluded from it, and nothing stored. `overloaded`: an
+ * original that was downloaded but could not be decoded for lack of capacity.
  */
-export function isCouldNotTell(error: unknown): error is AppError {
-  return error instanceof AppError && (COULD_NOT_TELL as readonly ErrorCode[]).includes(error.code);
+export function isIndeterminate(error: unknown): error is AppError {
+  return error instanceof AppError && (INDETERMINATE as readonly ErrorCode[]).includes(error.code);
 }
 
 /** True for an indeterminate failure that says nothing about other keys of the same upstream. */
 export function isKeyFailure(error: unknown): error is AppError {
-  return isCouldNotTell(error) && error.scope === 'key';
+  return isIndeterminate(error) && error.scope === 'key';
 }
 
-/** Of several "could not tell", the one that tells the client most: unavailable before time-out before invalid. */
+/** The most informative of several indeterminate errors: unavailable before time-out before invalid. */
 export function mostTelling(errors: readonly AppError[]): AppError | undefined {
-  for (const code of COULD_NOT_TELL) {
+  for (const code of INDETERMINATE) {
     const found = errors.find((error) => error.code === code);
     if (found !== undefined) return found;
   }

@@ -1,24 +1,24 @@
-/** What a member of a list carries. Only `RankedLists` writes these fields. */
-export interface Ranked<T> {
-  rank: number;
+/** The fields of a member. Only `BucketedLists` writes them. */
+export interface BucketMember<T> {
+  bucket: number;
   previous: T | undefined;
   next: T | undefined;
 }
 
-/** The rank of what is in no list. */
-export const UNRANKED = -1;
+/** The bucket of an object that is in no list. */
+export const NO_BUCKET = -1;
 
 /**
- * Members in order of rank, and within a rank in the order in which they came there. Every change takes constant time:
- * a `Map` or `Set` of a hundred thousand members walks over the gaps that deleting from its front leaves behind.
+ * Lists by bucket number, each in insertion order. Every change takes constant time. A large `Map` or `Set` does not: it
+ * walks over the gaps that deletions from its front leave behind.
  */
-export interface RankedLists<T> {
-  /** Puts the member at the end of a rank, 0 or more, taking it out of the one where it was. */
-  place(member: T, rank: number): void;
+export interface BucketedLists<T> {
+  /** Moves the member to the end of a bucket, 0 or more. */
+  place(member: T, bucket: number): void;
   remove(member: T): void;
-  /** The one that has been in this rank for longest. */
-  first(rank: number): T | undefined;
-  /** The one that has been in the lowest rank for longest; looks at every rank that is in use. */
+  /** The member that was placed in this bucket first. */
+  first(bucket: number): T | undefined;
+  /** The first member of the lowest bucket. Visits every bucket in use. */
   lowest(): T | undefined;
 }
 
@@ -27,30 +27,30 @@ interface List<T> {
   last: T;
 }
 
-export function createRankedLists<T extends Ranked<T>>(): RankedLists<T> {
+export function createBucketedLists<T extends BucketMember<T>>(): BucketedLists<T> {
   const lists = new Map<number, List<T>>();
 
   function remove(member: T): void {
-    const list = lists.get(member.rank);
+    const list = lists.get(member.bucket);
     if (list === undefined) return;
     const { previous, next } = member;
     if (previous !== undefined) previous.next = next;
     if (next !== undefined) next.previous = previous;
-    if (previous === undefined && next === undefined) lists.delete(member.rank);
+    if (previous === undefined && next === undefined) lists.delete(member.bucket);
     else if (previous === undefined) list.first = next as T;
     else if (next === undefined) list.last = previous;
-    member.rank = UNRANKED;
+    member.bucket = NO_BUCKET;
     member.previous = undefined;
     member.next = undefined;
   }
 
   return {
-    place(member, rank) {
+    place(member, bucket) {
       remove(member);
-      member.rank = rank;
-      const list = lists.get(rank);
+      member.bucket = bucket;
+      const list = lists.get(bucket);
       if (list === undefined) {
-        lists.set(rank, { first: member, last: member });
+        lists.set(bucket, { first: member, last: member });
         return;
       }
       member.previous = list.last;
@@ -58,11 +58,11 @@ export function createRankedLists<T extends Ranked<T>>(): RankedLists<T> {
       list.last = member;
     },
     remove,
-    first: (rank) => lists.get(rank)?.first,
+    first: (bucket) => lists.get(bucket)?.first,
     lowest() {
-      let lowestRank = Number.POSITIVE_INFINITY;
-      for (const rank of lists.keys()) lowestRank = Math.min(lowestRank, rank);
-      return lists.get(lowestRank)?.first;
+      let lowestBucket = Number.POSITIVE_INFINITY;
+      for (const bucket of lists.keys()) lowestBucket = Math.min(lowestBucket, bucket);
+      return lists.get(lowestBucket)?.first;
     },
   };
 }

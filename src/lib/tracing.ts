@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { AppError, type CacheOutcome, errorCodeOf, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { systemClock } from './clock.ts';
 import { withinMs } from './deadline.ts';
@@ -94,7 +94,7 @@ export function failSpan(span: Span, type: string, message?: string): void {
 export function recordFailure(span: Span, error: unknown): void {
   const code = errorCodeOf(error);
   if (!(error instanceof AppError)) failSpan(span, error instanceof Error ? error.name : code);
-  else if (isCouldNotTell(error) || code === 'internal') failSpan(span, code, error.message);
+  else if (isIndeterminate(error) || code === 'internal') failSpan(span, code, error.message);
   else span.setAttribute('pennant.outcome', code);
 }
 

@@ -164,12 +164,12 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   async function evictSurplus(): Promise<void> {
     for (let file = quota.findSurplus(); file !== undefined; file = quota.findSurplus()) {
-      const { rank } = file;
+      const { bucket } = file;
       try {
         await remove(file);
         onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
       } catch (error) {
-        index.putBack(file, rank);
+        index.putBack(file, bucket);
         throw error;
       }
     }

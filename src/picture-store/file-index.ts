@@ -1,4 +1,4 @@
-import { createRankedLists, type Ranked, type RankedLists, UNRANKED } from '../lib/bucketed-lists.ts';
+import { type BucketedLists, type BucketMember, createBucketedLists, NO_BUCKET } from '../lib/bucketed-lists.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import { createShardedMap } from '../lib/sharded-map.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from './file-names.ts';
 
 /** Small integers and one short text: some 190 bytes of memory for each file (the test measures it). */
-export interface IndexedFile extends FileName, Ranked<IndexedFile> {
+export interface IndexedFile extends FileName, BucketMember<IndexedFile> {
   /** The use that the file's modification time tells of, for the next run; minutes since 1970. */
   rememberedUseMinute: number;
 }
@@ -25,7 +25,7 @@ export function indexedFile(name: FileName, rememberedUseMs: number): IndexedFil
     fileClass: name.fileClass,
     isOriginal: name.isOriginal,
     rememberedUseMinute: minuteOf(rememberedUseMs),
-    rank: UNRANKED,
+    bucket: NO_BUCKET,
     previous: undefined,
     next: undefined,
   };
@@ -45,7 +45,7 @@ export interface FileIndex {
   /** Adds a file that has just been written, as the one that was used last. */
   putNew(file: IndexedFile, nowMs: number): void;
   /** Adds a file that could not be removed from the disk where it was. */
-  putBack(file: IndexedFile, rank: number): void;
+  putBack(file: IndexedFile, bucket: number): void;
   /** Does nothing when another file has taken the place. */
   remove(file: IndexedFile): void;
   /** Makes the file the one that was used last; does nothing when it is not in the index. */
@@ -65,7 +65,7 @@ interface ClassIndex {
    * By the hour of their last use, within an hour in order of use. So a scan of the directory can add a hundred thousand
    * files in any order without ever sorting them.
    */
-  readonly filesByHour: RankedLists<IndexedFile>;
+  readonly filesByHour: BucketedLists<IndexedFile>;
   bytes: number;
   files: number;
 }
@@ -124,7 +124,7 @@ export function createFileIndex(): FileIndex {
 }
 
 function createClassIndex(): ClassIndex {
-  return { filesByHour: createRankedLists<IndexedFile>(), bytes: 0, files: 0 };
+  return { filesByHour: createBucketedLists<IndexedFile>(), bytes: 0, files: 0 };
 }
 
 function hourOf(ms: number): number {

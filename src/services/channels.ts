@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -92,7 +92,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       const completed = await withExactTime({ ...channel, ...values, videoCount });
       return { value: { channel: completed, isComplete: true }, freshMs: leftMs };
     } catch (error) {
-      if (!isCouldNotTell(error)) throw error;
+      if (!isIndeterminate(error)) throw error;
       const value = { channel, isComplete: false, rest };
       return { value, freshMs: Math.min(INCOMPLETE_FRESH_MS, leftMs), isStorable: false };
     }

@@ -1,3 +1,4 @@
+import type { Effort } from '../images/encode-settings.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Changes, concernsPicture } from '../store/changes.ts';
@@ -5,21 +6,19 @@ import { refinementKey } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Store } from '../store/store.ts';
 
-/** Which encoding of a picture goes out: the quick one that its first client waited for, or the smaller one made later. */
-export type Generation = 'quick' | 'refined';
-
 export interface ReEncoding {
-  encodingOf(pictureKey: string): Promise<Generation>;
-  /** Counts an answer with the quick encoding; from the third on, and a minute after the first, `refine` is run once. */
-  noteFastResponse(pictureKey: string, refine: () => Promise<ReEncodeOutcome>): void;
-  /** The smaller encoding is not stored any more: the picture starts again as one that nobody has asked for. */
+  /** The encoding to send: `optimized` once a smaller one is stored. */
+  encodingOf(pictureKey: string): Promise<Effort>;
+  /** Counts a response with the fast encoding. Runs `reEncode` once, from the third response and one minute on. */
+  noteFastResponse(pictureKey: string, reEncode: () => Promise<ReEncodeOutcome>): void;
+  /** The optimized encoding is no longer stored: its picture starts again without responses. */
   noteLost(pictureKey: string): void;
 }
 
 /**
- * `kept`: a smaller picture that looks no worse is stored. `rejected`: there is none. `interrupted`: the encoder was
- * needed for somebody who waits; the next answer tries again. `unavailable`: the original could not be had; an answer
- * ten minutes later tries again. A failure counts as `rejected`: the same encode would fail again.
+ * `kept`: a smaller picture of the same visual quality is stored. `rejected`: re-encoding gave no such picture, or failed
+ * and would fail again. `interrupted`: a waiting client needed the encoder; the next response tries again.
+ * `unavailable`: the original could not be loaded; a response ten minutes later tries again.
  */
 export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
 
@@ -29,10 +28,10 @@ export interface ReEncodingOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
 }
 
-const MIN_ANSWERS = 3;
+const MIN_RESPONSES = 3;
 const MIN_AGE_MS = 60_000;
 const RETRY_UNAVAILABLE_MS = 600_000;
-/** Some 10,000 pictures. */
+/** About 10,000 pictures. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The object of an entry and the cache's own lists (measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 300;
@@ -40,13 +39,13 @@ const ENTRY_OVERHEAD_BYTES = 300;
 const KEPT_MS = 7 * 86_400_000;
 
 interface Progress {
-  answers: number;
+  responses: number;
   /** Monotonic. */
   notBeforeMs: number;
-  state: 'quick' | 'refining' | 'kept' | 'rejected';
+  state: 'fast' | 'running' | 'kept' | 'rejected';
 }
 
-/** Remembers which pictures are asked for often enough to be worth a slow encode. */
+/** Decides which pictures are requested often enough for a slow encode. */
 export function createReEncoding({ store, changes, runtime }: ReEncodingOptions): ReEncoding {
   const { clock, failureLog, holders } = runtime;
   const progress = createMemoryTier<Progress>({
@@ -63,7 +62,7 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
   }
 
   function begin(pictureKey: string, state: Progress['state']): Progress {
-    const begun: Progress = { answers: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
+    const begun: Progress = { responses: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
     progress.set(compactCopy(pictureKey), begun);
     return begun;
   }
@@ -72,46 +71,46 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
     const known = progress.get(pictureKey);
     if (known !== undefined) return known;
     const stored = await store.get(refinementKey(pictureKey));
-    const state = stored?.value === 'kept' || stored?.value === 'rejected' ? stored.value : 'quick';
+    const state = stored?.value === 'kept' || stored?.value === 'rejected' ? stored.value : 'fast';
     return progress.get(pictureKey) ?? begin(pictureKey, state);
   }
 
-  async function outcomeOf(refine: () => Promise<ReEncodeOutcome>): Promise<ReEncodeOutcome> {
+  async function outcomeOf(reEncode: () => Promise<ReEncodeOutcome>): Promise<ReEncodeOutcome> {
     try {
-      return await refine();
+      return await reEncode();
     } catch (error) {
       reportFailure(error);
       return 'rejected';
     }
   }
 
-  async function run(pictureKey: string, current: Progress, refine: () => Promise<ReEncodeOutcome>): Promise<void> {
-    current.state = 'refining';
-    const outcome = await outcomeOf(refine);
+  async function run(pictureKey: string, current: Progress, reEncode: () => Promise<ReEncodeOutcome>): Promise<void> {
+    current.state = 'running';
+    const outcome = await outcomeOf(reEncode);
     if (outcome === 'kept' || outcome === 'rejected') {
       current.state = outcome;
       await store.set(refinementKey(pictureKey), { value: outcome, storedAtMs: clock.now() }, KEPT_MS);
       return;
     }
-    current.state = 'quick';
+    current.state = 'fast';
     if (outcome === 'unavailable') current.notBeforeMs = clock.monotonic() + RETRY_UNAVAILABLE_MS;
   }
 
   return {
     async encodingOf(pictureKey) {
-      return (await progressOf(pictureKey)).state === 'kept' ? 'refined' : 'quick';
+      return (await progressOf(pictureKey)).state === 'kept' ? 'optimized' : 'fast';
     },
 
-    noteFastResponse(pictureKey, refine) {
+    noteFastResponse(pictureKey, reEncode) {
       const current = progress.get(pictureKey);
       if (current === undefined) return;
-      current.answers += 1;
-      const isDue = current.answers >= MIN_ANSWERS && clock.monotonic() >= current.notBeforeMs;
-      if (isDue && current.state === 'quick') run(pictureKey, current, refine).catch(reportFailure);
+      current.responses += 1;
+      const isDue = current.responses >= MIN_RESPONSES && clock.monotonic() >= current.notBeforeMs;
+      if (isDue && current.state === 'fast') run(pictureKey, current, reEncode).catch(reportFailure);
     },
 
     noteLost(pictureKey) {
-      if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'quick');
+      if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'fast');
     },
   };
 }

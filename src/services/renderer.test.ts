@@ -12,7 +12,7 @@ import type { Store, StoredEntry } from '../store/store.ts';
 import { createReEncoding } from './re-encoding.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
-const QUICK = Buffer.from('the quick encoding');
+const FAST = Buffer.from('the fast encoding');
 const SMALL = Buffer.from('small');
 const SIZE = { width: 900, height: 900 };
 const SPEC: PictureSpec = {
@@ -38,7 +38,7 @@ const SPEC: PictureSpec = {
   },
   fileClass: 'plain',
 };
-const WAITING = { client: 'client', goneSignal: () => new AbortController().signal };
+const WAITING = { client: 'client', disconnectSignal: () => new AbortController().signal };
 
 const clock = createManualClock();
 let stored: Map<string, StoredEntry>;
@@ -63,7 +63,7 @@ beforeEach(() => {
   outcomes = [];
   readOriginal = async () => ({ bytes: Buffer.from('original') });
   readBytes = unused;
-  encode = async () => QUICK;
+  encode = async () => FAST;
   attempts = 0;
   errors = [];
   start();
@@ -217,7 +217,7 @@ describe('a smaller encoding that is gone', () => {
     expect(await ask()).toEqual(SMALL);
     for (const key of pictures.keys()) if (how === 'purged' || key.endsWith('.refined')) pictures.delete(key);
     if (how === 'purged') stored.clear();
-    expect(await ask()).toEqual(QUICK);
+    expect(await ask()).toEqual(FAST);
     await askUntilDue();
     expect(attempts).toBe(2);
     expect(await ask()).toEqual(SMALL);
@@ -226,7 +226,7 @@ describe('a smaller encoding that is gone', () => {
   it('is not made again for a picture that is hardly asked for any more', async () => {
     await askUntilDue();
     for (const key of pictures.keys()) if (key.endsWith('.refined')) pictures.delete(key);
-    expect(await askTimes(2)).toEqual([QUICK, QUICK]);
+    expect(await askTimes(2)).toEqual([FAST, FAST]);
     clock.advance(60_000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(attempts).toBe(1);
@@ -253,8 +253,8 @@ describe('a picture whose encode ends its process', () => {
     for (let asked = 0; asked < 5; asked += 1) await expect(ask()).rejects.toMatchObject({ code: 'overloaded' });
     expect(encodes).toBe(1);
     clock.advance(15_000);
-    encode = async () => QUICK;
-    expect(await ask()).toEqual(QUICK);
+    encode = async () => FAST;
+    expect(await ask()).toEqual(FAST);
   });
 });
 

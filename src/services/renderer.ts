@@ -15,21 +15,21 @@ import { type Changes, concernsPicture } from '../store/changes.ts';
 import {
   encodedOriginalKey,
   fingerprint,
+  optimizedPictureKey,
   originalBytesKey,
   type PictureIdentity,
   pictureKey,
-  refinedPictureKey,
 } from '../store/keys.ts';
 import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Original } from './cache-policy.ts';
 import type { Originals } from './originals.ts';
-import type { Generation, ReEncodeOutcome, ReEncoding } from './re-encoding.ts';
+import type { ReEncodeOutcome, ReEncoding } from './re-encoding.ts';
 
-/** One picture, resolved: nothing of the request is left that could make two of it. */
+/** A resolved picture. Requests for the same picture have the same `identity`. */
 export interface PictureSpec {
   readonly channel: Channel;
   readonly kind: ImageKind;
-  /** Asked for; other variants may be the same picture. */
+  /** The requested variant. Other variants may give the same picture. */
   readonly variant: Variant;
   readonly original: Original;
   readonly identity: PictureIdentity;
@@ -43,18 +43,18 @@ export interface RenderedPicture {
 }
 
 export interface RenderOptions {
-  /** Whose turn it is. */
+  /** For fair scheduling. */
   readonly client: string;
-  /** A signal that fires when the client has gone; called only when there is something to wait for. */
-  readonly goneSignal: () => AbortSignal;
+  /** Returns a signal that aborts when the client disconnects. Called only when rendering must wait. */
+  readonly disconnectSignal: () => AbortSignal;
 }
 
 export interface Rendition {
-  /** Strong, with its quotes: known without encoding. */
+  /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
-  /** Of encodings that were sent before and look the same. */
+  /** ETags of earlier encodings of the same picture. */
   readonly earlierEtags: readonly string[];
-  /** Its bytes: stored, or made now. */
+  /** Returns the stored bytes, or encodes them now. */
   render(options: RenderOptions): Promise<RenderedPicture>;
 }
 
@@ -71,12 +71,12 @@ export interface RendererOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** Hashing a key anew for each request costs more than looking its picture up. Some 10,000 pictures. */
+/** About 10,000 pictures. Hashing a key for each request would cost more than the look-up of its picture. */
 const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
-/** The cache's own lists (measured; the test compares). */
+/** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
 
-/** Makes pictures' bytes, each once: passed through, from the store, or encoded. */
+/** Returns original pictures, stored pictures, or encodes them, each once for all concurrent requests. */
 export function createRenderer(options: RendererOptions): Renderer {
   const { originals, encoder, pictures, reEncoding, changes } = options;
   const { clock, holders } = options.runtime;
@@ -112,37 +112,37 @@ export function createRenderer(options: RendererOptions): Renderer {
       return await encoder.encode(job, options);
     } catch (error) {
       if (!('path' in job.original) || !(isGoneFile(error) || isUndecodable(error))) throw error;
-      // The file was evicted or damaged since it was stored: reading it here finds out, and downloads it again.
+      // The file was evicted or damaged. `readBytes` notices that and downloads the original again.
       const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
       return encoder.encode({ ...job, original: { bytes } }, options);
     }
   }
 
-  async function refine(spec: PictureSpec, key: string): Promise<ReEncodeOutcome> {
-    const quick = await pictures.get(key, spec.fileClass);
-    if (quick === undefined) return 'interrupted';
+  async function reEncode(spec: PictureSpec, key: string): Promise<ReEncodeOutcome> {
+    const fast = await pictures.get(key, spec.fileClass);
+    if (fast === undefined) return 'interrupted';
     return traced({ name: 'refine picture', attributes: describePicture(spec) }, async () => {
       const job = await jobFor(spec, 'optimized').catch(unavailableOriginal);
       if (job === undefined) return 'unavailable';
       try {
         const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
-        const refined = await encoder.reencode(job, quick, background);
-        if (refined === undefined) return 'rejected';
-        pictures.put(refinedPictureKey(key), refined, spec.fileClass);
+        const optimized = await encoder.reencode(job, fast, background);
+        if (optimized === undefined) return 'rejected';
+        pictures.put(optimizedPictureKey(key), optimized, spec.fileClass);
         return 'kept';
       } catch (error) {
-        if (hasMadeWay(error) || isGoneFile(error)) return 'interrupted';
+        if (wasInterrupted(error) || isGoneFile(error)) return 'interrupted';
         throw error;
       }
     });
   }
 
-  /** The generation that goes out now: a refined picture that was evicted is not made again for a client that waits. */
-  async function availableGeneration(key: string, fileClass: FileClass): Promise<Generation> {
-    if ((await reEncoding.encodingOf(key)) === 'quick') return 'quick';
-    if (await pictures.has(refinedPictureKey(key), fileClass)) return 'refined';
+  /** The encoding to send now. An evicted optimized picture is not made again while a client waits. */
+  async function availableEffort(key: string, fileClass: FileClass): Promise<Effort> {
+    if ((await reEncoding.encodingOf(key)) === 'fast') return 'fast';
+    if (await pictures.has(optimizedPictureKey(key), fileClass)) return 'optimized';
     reEncoding.noteLost(key);
-    return 'quick';
+    return 'fast';
   }
 
   function passThrough(spec: PictureSpec, key: string): Rendition {
@@ -165,9 +165,8 @@ export function createRenderer(options: RendererOptions): Renderer {
       const isWhole = isWholeOriginal(spec);
       if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
       const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
-      const generation = await availableGeneration(key, spec.fileClass);
-      const storedKey = generation === 'refined' ? refinedPictureKey(key) : key;
-      const effort = generation === 'refined' ? 'optimized' : 'fast';
+      const effort = await availableEffort(key, spec.fileClass);
+      const storedKey = effort === 'optimized' ? optimizedPictureKey(key) : key;
 
       async function make(signal: AbortSignal, client: string): Promise<Buffer> {
         const isShared = () => waiting.hasOther(storedKey, client);
@@ -178,16 +177,16 @@ export function createRenderer(options: RendererOptions): Renderer {
 
       return {
         etag: etagOf(storedKey),
-        earlierEtags: generation === 'refined' ? [etagOf(key)] : [],
-        async render({ client, goneSignal }) {
-          if (generation === 'quick') reEncoding.noteFastResponse(key, () => refine(spec, key));
+        earlierEtags: effort === 'optimized' ? [etagOf(key)] : [],
+        async render({ client, disconnectSignal }) {
+          if (effort === 'fast') reEncoding.noteFastResponse(key, () => reEncode(spec, key));
           const stored = await pictures.get(storedKey, spec.fileClass);
           if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
           const isCollapsed = encoding.isRunning(storedKey);
           const attributes = { ...describePicture(spec), 'pennant.cache.collapsed': isCollapsed };
           const bytes = await traced({ name: 'render picture', attributes }, () =>
             waiting.during(storedKey, client, () =>
-              encoding.run(storedKey, goneSignal(), (shared) => make(shared, client)),
+              encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
             ),
           );
           return { bytes, isStored: false, isCollapsed };
@@ -208,13 +207,13 @@ function describePicture({ kind, variant, identity: { format, output, quality } 
   };
 }
 
-/** Any failure to read or download it may pass; anything else is a bug. */
+/** A failure to read or download the original is temporary. Any other error is a bug. */
 function unavailableOriginal(error: unknown): undefined {
   if (!(error instanceof AppError)) throw error;
 }
 
-/** The encoder refused the work or gave its place to somebody who waits: nothing is wrong with the picture. */
-function hasMadeWay(error: unknown): boolean {
+/** The encoder was full, or interrupted the job for a waiting client. The picture itself is sound. */
+function wasInterrupted(error: unknown): boolean {
   return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
 }
 

@@ -1,5 +1,5 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -97,7 +97,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       try {
         found = await loadNext(query, found);
       } catch (error) {
-        if (error instanceof PartialSearch || !isCouldNotTell(error)) throw error;
+        if (error instanceof PartialSearch || !isIndeterminate(error)) throw error;
         throw partial(found, error);
       }
     }

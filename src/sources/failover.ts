@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isCouldNotTell, mostTelling } from '../domain/errors.ts';
+import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -105,7 +105,7 @@ export function createFailover(options: FailoverOptions): Failover {
       try {
         return { value: await ask(source, request, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
-        if (isCouldNotTell(error)) indeterminate.push(error);
+        if (isIndeterminate(error)) indeterminate.push(error);
         else if (isNotFound(error) && !source.isLive) notFound = error;
         else throw error;
       }
@@ -210,7 +210,7 @@ export function createFailover(options: FailoverOptions): Failover {
         try {
           return await searchAll(pages.map(withoutSpentQuota), { clock, waitMs: TIME_LIMITS_MS.slowSourceWait });
         } catch (error) {
-          throw isCouldNotTell(error) ? withRetryAfter(error) : error;
+          throw isIndeterminate(error) ? withRetryAfter(error) : error;
         }
       });
     },

@@ -6,7 +6,7 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
-import { OwnLimitError } from '../lib/http/call-budget.ts';
+import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createSources } from './registry.ts';
 import { type ChannelSource, SOLO_LEASE } from './source.ts';
 
@@ -53,7 +53,7 @@ describe('the settings', () => {
         source.resolve(handleRef(`name${number}`), { signal: patience.signal }).catch((error: unknown) => error),
       );
       const refused = await calls.at(-1);
-      expect(refused, name).toBeInstanceOf(OwnLimitError);
+      expect(refused, name).toBeInstanceOf(LocalLimitError);
       expect(refused, name).toMatchObject({ retryAfterMs: 2_500 });
       patience.abort();
       await Promise.all(calls);

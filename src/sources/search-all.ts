@@ -1,5 +1,5 @@
 import type { SearchHit } from '../domain/channel.ts';
-import { AppError, isCouldNotTell, mostTelling } from '../domain/errors.ts';
+import { AppError, isIndeterminate, mostTelling } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** The combined results of several sources. */
@@ -41,7 +41,7 @@ export async function searchAll(
         if (result.failure !== undefined) failures.push(result.failure);
         if (result.hits.length > 0) firstHit.resolve();
       } catch (error) {
-        if (!isCouldNotTell(error)) throw error;
+        if (!isIndeterminate(error)) throw error;
         failures.push(error);
       } finally {
         running -= 1;

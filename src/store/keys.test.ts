@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FORMATS } from '../domain/formats.ts';
-import { encodedOriginalKey, formatOfPicture, originalBytesKey, pictureKey, refinedPictureKey } from './keys.ts';
+import { encodedOriginalKey, formatOfPicture, optimizedPictureKey, originalBytesKey, pictureKey } from './keys.ts';
 
 it.each(FORMATS)('the key of a picture names its format, %s, in every generation', (format) => {
   const key = pictureKey({
@@ -12,7 +12,7 @@ it.each(FORMATS)('the key of a picture names its format, %s, in every generation
     quality: undefined,
   });
   const encoded = encodedOriginalKey(key);
-  for (const made of [key, refinedPictureKey(key), encoded, refinedPictureKey(encoded)]) {
+  for (const made of [key, optimizedPictureKey(key), encoded, optimizedPictureKey(encoded)]) {
     expect(formatOfPicture(made)).toBe(format);
   }
 });

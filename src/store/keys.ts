@@ -131,13 +131,13 @@ export function encodedOriginalKey(wholePictureKey: string): string {
 }
 
 /** The smaller encoding of a picture that was asked for often. */
-export function refinedPictureKey(quickPictureKey: string): string {
-  return `${quickPictureKey}.refined`;
+export function optimizedPictureKey(fastPictureKey: string): string {
+  return `${fastPictureKey}.refined`;
 }
 
 /** What came of making it. */
-export function refinementKey(quickPictureKey: string): string {
-  return `refinement${LAYOUT.refinement}:${quickPictureKey}`;
+export function refinementKey(fastPictureKey: string): string {
+  return `refinement${LAYOUT.refinement}:${fastPictureKey}`;
 }
 
 /** A short name for a long key: 128 bits of SHA-256, base64url. */

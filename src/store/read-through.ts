@@ -1,4 +1,4 @@
-import { AppError, type CacheOutcome, isCouldNotTell } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -236,7 +236,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       if (loaded === undefined) return answer(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
       return answerLoaded(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
-      if (!isCouldNotTell(error)) throw error;
+      if (!isIndeterminate(error)) throw error;
       return answer(previous, { ...STALE, isCollapsed, reason: error.code });
     }
   }

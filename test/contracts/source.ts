@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
-import { isCouldNotTell } from '../../src/domain/errors.ts';
+import { isIndeterminate } from '../../src/domain/errors.ts';
 import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
@@ -149,7 +149,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     const another = await setUpAnother();
     await another.breakUpstream?.();
     for (const error of await failuresOf(allCalls(another, signal()))) {
-      expect(isCouldNotTell(error), String(error)).toBe(true);
+      expect(isIndeterminate(error), String(error)).toBe(true);
     }
   });
 

@@ -22,33 +22,33 @@ describe('a picture that is asked for often', () => {
     const dataDir = await createTemporaryDirectory();
     const service = await start({ dataDir });
     const first = await service.get(PICTURE);
-    const quickEtag = String(first.headers.etag);
-    for (let asked = 0; asked < 5; asked += 1) expect(await etagOf(service)).toBe(quickEtag);
+    const fastEtag = String(first.headers.etag);
+    for (let asked = 0; asked < 5; asked += 1) expect(await etagOf(service)).toBe(fastEtag);
     service.clock.advance(60_000);
     const etagLater = () => {
       service.clock.advance(1_000);
       return etagOf(service);
     };
-    await expect.poll(etagLater, { interval: 200 }).not.toBe(quickEtag);
+    await expect.poll(etagLater, { interval: 200 }).not.toBe(fastEtag);
 
-    const refined = await service.get(PICTURE);
-    expect(refined.bytes.length).toBeLessThan(first.bytes.length);
-    const [before, after] = [await decodePicture(first.bytes), await decodePicture(refined.bytes)];
+    const optimized = await service.get(PICTURE);
+    expect(optimized.bytes.length).toBeLessThan(first.bytes.length);
+    const [before, after] = [await decodePicture(first.bytes), await decodePicture(optimized.bytes)];
     expect([after.format, after.width, after.height]).toEqual(['avif', before.width, before.height]);
-    const confirmed = await service.get(PICTURE, { 'if-none-match': quickEtag });
-    expect([confirmed.status, confirmed.headers.etag]).toEqual([304, quickEtag]);
-    expect(refined.headers.etag).not.toBe(quickEtag);
+    const confirmed = await service.get(PICTURE, { 'if-none-match': fastEtag });
+    expect([confirmed.status, confirmed.headers.etag]).toEqual([304, fastEtag]);
+    expect(optimized.headers.etag).not.toBe(fastEtag);
 
     await service.app.close();
     const restarted = await start({ dataDir, clock: service.clock });
-    expect(await etagOf(restarted)).toBe(refined.headers.etag);
+    expect(await etagOf(restarted)).toBe(optimized.headers.etag);
   });
 
   test('stays as it is when it is asked for twice only', async () => {
     const service = await start();
-    const quickEtag = await etagOf(service);
+    const fastEtag = await etagOf(service);
     service.clock.advance(120_000);
-    expect(await etagOf(service)).toBe(quickEtag);
+    expect(await etagOf(service)).toBe(fastEtag);
     await new Promise((resolve) => setImmediate(resolve));
     expect(service.app.encoderStats().queued + service.app.encoderStats().running).toBe(0);
   });

@@ -48,7 +48,7 @@ export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerR
     // Before the picture is made.
     if (conditional.status === 304) return conditional;
     const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
-    const rendering = picture.render({ client: context.client.key, goneSignal: () => disconnectSignal(context) });
+    const rendering = picture.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The picture is still being made: please ask again.');
     const { bytes: body, isStored, isCollapsed } = made;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
-import { type CallBudget, type CallBudgetOptions, createCallBudget, OwnLimitError } from './call-budget.ts';
+import { type CallBudget, type CallBudgetOptions, createCallBudget, LocalLimitError } from './call-budget.ts';
 
 const never = new AbortController().signal;
 
@@ -32,7 +32,7 @@ async function pass(ms: number): Promise<void> {
 
 interface Asked {
   granted: number;
-  readonly refusals: OwnLimitError[];
+  readonly refusals: LocalLimitError[];
 }
 
 /** Asks for so many calls at the same time, and counts what comes of them. */
@@ -42,7 +42,7 @@ function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [
       () => {
         asked.granted += 1;
       },
-      (error: unknown) => asked.refusals.push(error as OwnLimitError),
+      (error: unknown) => asked.refusals.push(error as LocalLimitError),
     );
   }
   return asked;
@@ -63,7 +63,7 @@ describe('a budget with one client', () => {
     const asked = ask('hog', 96);
     await pass(0);
     expect(asked.refusals).toHaveLength(1);
-    expect(asked.refusals[0]).toBeInstanceOf(OwnLimitError);
+    expect(asked.refusals[0]).toBeInstanceOf(LocalLimitError);
     expect(asked.refusals[0]).toMatchObject({ code: 'upstream_unavailable', retryAfterMs: expect.closeTo(2_100, 0) });
     expect(budget.stats()).toMatchObject({ waiting: 20, refused: 1 });
     await pass(2_100);

@@ -16,7 +16,7 @@ export interface CallBudget {
    * while it waits gives its turn back.
    *
    * @param client whose request needs the call; the service's own work is one client, the empty string
-   * @throws OwnLimitError when the turn would come later than `maxWaitMs`, at once where that is known; its
+   * @throws LocalLimitError when the turn would come later than `maxWaitMs`, at once where that is known; its
    *   `retryAfterMs` is when a call of this client would have its turn
    */
   take(client: string, signal: AbortSignal): Promise<void>;
@@ -146,9 +146,9 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
     cancelTimer = clock.after(ms, giveTurns);
   }
 
-  function refusal(waitMs: number): OwnLimitError {
+  function refusal(waitMs: number): LocalLimitError {
     refused += 1;
-    return new OwnLimitError('Too many calls are waiting for the upstream: its own budget is spent.', waitMs);
+    return new LocalLimitError('Too many calls are waiting for the upstream: its own budget is spent.', waitMs);
   }
 
   return {
@@ -192,16 +192,13 @@ function remove(waiting: Waiter[], waiter: Waiter): void {
   if (index >= 0) waiting.splice(index, 1);
 }
 
-/**
- * A call that was never made, for a limit of our own: breaker open, budget or quota spent. It says nothing about the
- * upstream and never counts against it.
- */
-export class OwnLimitError extends AppError {
+/** A call that a local limit prevented (breaker open, budget or quota spent). It never counts against the upstream. */
+export class LocalLimitError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });
-    this.name = 'OwnLimitError';
+    this.name = 'LocalLimitError';
   }
 }
 
 /** A day's quota is spent, or the part of it that may be spent now. */
-export class QuotaSpentError extends OwnLimitError {}
+export class QuotaSpentError extends LocalLimitError {}

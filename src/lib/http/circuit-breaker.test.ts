@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { OwnLimitError } from './call-budget.ts';
+import { LocalLimitError } from './call-budget.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 
 let clock: ManualClock;
@@ -104,7 +104,7 @@ describe('a circuit breaker', () => {
   });
 
   it.each([
-    ['a limit of our own', new OwnLimitError('Spent.', 100), never],
+    ['a limit of our own', new LocalLimitError('Spent.', 100), never],
     ['a bug', new TypeError('undefined is not a function'), never],
     ['a call that was given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
   ])('leaves out %s', async (_name, error, signal) => {
@@ -121,7 +121,7 @@ describe('an open circuit breaker', () => {
     await openBreaker();
     clock.advance(4_000);
     const error = await fail();
-    expect(error).toBeInstanceOf(OwnLimitError);
+    expect(error).toBeInstanceOf(LocalLimitError);
     expect(error).toMatchObject({ code: 'upstream_unavailable', retryAfterMs: 6_000 });
     expect(calls).toBe(0);
     expect(breaker.stats().refused).toBe(1);
@@ -133,7 +133,7 @@ describe('an open circuit breaker', () => {
     const answer = Promise.withResolvers<string>();
     const probe = breaker.execute('probe', () => answer.promise, never);
     expect(breaker.state()).toBe('half-open');
-    expect(await fail()).toBeInstanceOf(OwnLimitError);
+    expect(await fail()).toBeInstanceOf(LocalLimitError);
     answer.resolve('found');
     expect(await probe).toBe('found');
     expect(breaker.state()).toBe('closed');
@@ -167,7 +167,7 @@ describe('an open circuit breaker', () => {
     expect(await fail(error, signal)).toBe(error);
     expect(breaker.state()).toBe('open');
     clock.advance(9_999);
-    expect(await fail()).toBeInstanceOf(OwnLimitError);
+    expect(await fail()).toBeInstanceOf(LocalLimitError);
     clock.advance(1);
     await succeed();
     expect(breaker.state()).toBe('closed');
@@ -176,7 +176,7 @@ describe('an open circuit breaker', () => {
   it('does not care when the wall clock jumps', async () => {
     await openBreaker();
     clock.jumpWallClock(3_600_000);
-    expect(await fail()).toBeInstanceOf(OwnLimitError);
+    expect(await fail()).toBeInstanceOf(LocalLimitError);
     clock.jumpWallClock(-7_200_000);
     clock.advance(10_000);
     expect(await succeed()).toBe('found');
@@ -260,7 +260,7 @@ describe('a circuit breaker and a key that fails', () => {
   it('leaves the probe to the next call when a limit of our own kept it from being made', async () => {
     await openBreaker();
     clock.advance(10_000);
-    await fail(new OwnLimitError('Spent.', 100));
+    await fail(new LocalLimitError('Spent.', 100));
     await succeed();
     expect(breaker.state()).toBe('closed');
   });

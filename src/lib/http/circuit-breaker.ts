@@ -1,8 +1,8 @@
-import { AppError, isCouldNotTell, isKeyFailure } from '../../domain/errors.ts';
+import { AppError, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
-import { OwnLimitError } from './call-budget.ts';
+import { LocalLimitError } from './call-budget.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -17,7 +17,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 export interface CircuitBreaker {
   /**
    * @param key what is asked for; two calls with the same key would get the same answer
-   * @throws OwnLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
+   * @throws LocalLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
    */
   execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Begins anew: what failed so far says nothing of what the upstream would answer now. */
@@ -83,7 +83,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   function refuse(): never {
     refused += 1;
     const waitMs = Math.max(SOON_MS, probeFromMs - clock.monotonic());
-    throw new OwnLimitError('The upstream has been failing and is not asked for a moment.', waitMs);
+    throw new LocalLimitError('The upstream has been failing and is not asked for a moment.', waitMs);
   }
 
   /** @returns whether the call is the probe */
@@ -150,9 +150,9 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): Outcome {
-  if (error instanceof OwnLimitError) return 'not called';
+  if (error instanceof LocalLimitError) return 'not called';
   if (signal.aborted || !(error instanceof AppError)) return 'given up';
-  if (!isCouldNotTell(error)) return 'answered';
+  if (!isIndeterminate(error)) return 'answered';
   return isKeyFailure(error) ? 'key failed' : 'failed';
 }
 

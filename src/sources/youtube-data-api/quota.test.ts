@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { OwnLimitError } from '../../lib/http/call-budget.ts';
+import { LocalLimitError } from '../../lib/http/call-budget.ts';
 import { createDailyQuota } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ function setUp({ unitsPerDay = 10_000, searchesPerDay = 100, startMs = LATE_IN_C
         quota.spend('searches');
         done += 1;
       } catch (error) {
-        expect(error).toBeInstanceOf(OwnLimitError);
+        expect(error).toBeInstanceOf(LocalLimitError);
       }
     }
     return done;
@@ -43,7 +43,7 @@ describe('the daily quota', () => {
     const { quota, spent } = setUp({ unitsPerDay: 2, searchesPerDay: 1 });
     quota.spend('units');
     quota.spend('units');
-    expect(() => quota.spend('units')).toThrow(OwnLimitError);
+    expect(() => quota.spend('units')).toThrow(LocalLimitError);
     quota.spend('searches');
     expect(() => quota.spend('searches')).toThrow(/quota.*searches/);
     expect(spent()).toEqual({ searches: 1, units: 2 });

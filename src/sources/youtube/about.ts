@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isCouldNotTell } from '../../domain/errors.ts';
+import { isIndeterminate } from '../../domain/errors.ts';
 import type { ApiAnswer } from './answers.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading, PanelReading } from './readings.ts';
@@ -82,7 +82,7 @@ async function answerUnlessLost<Value>(
   try {
     return await call;
   } catch (error) {
-    if (isCouldNotTell(error) && !signal.aborted) return undefined;
+    if (isIndeterminate(error) && !signal.aborted) return undefined;
     throw error;
   }
 }

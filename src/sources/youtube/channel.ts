@@ -1,5 +1,5 @@
 import type { Channel } from '../../domain/channel.ts';
-import { AppError, isCouldNotTell } from '../../domain/errors.ts';
+import { AppError, isIndeterminate } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadline.ts';
@@ -90,7 +90,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
     try {
       return await withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, load);
     } catch (error) {
-      if (isCouldNotTell(error) && !signal.aborted) return { kind: 'lost' };
+      if (isIndeterminate(error) && !signal.aborted) return { kind: 'lost' };
       throw error;
     }
   }

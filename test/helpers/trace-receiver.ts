@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { readProtobufSpans } from './otlp-protobuf.ts';
+import { readProtobufExport } from './otlp-protobuf.ts';
 
 export interface ReceivedSpan {
   readonly traceId: string;
@@ -65,48 +65,61 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
 }
 
 function spansOf({ headers, body }: ReceivedExport): ReceivedSpan[] {
-  if (headers['content-type'] === 'application/x-protobuf') return readProtobufSpans(body);
-  const { resourceSpans } = JSON.parse(body.toString('utf8')) as { resourceSpans: JsonResourceSpans[] };
+  const isProtobuf = headers['content-type'] === 'application/x-protobuf';
+  const content = isProtobuf ? readProtobufExport(body) : JSON.parse(body.toString('utf8'));
+  const { resourceSpans } = content as { resourceSpans: SentResourceSpans[] };
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({
-        traceId: span.traceId,
-        spanId: span.spanId,
-        parentSpanId: span.parentSpanId ?? '',
+        traceId: idOf(span.traceId),
+        spanId: idOf(span.spanId),
+        parentSpanId: idOf(span.parentSpanId),
         name: span.name,
         kind: span.kind,
         startedAt: BigInt(span.startTimeUnixNano),
         attributes: recordOf(span.attributes),
-        status: span.status,
+        status: span.status ?? {},
         resource: recordOf(resource.attributes),
       })),
     ),
   );
 }
 
-interface JsonResourceSpans {
-  readonly resource: { readonly attributes: JsonAttribute[] };
-  readonly scopeSpans: { readonly spans: JsonSpan[] }[];
+interface SentResourceSpans {
+  readonly resource: { readonly attributes: SentAttribute[] };
+  readonly scopeSpans: { readonly spans: SentSpan[] }[];
 }
 
-interface JsonSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
+interface SentSpan {
+  readonly traceId: SentId;
+  readonly spanId: SentId;
+  readonly parentSpanId?: SentId;
   readonly name: string;
   readonly kind: number;
   readonly startTimeUnixNano: string;
-  readonly attributes: JsonAttribute[];
-  readonly status: ReceivedSpan['status'];
+  readonly attributes: SentAttribute[];
+  readonly status?: ReceivedSpan['status'];
 }
 
-interface JsonAttribute {
+/** Hexadecimal digits in JSON, bytes in protobuf. */
+type SentId = string | Buffer;
+
+interface SentAttribute {
   readonly key: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-function recordOf(attributes: readonly JsonAttribute[]): Record<string, unknown> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+function idOf(id: SentId = ''): string {
+  return typeof id === 'string' ? id : id.toString('hex');
+}
+
+function recordOf(attributes: readonly SentAttribute[]): Record<string, unknown> {
+  return Object.fromEntries(
+    attributes.map(({ key, value: { intValue, ...other } }) => [
+      key,
+      intValue === undefined ? Object.values(other)[0] : Number(intValue),
+    ]),
+  );
 }
 
 /** The names of a trace's spans, each indented below its parent, in the order they began. */

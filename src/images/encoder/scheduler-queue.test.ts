@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_WAIT_MS, REPLY, setUpScheduler } from '../../../test/helpers/scheduler.ts';
+
+describe('the queue of the scheduler', () => {
+  it('refuses at once what comes to a full queue, and says when to come again', async () => {
+    const { submit, scheduler } = setUpScheduler({ queueLength: 2 });
+    for (const name of ['1', '2', '3']) submit(name);
+    await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
+  });
+
+  it('refuses the newest job of the client that has most waiting, for a newcomer to a full queue', async () => {
+    const { submit, scheduler, finish, running } = setUpScheduler({ queueLength: 3 });
+    submit('running', 'a');
+    const [first, second] = [submit('a1', 'a'), submit('a2', 'a')];
+    const other = submit('b1', 'b');
+    const newcomer = submit('c1', 'c');
+    await expect(second).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(scheduler.stats()).toEqual({ queued: 3, running: 1, refused: 1 });
+    for (const name of ['running', 'a1', 'b1', 'c1']) await finish(name);
+    expect(await Promise.all([first, other, newcomer])).toEqual([REPLY, REPLY, REPLY]);
+    expect(running()).toEqual([]);
+  });
+
+  it('keeps a job for which somebody else waits as well', async () => {
+    const { submit, scheduler, pool } = setUpScheduler({ queueLength: 2 });
+    submit('running', 'a');
+    expect(pool.busy).toBe(1);
+    const options = { signal: new AbortController().signal, client: 'a', isShared: () => true };
+    const shared = scheduler.submit({ kind: 'inspect', original: { path: 'shared' } }, options);
+    shared.catch(() => undefined);
+    const newest = submit('a1', 'a');
+    submit('b1', 'b');
+    await expect(newest).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(submit('c1', 'c')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(scheduler.stats().queued).toBe(2);
+  });
+
+  it('refuses what has waited too long for its turn, and makes room for others', async () => {
+    const { submit, scheduler, running, clock } = setUpScheduler({ queueLength: 1 });
+    submit('1');
+    const late = submit('2');
+    clock.advance(MAX_WAIT_MS - 1);
+    expect(scheduler.stats().queued).toBe(1);
+    clock.advance(1);
+    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
+    expect(running()).toEqual(['1']);
+    expect(scheduler.stats()).toEqual({ queued: 0, running: 1, refused: 1 });
+  });
+
+  it('does not let work wait too long that has begun, nor work that nobody waits for', async () => {
+    const { submit, finish, scheduler, clock } = setUpScheduler();
+    const begun = submit('1');
+    const background = submit('background', '', 'background');
+    const late = submit('2');
+    clock.advance(MAX_WAIT_MS);
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' });
+    expect(scheduler.stats()).toMatchObject({ queued: 1, running: 1 });
+    await finish('1');
+    await finish('background');
+    expect(await Promise.all([begun, background])).toEqual([REPLY, REPLY]);
+  });
+
+  it('keeps room for interactive work however much background work waits', async () => {
+    const { submit, running, finish } = setUpScheduler({ queueLength: 1 });
+    submit('1');
+    submit('background', '', 'background');
+    await expect(submit('more background', '', 'background')).rejects.toMatchObject({ code: 'overloaded' });
+    submit('2');
+    await finish('1');
+    expect(running()).toEqual(['2']);
+  });
+});

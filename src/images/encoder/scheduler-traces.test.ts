@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { recordSpans } from '../../../test/helpers/recorded-spans.ts';
+import { MAX_WAIT_MS, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
+
+const { startRequest } = recordSpans();
+
+describe('the scheduler', () => {
+  it('traces each task’s wait and its time in a process as parts of the request that submitted it', async () => {
+    const { submit, task, finish } = setUpScheduler();
+    const [first, second] = [startRequest(), startRequest()];
+    first.run(() => submit('1'));
+    second.run(() => submit('2'));
+    task('1').interrupt('crash');
+    await settled();
+    await finish('1');
+    await finish('2');
+    expect(first.children()).toMatchObject([
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: { type: 'crash' } },
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: undefined },
+    ]);
+    expect(second.children()).toMatchObject([
+      { name: 'encoder queue', failure: undefined },
+      { name: 'encoder task', failure: undefined },
+    ]);
+  });
+
+  it('traces what was given up while it waited, and leaves nothing open for what was refused', async () => {
+    const { submit, clock } = setUpScheduler({ queueLength: 1 });
+    const [late, refused] = [startRequest(), startRequest()];
+    submit('running');
+    const waiting = late.run(() => submit('late'));
+    await expect(refused.run(() => submit('refused'))).rejects.toMatchObject({ code: 'overloaded' });
+    clock.advance(MAX_WAIT_MS);
+    await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
+    await settled();
+    expect(late.children()).toMatchObject([{ name: 'encoder queue', failure: { type: 'overloaded' } }]);
+    expect(refused.children()).toEqual([]);
+  });
+});

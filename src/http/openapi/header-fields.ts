@@ -16,33 +16,36 @@ function sometimes(description: string, example: string): HeaderField {
 
 /** Every field of the service's own. Those that HTTP itself needs (`Date`, `Content-Length`) are left out. */
 export const HEADER_FIELDS = {
-  'X-Request-Id': always('Made here; operators find the request in the log by it.', 'q3T1xKZ0fUvB-7'),
-  'Access-Control-Allow-Origin': always('Any page may read any answer.', '*'),
-  'Access-Control-Expose-Headers': always('The fields that a page’s script may read.', 'RateLimit, ETag, Retry-After'),
-  'Cross-Origin-Resource-Policy': always('Any page may embed any answer.', 'cross-origin'),
-  'Timing-Allow-Origin': always('Any page may measure any answer.', '*'),
-  'X-Content-Type-Options': always('The media type is what it says.', 'nosniff'),
+  'X-Request-Id': always('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
+  'Access-Control-Allow-Origin': always('Any page may read any response.', '*'),
+  'Access-Control-Expose-Headers': always(
+    'The fields that scripts of a page may read.',
+    'RateLimit, ETag, Retry-After',
+  ),
+  'Cross-Origin-Resource-Policy': always('Any page may embed any response.', 'cross-origin'),
+  'Timing-Allow-Origin': always('Any page may measure any response.', '*'),
+  'X-Content-Type-Options': always('Browsers must not guess the media type.', 'nosniff'),
   'RateLimit-Policy': sometimes(
-    'The client’s limit: `q` requests in any `w` seconds. Missing for clients without a limit, like the four below.',
+    'The client’s limit: `q` requests in any `w` seconds. Clients without a limit do not get this field and the next four.',
     '"default";q=10;w=30',
   ),
   RateLimit: sometimes(
     'Requests left after this one (`r`), and seconds until one more is free (`t`); draft-ietf-httpapi-ratelimit-headers.',
     '"default";r=9;t=30',
   ),
-  'X-RateLimit-Limit': sometimes('The older form of `q`.', '10'),
-  'X-RateLimit-Remaining': sometimes('The older form of `r`.', '9'),
-  'X-RateLimit-Reset': sometimes('The older form of `t`.', '30'),
+  'X-RateLimit-Limit': sometimes('Older form of `q`.', '10'),
+  'X-RateLimit-Remaining': sometimes('Older form of `r`.', '9'),
+  'X-RateLimit-Reset': sometimes('Older form of `t`.', '30'),
   'Cache-Control': always(
-    'How long a cache may keep the answer: what is left of a record’s hour or a search’s ten minutes, a day for pictures, `no-store` for most errors.',
+    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, `no-store` for most errors.',
     'public, max-age=3600',
   ),
   'Cache-Status': sometimes(
-    'Where the answer came from (RFC 9211): `hit`, or `fwd` with the reason why a source was asked. Missing where nothing was looked up.',
+    'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source. Missing if nothing was looked up.',
     'pennant; hit; ttl=3412',
   ),
   ETag: always(
-    'A strong validator: sent back as `If-None-Match`, it makes an unchanged answer a 304.',
+    'A strong validator. If it is sent as `If-None-Match` and nothing has changed, the response is a 304.',
     '"5d41402abc4b2a76"',
   ),
   'Last-Modified': always('When the picture’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
@@ -50,12 +53,12 @@ export const HEADER_FIELDS = {
     'The name under which a browser saves the picture.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
   ),
-  Vary: sometimes('On answers whose format follows `Accept`: a cache must keep them apart by it.', 'Accept'),
-  'Retry-After': always('Seconds to wait; asking again after exactly that long is enough.', '12'),
-  Allow: always('The methods that are answered.', 'GET, HEAD, OPTIONS'),
+  Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
+  'Retry-After': always('Seconds until the next attempt.', '12'),
+  Allow: always('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
   'Access-Control-Allow-Methods': always('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
   'Access-Control-Allow-Headers': always('The fields that a page may send.', '*'),
-  'Access-Control-Max-Age': always('Seconds for which a browser may remember this.', '86400'),
+  'Access-Control-Max-Age': always('Seconds for which a browser may cache this.', '86400'),
 } as const satisfies Record<string, HeaderField>;
 
 export type HeaderFieldName = keyof typeof HEADER_FIELDS;

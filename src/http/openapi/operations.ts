@@ -14,7 +14,7 @@ import {
   SOURCE_ERRORS,
 } from './schemas.ts';
 
-/** What the OpenAPI document says about GET and HEAD of one path. */
+/** GET and HEAD of one path in the OpenAPI document. */
 export interface OperationSchema {
   readonly summary: string;
   readonly description?: string;
@@ -37,34 +37,35 @@ function text(description: string): PathParameter {
 const DOCUMENT = responsesOf(JSON_DOCUMENT);
 
 const RECORD = {
-  description: 'Kept for an hour. An ID that upstream redirects answers with the channel it leads to.',
+  description:
+    'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
   responses: responsesOf(CHANNEL_RECORD, CHANNEL_ERRORS),
 };
 
 const BANNER = {
   description:
-    'Crops are centred parts of the original, which is never enlarged. `width` and `height` together take the largest ' +
-    'rectangle of that ratio inside the crop. What the path and a parameter say twice has to agree.',
+    'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
+    'the largest rectangle of that ratio inside the crop. If the path and a parameter give the same value, they must agree.',
   query: PICTURE_QUERY,
   responses: responsesOf(PICTURE, PICTURE_ERRORS),
 };
 const IDENTIFIER = text('A channel ID, an @handle or a name.');
-const SHORT_IDENTIFIER = text('A channel ID or an @handle; with a variant, a name too.');
+const SHORT_IDENTIFIER = text('A channel ID or an @handle. With a variant also a name.');
 const VARIANT: PathParameter = {
   type: 'string',
   enum: VARIANTS,
-  description: `Which crop; an extension (${EXTENSION_LIST}) may follow and says the encoding.`,
+  description: `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`,
 };
 
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
-  '/': { summary: 'What this service answers', responses: DOCUMENT },
-  '/problems': { summary: 'Every error code', responses: DOCUMENT },
-  '/openapi.json': { summary: 'This document', responses: DOCUMENT },
+  '/': { summary: 'Index of the service', responses: DOCUMENT },
+  '/problems': { summary: 'List of error codes', responses: DOCUMENT },
+  '/openapi.json': { summary: 'OpenAPI 3.1 document', responses: DOCUMENT },
   '/favicon.ico': { summary: 'The service’s icon', responses: responsesOf(ICON) },
   '/api/channel/{identifier}': {
     summary: 'A channel’s metadata',
-    path: { identifier: text('A channel ID, or what `type` says.') },
+    path: { identifier: text('A channel ID, a user name or a handle, according to `type`.') },
     query: CHANNEL_QUERY,
     ...RECORD,
   },
@@ -84,9 +85,9 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     ...RECORD,
   },
   '/api/search': {
-    summary: 'Find channels',
+    summary: 'Search for channels',
     description:
-      'A channel ID, an `@handle` or a channel page’s URL as `q` finds that very channel first. Kept for ten minutes.',
+      'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result. Cached for ten minutes.',
     query: SEARCH_QUERY,
     responses: responsesOf(SEARCH_RESULTS, SOURCE_ERRORS),
   },

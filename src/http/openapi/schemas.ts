@@ -33,15 +33,15 @@ function described(description: string, properties: Readonly<Record<string, obje
 }
 
 const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' });
-const HANDLE = nullable(text('The handle, with its leading @ and in the letter case its owner chose.'));
+const HANDLE = nullable(text('The handle with its leading @, in the letter case that its owner chose.'));
 
 const CHANNEL_RECORD_SCHEMA = described('A channel. Every field is always there; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
-  description: nullable(text('What the channel says of itself; may be empty.')),
+  description: nullable(text('The channel’s own description; may be empty.')),
   customUrl: HANDLE,
   publishedAt: nullable(
-    text('When the channel was made, UTC; T00:00:00Z where only the day is known.', { format: 'date-time' }),
+    text('When the channel was created, in UTC. T00:00:00Z if only the day is known.', { format: 'date-time' }),
   ),
   country: nullable(text('ISO 3166-1 alpha-2.', { pattern: '^[A-Z]{2}$' })),
   subscriberCount: count('Subscribers'),
@@ -49,50 +49,50 @@ const CHANNEL_RECORD_SCHEMA = described('A channel. Every field is always there;
   videoCount: count('Public videos'),
   bannerUrl: pictureUrl('The default banner on this service'),
   avatarUrl: pictureUrl('The avatar on this service'),
-  bannerUrls: described('Every picture on this service.', {
+  bannerUrls: described('URLs of all pictures on this service.', {
     default: pictureUrl('The default banner'),
-    tv: pictureUrl('All of the banner'),
-    desktop: pictureUrl('What a desktop shows of it'),
-    tablet: pictureUrl('What a tablet shows of it'),
-    mobile: pictureUrl('What a phone shows of it'),
+    tv: pictureUrl('The whole banner'),
+    desktop: pictureUrl('The part that desktops show'),
+    tablet: pictureUrl('The part that tablets show'),
+    mobile: pictureUrl('The part that phones show'),
     avatar: pictureUrl('The avatar'),
   }),
   links: {
     type: 'array',
-    description: 'The channel’s links; empty where it has none or they are not known.',
+    description: 'The channel’s links; empty if there are none or they are unknown.',
     items: described('A link.', {
       title: text('The name of the linked site.'),
-      url: text('http or https, unwrapped from redirectors.', { format: 'uri' }),
+      url: text('http or https, without the source’s redirector.', { format: 'uri' }),
     }),
   },
 });
 
-const SEARCH_RESULT_SCHEMA = described('A channel as a search shows it; null means unknown or hidden.', {
+const SEARCH_RESULT_SCHEMA = described('A channel in search results; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
-  description: nullable(text('What the channel says of itself, perhaps shortened by the source.')),
+  description: nullable(text('The channel’s own description; the source may shorten it.')),
   customUrl: HANDLE,
   subscriberCount: count('Subscribers'),
   videoCount: count('Public videos'),
-  bannerUrl: pictureUrl('Where the default banner is, or would be where the source does not say'),
-  avatarUrl: pictureUrl('Where the avatar is, or would be where the source does not say'),
+  bannerUrl: pictureUrl('URL of the default banner, also if the source does not say whether there is one'),
+  avatarUrl: pictureUrl('URL of the avatar, also if the source does not say whether there is one'),
 });
 
-const SEARCH_RESULTS_SCHEMA = described('The channels that fit a text.', {
-  query: text('`q` without the blanks around it.'),
+const SEARCH_RESULTS_SCHEMA = described('The channels that match a text.', {
+  query: text('`q` without surrounding blanks.'),
   results: {
     type: 'array',
-    description: 'Best first; empty where nothing fits.',
+    description: 'Best first; empty if nothing matches.',
     items: { $ref: schemaRef('SearchResult') },
   },
 });
 
 const PROBLEM_SCHEMA = described('An error (RFC 9457).', {
-  type: text('The code as an address; `/problems` lists them all.', { format: 'uri-reference' }),
-  title: text('The code in words.'),
-  status: { type: 'integer', description: 'The status of the answer.' },
-  detail: text('A sentence that says what to do.'),
-  code: { type: 'string', enum: ERROR_CODES, description: 'What went wrong: one of a closed list.' },
+  type: text('The code as a URL. `/problems` lists all codes.', { format: 'uri-reference' }),
+  title: text('The meaning of the code.'),
+  status: { type: 'integer', description: 'The status of the response.' },
+  detail: text('What is wrong with this request and how to correct it.'),
+  code: { type: 'string', enum: ERROR_CODES, description: 'The error code.' },
   requestId: text('The same as `X-Request-Id`.'),
 });
 
@@ -213,7 +213,7 @@ export function preflightResponses(hasParameters: boolean): Record<string, Respo
   );
   const ofPath: ErrorCode[] = hasParameters ? ['invalid_parameter', 'route_not_found'] : [];
   return {
-    204: { description: 'What a browser may ask for.', headers },
+    204: { description: 'The methods and fields that a browser may use.', headers },
     ...problemResponses([...REQUEST_ERRORS, ...ofPath]),
   };
 }

@@ -59,19 +59,19 @@ export const CHANNEL_QUERY = {
 export const PICTURE_QUERY = {
   type: 'object',
   properties: {
-    type: oneOf(VARIANTS, { description: 'Which crop of the banner, or the avatar.', default: 'default' }),
+    type: oneOf(VARIANTS, { description: 'A crop of the banner, or the avatar.', default: 'default' }),
     // A tuple type, from which the type of the parameter is made.
     format: oneOf([...FORMATS, 'jpg'] as unknown as readonly [Format, 'jpg'], {
       description:
-        'The encoding; when left out the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+        'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
     }),
-    width: pixels('Pixels, never more than the crop has; alone, the height follows.'),
-    height: pixels('Pixels, never more than the crop has; alone, the width follows.'),
+    width: pixels('Pixels, at most those of the crop. Without `height`, the ratio stays.'),
+    height: pixels('Pixels, at most those of the crop. Without `width`, the ratio stays.'),
     quality: {
       type: 'integer',
       minimum: 1,
       maximum: 100,
-      description: 'Of the encoding; when left out, one at which the formats look alike. No effect on PNG.',
+      description: 'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
     },
   },
 } as const satisfies QuerySchema;
@@ -84,9 +84,9 @@ export const SEARCH_QUERY = {
       type: 'string',
       minLength: 1,
       maxLength: 100,
-      description: 'The search text; blanks around it are dropped.',
+      description: 'The search text, without surrounding blanks.',
     },
-    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'How many results at most.' },
+    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'Maximum number of results.' },
   },
 } as const satisfies QuerySchema;
 

@@ -21,7 +21,7 @@ export const PROBLEMS = {
   invalid_parameter: {
     status: 400,
     title: 'Invalid parameter',
-    description: 'A parameter or the identifier cannot be right; the detail names it and the allowed values.',
+    description: 'A parameter or the identifier is not valid; the detail names it and the allowed values.',
     cacheControl: 'no-store',
   },
   channel_not_found: {
@@ -39,13 +39,13 @@ export const PROBLEMS = {
   route_not_found: {
     status: 404,
     title: 'No such path',
-    description: 'The service has nothing at this path; GET / lists what there is.',
+    description: 'There is no such path; GET / lists all paths.',
     cacheControl: 'no-store',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    description: 'Only GET, HEAD and OPTIONS are answered.',
+    description: 'Only GET, HEAD and OPTIONS are supported.',
     cacheControl: 'no-store',
   },
   request_timeout: {
@@ -82,28 +82,28 @@ export const PROBLEMS = {
   upstream_invalid: {
     status: 502,
     title: 'Unusable upstream answer',
-    description: 'The source of the channel or its picture answered something that cannot be used.',
+    description: 'The source of the channel or its picture sent an unusable response.',
     cacheControl: 'no-store',
     retryAfterSeconds: 60,
   },
   upstream_unavailable: {
     status: 503,
     title: 'Upstream unavailable',
-    description: 'The source of the channel cannot be asked at the moment.',
+    description: 'The source of the channel is not available at the moment.',
     cacheControl: 'no-store',
     retryAfterSeconds: 30,
   },
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    description: 'More pictures are being made than this instance can take on.',
+    description: 'Too many pictures are waiting for an encoder.',
     cacheControl: 'no-store',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {
     status: 504,
     title: 'Upstream timeout',
-    description: 'The source of the channel did not answer in time.',
+    description: 'The source of the channel did not respond in time.',
     cacheControl: 'no-store',
     retryAfterSeconds: 10,
   },

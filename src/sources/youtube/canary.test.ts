@@ -118,6 +118,34 @@ describe('the canary', () => {
     expect(restarted.state().gone).toEqual(['country']);
   });
 
+  it('says after a restart what is gone before it loads the channel again', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    rename('country', 'nation');
+    await pass(canary, HOUR_MS);
+    replay.forgetCalls();
+    const restarted = startCanary();
+    await restarted.runIfDue();
+    expect(restarted.state()).toEqual(canary.state());
+    expect(restarted.state().gone).toEqual(['country']);
+    expect(loads()).toBe(0);
+  });
+
+  it('does not say of a stored field that the channel never had that it is gone', async () => {
+    const nowMs = clock.now();
+    const stored = {
+      name: '@BellRockLight',
+      checkedAtMs: nowMs,
+      known: ['title'],
+      gone: { avatar: nowMs },
+      failure: null,
+    };
+    kept.text = JSON.stringify(stored);
+    const canary = startCanary();
+    await canary.runIfDue();
+    expect(canary.state()).toMatchObject({ checkedAtMs: nowMs, known: ['title'], gone: [] });
+  });
+
   it('begins anew with another channel, and where what is stored cannot be used', async () => {
     await startCanary().runIfDue();
     const other = startCanary({ name: 'UCreplayQuiet00000000007' });

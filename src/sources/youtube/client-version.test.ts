@@ -275,6 +275,19 @@ describe('a fleet', () => {
     expect(namedVersions(youtube.replay)).toEqual([V2]);
   });
 
+  it('shares the lease with instances of other releases, which know it by its name', async () => {
+    const youtube = await startYoutube();
+    const tasks: string[] = [];
+    const lease: Lease = {
+      async tryAcquire(task) {
+        tasks.push(task);
+        return true;
+      },
+    };
+    await startInstance(youtube.replay, { lease }).versions.runIfDue();
+    expect(tasks).toEqual(['youtube-client-version']);
+  });
+
   it('asks once when all instances are refused', async () => {
     const youtube = await startYoutube();
     const clock = createManualClock();

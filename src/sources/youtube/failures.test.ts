@@ -94,6 +94,12 @@ describe('a page that could not be had', () => {
 });
 
 describe('no such channel', () => {
+  it('is not what 404 with another reason says', async () => {
+    replay.misbehave('all', answerJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
+    await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
+    await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
   it('is what 404 NOT_FOUND says', async () => {
     replay.misbehave('browse', answerJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });

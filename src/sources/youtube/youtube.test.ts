@@ -103,6 +103,16 @@ describe('a record', () => {
     expect(replay.callsTo('browse')).toHaveLength(4);
   });
 
+  it('takes nothing from an answer without the About tab that was asked for', async () => {
+    const described = { metadata: { channelMetadataRenderer: { description: 'Of the home page.' } } };
+    replay.misbehave('browse', answerJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME, title: 'T' } } }), 1);
+    replay.misbehave('browse', answerJson(described), 1);
+    const { channel, isComplete } = await load(GAME);
+    expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual([undefined, 'EgVhYm91dA%3D%3D']);
+    expect(channel).toMatchObject({ channelId: GAME, title: 'T', description: null });
+    expect(isComplete).toBe(true);
+  });
+
   it('never mixes a page with the panel of another channel', async () => {
     replay.misbehave('browse', answerJson(ownAnswer('browseId', 'UCreplayQuiet00000000007')));
     const { channel } = await load(LIGHTHOUSE);

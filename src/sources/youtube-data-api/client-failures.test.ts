@@ -1,0 +1,119 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerDataApiError } from '../../../test/helpers/data-api.ts';
+import { CHANNELS, dataApi, failureOf, ID, KEY, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerStatus,
+  FAULTS,
+  type FakeUpstream,
+  redirectTo,
+} from '../../../test/helpers/fake-upstream.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { SourceWithDates } from '../source.ts';
+import { DataApiRefusal } from './errors.ts';
+
+let upstream: FakeUpstream;
+let source: SourceWithDates;
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  ({ upstream, source } = await startDataApiSource());
+});
+afterEach(async () => {
+  await source.close();
+  await upstream.close();
+});
+
+describe('an unknown channel', () => {
+  it.each([
+    ['an empty list', answerJson({ kind: 'youtube#channelListResponse', items: [] })],
+    ['no list', answerJson({ kind: 'youtube#channelListResponse', pageInfo: { totalResults: 0 } })],
+    ['a 404', answerDataApiError(404, 'channelNotFound', 'The channel cannot be found.')],
+  ])('is certain from %s', async (_name, listener) => {
+    upstream.answer(listener);
+    expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe('channel_not_found');
+  });
+
+  it.each<[string, Parameters<FakeUpstream['answer']>[0], ErrorCode]>([
+    ['an empty object', answerJson({}), 'upstream_invalid'],
+    ['another channel', answerJson({ kind: 'youtube#channelListResponse', items: [CHANNELS[1]] }), 'upstream_invalid'],
+    [
+      'a channel without a title',
+      answerJson({ kind: 'youtube#channelListResponse', items: [{ id: ID }] }),
+      'upstream_invalid',
+    ],
+    ['a list', answerJson([]), 'upstream_invalid'],
+    ['cut JSON', answerBytes(Buffer.from('{"kind": "youtube#channelListRes')), 'upstream_invalid'],
+    ['HTML', answerBytes(Buffer.from('<html>Sorry</html>')), 'upstream_invalid'],
+    ['a 400', answerDataApiError(400, 'badRequest', 'Request contains an invalid argument.'), 'upstream_invalid'],
+    ['a 400 that names the ID', answerDataApiError(400, 'invalidChannelId', 'Invalid channel.'), 'upstream_invalid'],
+    ['a 400 that names no channel', answerDataApiError(400, 'channelNotFound'), 'upstream_invalid'],
+    ['a part that is gone', answerDataApiError(400, 'unknownPart'), 'upstream_invalid'],
+    [
+      'items that are no channels',
+      answerJson({ kind: 'youtube#channelListResponse', items: [{}] }),
+      'upstream_invalid',
+    ],
+    ['a 400 without a reason', answerStatus(400), 'upstream_invalid'],
+    ['a 404 of another page', answerStatus(404), 'upstream_invalid'],
+    ['a redirect', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable'],
+    ['a 500', answerStatus(500), 'upstream_unavailable'],
+  ])('is not concluded from %s', async (_name, listener, code) => {
+    upstream.answer(listener);
+    expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe(code);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    [403, 'quotaExceeded', '', 'quota_exceeded'],
+    [403, 'dailyLimitExceeded', '', 'quota_exceeded'],
+    [403, 'rateLimitExceeded', '', 'rate_limited'],
+    [429, 'anything', '', 'rate_limited'],
+    [400, 'keyInvalid', '', 'key_refused'],
+    [400, 'badRequest', 'API key not valid. Please pass a valid API key.', 'key_refused'],
+    [400, 'badRequest', 'API key expired. Please renew the API key.', 'key_refused'],
+    [403, 'accessNotConfigured', '', 'key_refused'],
+    [403, 'channelClosed', '', 'channel_refused'],
+    [403, 'channelForbidden', '', 'channel_refused'],
+    [403, 'channelNotFound', '', 'channel_refused'],
+    [403, 'channelSuspended', '', 'channel_refused'],
+    [403, 'forbidden', '', 'refused'],
+    [401, 'authError', '', 'refused'],
+  ])('with %i %s %s has a name', async (status, reason, message, expected) => {
+    upstream.answer(answerDataApiError(status, reason, message));
+    const error = await failureOf(source.getChannel(ID, { signal }));
+    expect(error).toBeInstanceOf(DataApiRefusal);
+    const scope = expected === 'channel_refused' ? 'key' : 'upstream';
+    expect(error).toMatchObject({ code: 'upstream_unavailable', reason: expected, scope });
+  });
+});
+
+describe('the key', () => {
+  it('is sent in a header and never in a URL', async () => {
+    const headers: unknown[] = [];
+    upstream.answer((request, response) => {
+      headers.push(request.headers['x-goog-api-key']);
+      dataApi(request, response);
+    });
+    await source.getChannel(ID, { signal });
+    await source.search('sample', 1, { signal });
+    expect(headers).toEqual([KEY, KEY]);
+    expect(upstream.requests.join()).not.toContain(KEY);
+  });
+
+  it('never shows in an error, even where upstream repeats it', async () => {
+    for (const listener of [
+      answerDataApiError(400, 'keyInvalid', `API key ${KEY} not valid.`),
+      answerDataApiError(400, 'badRequest', `API key ${KEY} not valid.`),
+      FAULTS.resetBeforeAnswer,
+      FAULTS.resetMidBody,
+      FAULTS.garbage,
+    ]) {
+      upstream.answer(listener);
+      expect(inspect(await failureOf(source.getChannel(ID, { signal })), { depth: 10 })).not.toContain(KEY);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { fail, HOUR_MS, memoryStore, setUpReadThrough, WAIT } from '../../test/helpers/read-through.ts';
+import { AppError } from '../domain/errors.ts';
+
+describe('the read-through cache over a store that instances share', () => {
+  function setUpTwo() {
+    const store = memoryStore({ isShared: true });
+    const clock = createManualClock();
+    return [setUpReadThrough(store, clock), setUpReadThrough(store, clock)] as const;
+  }
+
+  test('finds there what another instance has loaded since, before it loads', async () => {
+    const [first, second] = setUpTwo();
+    await first.cache.get('k', first.load('a'), WAIT);
+    await second.cache.get('k', second.load('b'), WAIT);
+    first.clock.advance(HOUR_MS);
+    await first.cache.get('k', first.load('c'), WAIT);
+    first.clock.advance(HOUR_MS / 2);
+    const found = await Promise.all([1, 2].map(() => second.cache.get('k', second.load('d'), WAIT)));
+    expect(found).toMatchObject([
+      { value: 'c', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } },
+      { value: 'c', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } },
+    ]);
+    expect([first.loads(), second.loads()]).toEqual([2, 0]);
+  });
+
+  test('finds there that a channel has appeared after all', async () => {
+    const [first, second] = setUpTwo();
+    const absent = async () => {
+      throw new AppError('channel_not_found', 'gone');
+    };
+    await expect(second.cache.get('k', absent, WAIT)).rejects.toMatchObject({ code: 'channel_not_found' });
+    first.clock.advance(60_000);
+    await first.cache.get('k', first.load('a'), WAIT);
+    expect((await second.cache.get('k', second.load('b'), WAIT)).value).toBe('a');
+  });
+
+  test('loads when what is there is old too, or does not fit what is asked for', async () => {
+    const [first, second] = setUpTwo();
+    await first.cache.get('k', first.load('a'), WAIT);
+    await second.cache.get('k', second.load('b'), WAIT);
+    first.clock.advance(HOUR_MS);
+    expect((await second.cache.get('k', second.load('c'), WAIT)).value).toBe('c');
+    const options = { ...WAIT, isCurrent: (value: string) => value === 'd' };
+    expect((await first.cache.get('k', first.load('d'), options)).value).toBe('d');
+  });
+
+  test('looks there once for each load, and not while memory is fresh', async () => {
+    const [{ cache, store, clock, load }] = setUpTwo();
+    await cache.get('k', load('a'), WAIT);
+    await cache.get('k', load('b'), WAIT);
+    expect(store.reads).toEqual(['k']);
+    clock.advance(HOUR_MS);
+    await Promise.all([1, 2, 3].map(() => cache.get('k', load('b'), WAIT)));
+    expect(store.reads).toEqual(['k', 'k']);
+  });
+});
+
+describe('a stored value', () => {
+  test.each([
+    'no json',
+    '{}',
+    '[]',
+    'null',
+    '{"value":null,"freshMs":1000}',
+    '{"value":{"channel":{}},"freshMs":1000}',
+    '{"value":"stored"}',
+    '{"value":"stored","freshMs":1e308}',
+    '{"value":"stored","freshMs":3600001}',
+    '{"value":"stored","freshMs":-1}',
+    '{"value":"stored","freshMs":"1000"}',
+    '{"value":"stored","absent":"gone","freshMs":1000}',
+    '{"absent":true,"freshMs":1000}',
+    '{"absent":"gone","freshMs":60001}',
+    `{"value":"${'x'.repeat(1_100_000)}","freshMs":1000}`,
+    '['.repeat(100_000),
+  ])('refuses what it did not write, counts it and replaces it: %#', async (value) => {
+    const { cache, store, clock, refused, load } = setUpReadThrough();
+    store.entries.set('k', { value, storedAtMs: clock.now() });
+    expect(await cache.get('k', load('a'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'miss' } });
+    expect(refused).toEqual(['k']);
+    expect(store.entries.get('k')?.value).toBe('{"value":"a","freshMs":3600000}');
+  });
+
+  test('never repeats a stored text about an absence', async () => {
+    const { cache, store, clock, load } = setUpReadThrough();
+    const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
+    store.entries.set('k', { value, storedAtMs: clock.now() });
+    await expect(cache.get('k', load('a'), WAIT)).rejects.toMatchObject({
+      code: 'channel_not_found',
+      message: 'There is no such channel.',
+    });
+  });
+
+  test('serves nothing that is older than its limit, however long the store keeps it', async () => {
+    const { cache, store, clock } = setUpReadThrough();
+    store.entries.set('k', { value: '{"value":"a","freshMs":1000}', storedAtMs: clock.now() - 168 * HOUR_MS });
+    await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});

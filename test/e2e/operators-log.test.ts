@@ -1,0 +1,97 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { picturesDirectory } from '../../src/picture-store/file-names.ts';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { databasePath } from '../../src/store/sqlite.ts';
+import { startTestApp, type TestAppOptions } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { failingSource, startWithoutEncoder } from '../helpers/operators-view.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+describe('the log', () => {
+  async function startLogged(options: TestAppOptions = {}) {
+    const lines: Record<string, unknown>[] = [];
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(JSON.parse(String(chunk)));
+        done();
+      },
+    });
+    return { lines, service: await startWithoutEncoder({ logger: pino({ level: 'info' }, destination), ...options }) };
+  }
+
+  const LEVELS = { info: 30, warn: 40, error: 50 };
+
+  test('says once that a proxy’s clients share one limit, and only of a proxy that may be the operator’s', async () => {
+    const { lines, service } = await startLogged();
+    for (const client of ['203.0.113.1', '203.0.113.2']) await service.get('/', { 'x-forwarded-for': client });
+    const warnings = lines.filter(({ msg }) => String(msg).startsWith('X-Forwarded-For'));
+    expect(warnings).toMatchObject([{ level: LEVELS.warn, address: '127.0.0.1' }]);
+  });
+
+  test('tells a bug from an upstream that fails', async () => {
+    const bug: ChannelSource = {
+      ...failingSource(),
+      isLive: true,
+      getChannel: () => Promise.reject(new Error('oops')),
+    };
+    const { lines, service } = await startLogged({ sources: [bug] });
+    const statuses = [];
+    for (const url of [`/channel/${SAMPLE}`, '/@nobody/tv']) statuses.push((await service.get(url)).status);
+    expect(statuses).toEqual([500, 503]);
+    const failed = lines.filter(({ level }) => Number(level) >= LEVELS.warn);
+    expect(failed).toMatchObject([
+      { level: LEVELS.error, source: 'failing', err: { message: 'oops' } },
+      { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
+    ]);
+    expect(failed[1]).not.toHaveProperty('err');
+  });
+
+  test('sums up the failures that had no line of their own', async () => {
+    const { lines, service } = await startLogged({ sources: [failingSource()] });
+    for (let number = 0; number < 3; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
+    const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });
+    service.clock.advance(60_000);
+    expect(lines).not.toContainEqual(repeated);
+    await service.app.runDueWork();
+    expect(lines).toContainEqual(repeated);
+  });
+
+  test('names a picture file that is damaged, and says that cache.db was begun anew', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const url = `/${SAMPLE}/tv.webp`;
+    const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
+    const { bytes } = await before.get(url);
+    await before.close();
+    const pictures = await readdir(picturesDirectory(dataDir), { recursive: true, withFileTypes: true });
+    const files = pictures.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(files).toHaveLength(2);
+    for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
+    await writeFile(databasePath(dataDir), 'no database at all');
+
+    const { lines, service } = await startLogged({ dataDir });
+    const answer = await service.get(url);
+    expect([answer.status, answer.bytes]).toEqual([200, bytes]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' }));
+    const damaged = lines.filter(({ msg, kind }) => msg === 'pictures' && kind === 'damaged');
+    expect(damaged).toMatchObject([{ level: LEVELS.warn, path: expect.stringContaining(dataDir) }]);
+  });
+
+  test('has a line for each answer where the operator wants one, with the network or the address', async () => {
+    const request = async (env: Record<string, string>) => {
+      const { lines, service } = await startLogged({ env });
+      await service.get(`/channel/${SAMPLE}`);
+      return lines.filter(({ msg }) => msg === 'request');
+    };
+    expect(await request({})).toEqual([]);
+    expect(await request({ ACCESS_LOG: 'on' })).toMatchObject([{ status: 200, client: '127.0.0.0/24', cache: 'miss' }]);
+    const full = { ACCESS_LOG: 'on', LOG_ADDRESSES: 'full' };
+    expect(await request(full)).toMatchObject([{ status: 200, client: '127.0.0.1', cache: 'miss' }]);
+  });
+});

@@ -1,0 +1,91 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
+import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { metric, startWithoutEncoder } from '../helpers/operators-view.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+const MIB = 2 ** 20;
+
+test('metrics count what was asked of sources, found and kept', async () => {
+  const service = await startWithoutEncoder({ env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' } });
+  await service.get(`/channel/${SAMPLE}`);
+  await service.get('/@nobody/tv');
+  await service.get(`/${SAMPLE}/tv.webp`);
+  await service.get(`/${SAMPLE}/tv.webp?width=99`);
+  await service.get('/');
+  const calls = (operation: string, outcome: string) =>
+    metric(service, `pennant_source_calls_total{source="catalog",operation="${operation}",outcome="${outcome}"}`);
+  expect(await calls('getChannel', 'found')).toBe(1);
+  expect(await calls('resolve', 'channel_not_found')).toBe(1);
+  expect(await metric(service, 'pennant_limiter_clients')).toBe(1);
+  expect(await metric(service, 'pennant_refused_networks')).toBe(1);
+  expect(await metric(service, 'pennant_memory_entries{kind="records"}')).toBe(1);
+  expect(await metric(service, 'pennant_memory_entries{kind="originals"}')).toBe(1);
+  expect(await metric(service, 'pennant_memory_entries{kind="searches"}')).toBe(0);
+  const bytes = (kind: string) => metric(service, `pennant_picture_store_bytes{kind="${kind}"}`);
+  await expect.poll(() => bytes('custom'), { timeout: 60_000 }).toBeGreaterThan(0);
+  expect(await bytes('plain')).toBeGreaterThan(Number(await bytes('custom')));
+  expect(await bytes('memory')).toBeGreaterThan(0);
+});
+
+test('metrics tell times in seconds', async () => {
+  const clock = createManualClock();
+  const source = numberedSource();
+  const slow: ChannelSource = {
+    ...source,
+    getChannel(channelId, options) {
+      clock.advance(2_000);
+      return source.getChannel(channelId, options);
+    },
+  };
+  const service = await startWithoutEncoder({ clock, sources: [slow] });
+  await service.get(`/channel/${numberedChannelId(1)}`);
+  const call = 'pennant_source_call_duration_seconds_sum{source="numbered",operation="getChannel"}';
+  expect(await metric(service, call)).toBe(2);
+  expect(await metric(service, 'pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
+});
+
+test('metrics tell what encoders take, which is less than what the request took', async () => {
+  const service = await startTestApp();
+  onTestFinished(() => service.close());
+  const startedAtMs = performance.now();
+  await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
+  const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
+  // The first task waits for its process to start.
+  for (const task of ['inspect', 'encode']) {
+    for (const name of ['pennant_encoder_wait_duration_seconds', 'pennant_encoder_task_duration_seconds']) {
+      const seconds = await metric(service, `${name}_sum{task="${task}"}`);
+      expect([task, name, await metric(service, `${name}_count{task="${task}"}`)]).toEqual([task, name, 1]);
+      expect(seconds, `${name} ${task}`).toBeLessThan(elapsedSeconds);
+    }
+    const sumOf = (what: string) => metric(service, `pennant_encoder_${what}_duration_seconds_sum{task="${task}"}`);
+    expect(await sumOf('wait'), task).not.toBe(await sumOf('task'));
+  }
+});
+
+test('a stored value that is not ours is counted by its kind, and loaded anew', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const clock = createManualClock();
+  const store = createSqliteStore({
+    path: databasePath(dataDir),
+    maxBytes: MIB,
+    clock,
+    onEvent: () => undefined,
+  });
+  const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
+  for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
+    await store.set(key, nonsense, 60_000);
+  }
+  await store.close();
+  const service = await startWithoutEncoder({ dataDir, clock });
+  for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/tv.webp`, '/api/search?q=crops']) {
+    expect([url, (await service.get(url)).status]).toEqual([url, 200]);
+  }
+  const refused = (kind: string) => metric(service, `pennant_stored_values_refused_total{kind="${kind}"}`);
+  expect(await Promise.all(['channel', 'original', 'search', 'name'].map(refused))).toEqual([1, 1, 1, 0]);
+});

@@ -1,0 +1,87 @@
+import { expect, onTestFinished } from 'vitest';
+import { createHttpClient } from '../../src/lib/http/client.ts';
+import { type Lease, SOLO_LEASE } from '../../src/sources/source.ts';
+import {
+  BUILT_IN_CLIENT_VERSION,
+  type ClientVersionChange,
+  createClientVersions,
+} from '../../src/sources/youtube/client-version.ts';
+import { createManualClock } from './clock.ts';
+import { createMemoryText } from './kept-text.ts';
+import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
+import { type ReplayServer, startReplayServer } from './replay-server.ts';
+import { createTestYoutubeSource } from './youtube-source.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+export const V2 = '2.20270101.01.00';
+export const V3 = '2.20280101.01.00';
+
+/** YouTube with versions that a test changes. */
+export async function startYoutube() {
+  const youtube = { accepted: new Set([BUILT_IN_CLIENT_VERSION]), named: BUILT_IN_CLIENT_VERSION };
+  const replay = await startReplayServer({
+    answers: readAnswers(OWN_ANSWERS),
+    clientVersions: { accepts: (version) => youtube.accepted.has(version), named: () => youtube.named },
+  });
+  onTestFinished(() => replay.close());
+  return Object.assign(youtube, { replay });
+}
+
+interface InstanceOptions {
+  readonly setting?: string;
+  readonly clock?: ReturnType<typeof createManualClock>;
+  readonly kept?: ReturnType<typeof createMemoryText>;
+  readonly lease?: Lease;
+}
+
+/** One instance of the service, as far as its source `youtube` goes. */
+export function startInstance({ origin }: ReplayServer, options: InstanceOptions = {}) {
+  const { setting, clock = createManualClock(), kept = createMemoryText(), lease = SOLO_LEASE } = options;
+  const changes: ClientVersionChange[] = [];
+  const http = createHttpClient({
+    allowedOrigins: [],
+    privateOrigins: [origin],
+    followRedirects: false,
+    userAgent: 'pennant-test',
+  });
+  const versions = createClientVersions({
+    setting,
+    http,
+    origin,
+    clock,
+    kept,
+    lease,
+    onChange: (change) => changes.push(change),
+  });
+  const source = createTestYoutubeSource(origin, { clientVersions: versions });
+  onTestFinished(async () => {
+    await source.close();
+    await http.close();
+  });
+  const { signal } = new AbortController();
+  return {
+    clock,
+    kept,
+    changes,
+    versions,
+    /** `undefined`: there was no record. */
+    async load() {
+      const loaded = await source.getChannel(LIGHTHOUSE, { signal }).catch(() => undefined);
+      return loaded?.channel.title;
+    },
+  };
+}
+
+/** The versions that calls for records have named, each once for each time that it changed. */
+export function namedVersions({ calls }: ReplayServer): unknown[] {
+  const named = calls
+    .filter(({ body }) => body !== undefined)
+    .map(({ body, headers }) => {
+      const version = headers['x-youtube-client-version'];
+      expect(body?.context).toMatchObject({ client: { clientVersion: version } });
+      return version;
+    });
+  return named.filter((version, index) => version !== named[index - 1]);
+}

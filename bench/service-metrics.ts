@@ -1,8 +1,9 @@
+import { readMetrics } from '../test/helpers/metrics.ts';
+
 /** One value of a service's metrics, by its name with labels as they are written; 0 where it is not there yet. */
 export async function readMetric(inside: string, name: string): Promise<number> {
   const text = await (await fetch(`${inside}/metrics`)).text();
-  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-  return line === undefined ? 0 : Number(line.slice(name.length + 1));
+  return readMetrics(text).get(name) ?? 0;
 }
 
 export function countEncodes(inside: string): Promise<number> {

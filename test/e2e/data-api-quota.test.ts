@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../helpers/clock.ts';
 import { answerDataApi } from '../helpers/data-api.ts';
+import { readMetrics } from '../helpers/metrics.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const API_KEY = 'key-of-the-test';
@@ -16,9 +17,9 @@ const dataApi = answerDataApi({
 let running: YoutubeService;
 afterEach(() => running.close());
 
-async function searchesSpent(): Promise<number> {
+async function searchesSpent(): Promise<number | undefined> {
   const { text } = await running.service.console('/metrics');
-  return Number(/^pennant_data_api_quota_spent\{allowance="searches"\} (\d+)$/m.exec(text)?.[1]);
+  return readMetrics(text).get('pennant_data_api_quota_spent{allowance="searches"}');
 }
 
 describe('the day’s searches of the official API', () => {

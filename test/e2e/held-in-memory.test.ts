@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
+import { readMetrics } from '../helpers/metrics.ts';
 
 const MIB = 2 ** 20;
 
@@ -14,10 +15,8 @@ async function start(): Promise<TestApp> {
 /** What the metrics say of a cache; a figure that it does not have is `undefined`. */
 async function readHeld(service: TestApp, holder: string): Promise<(figure: string) => number | undefined> {
   const { text } = await service.console('/metrics');
-  return (figure) => {
-    const line = text.split('\n').find((one) => one.startsWith(`pennant_held_${figure}{holder="${holder}"}`));
-    return line === undefined ? undefined : Number(line.split(' ').at(-1));
-  };
+  const values = readMetrics(text);
+  return (figure) => values.get(`pennant_held_${figure}{holder="${holder}"}`);
 }
 
 describe('the memory that clients can take', () => {

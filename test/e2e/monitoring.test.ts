@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { HolderReading } from '../../src/lib/holders.ts';
 import { EVERY_SOURCE, startTestApp, type TestApp } from '../helpers/app.ts';
+import { readMetrics } from '../helpers/metrics.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 
 let service: TestApp;
@@ -75,7 +76,8 @@ test('metrics are named by Prometheus’s conventions', async () => {
 
 test('labels have few values whatever is asked for', async () => {
   const countSeries = async () =>
-    (await exposition()).split('\n').filter((line) => line.startsWith('pennant_http_requests_total{')).length;
+    [...readMetrics(await exposition()).keys()].filter((name) => name.startsWith('pennant_http_requests_total{'))
+      .length;
   const before = await countSeries();
   for (let asked = 0; asked < 5; asked += 1) {
     await service.get(`/unknown-${asked}`);
@@ -102,11 +104,8 @@ test('every series whose increase is alerted on is there from the start', () => 
 
 test('metrics and console show the same of everything that grows with requests', async () => {
   await service.get('/channel/UCPennantSample00000001A');
-  const text = await exposition();
-  const shown = (metric: string, holder: string) => {
-    const line = text.split('\n').find((candidate) => candidate.startsWith(`${metric}{holder="${holder}"} `));
-    return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
-  };
+  const values = readMetrics(await exposition());
+  const shown = (metric: string, holder: string) => values.get(`${metric}{holder="${holder}"}`);
   const { stores } = (await service.console('/state.json')).json<{ stores: readonly HolderReading[] }>();
   expect(stores.find(({ name }) => name === 'records in memory')).toMatchObject({ entries: 1 });
   for (const { name, ...figures } of stores) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
+import { readMetrics } from '../helpers/metrics.ts';
 import {
   childrenOf,
   isRunning,
@@ -142,6 +143,5 @@ export async function metricsOf({ inside }: ServiceProcess): Promise<string> {
 
 /** One metric's value; 0 while it has none. */
 export function metricValue(metrics: string, name: string): number {
-  const line = metrics.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1) ?? 0);
+  return readMetrics(metrics).get(name) ?? 0;
 }

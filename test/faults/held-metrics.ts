@@ -1,3 +1,5 @@
+import { readMetrics } from '../helpers/metrics.ts';
+
 /** What `/metrics` says of everything that grows with requests. */
 export interface HeldMetrics {
   readonly holders: readonly HeldReading[];
@@ -20,7 +22,7 @@ export function readHeldMetrics(metrics: string): HeldMetrics {
   }
   return {
     holders: [...figures].map(([name, held]) => ({ name, fullness: fullnessOf(held) })),
-    seriesCount: metrics.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length,
+    seriesCount: readMetrics(metrics).size,
   };
 }
 

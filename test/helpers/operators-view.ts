@@ -5,6 +5,7 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { createFakeEncoder } from './fake-encoder.ts';
 import { numberedSource } from './fake-source.ts';
+import { readMetrics } from './metrics.ts';
 
 /** A service with an encoder that encodes nothing. It closes when the test ends. */
 export async function startWithoutEncoder(options: TestAppOptions = {}): Promise<TestApp> {
@@ -25,8 +26,7 @@ export async function stateOf(service: TestApp): Promise<ConsoleState> {
 /** The value of one series; `undefined` where there is none. */
 export async function metric(service: TestApp, series: string): Promise<number | undefined> {
   const { text } = await service.console('/metrics');
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+  return readMetrics(text).get(series);
 }
 
 /** Answers nothing for long enough that it is left alone. */

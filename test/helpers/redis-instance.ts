@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from './app.ts';
 import { createManualClock } from './clock.ts';
 import type { InProcessResponse } from './in-process.ts';
+import { readMetrics } from './metrics.ts';
 
 /* Instances in this process that share a real Redis. */
 
@@ -102,8 +103,7 @@ export async function readiness(
   return (await instance.console('/readyz')).json();
 }
 
-export async function metric(instance: TestApp, name: string): Promise<number> {
+export async function metric(instance: TestApp, name: string): Promise<number | undefined> {
   const { text } = await instance.console('/metrics');
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1));
+  return readMetrics(text).get(name);
 }

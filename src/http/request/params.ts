@@ -92,11 +92,9 @@ export const SEARCH_QUERY = {
 
 type RawQuery = Readonly<Record<string, unknown>>;
 
-const NO_PARAMETERS: RawQuery = {};
-
 /** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
 export function parseQuery(query: string): RawQuery {
-  return query === '' ? NO_PARAMETERS : parse(query.slice(1), '&', '=', { maxKeys: 0 });
+  return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }
 
 /**

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
@@ -68,4 +71,26 @@ test('a picture is refused once as many wait as ENCODER_QUEUE says', async () =>
   // On a machine that stood still, its task's deadline has ended it before.
   const ended = /^pennant_encoder_processes_ended_total\{reason="(?:crash|deadline)"\} 1$/m;
   expect((await service.console('/metrics')).text).toMatch(ended);
+});
+
+test('pictures on one connection leave nothing behind that waits for its end', async () => {
+  const service = await startTestApp();
+  onTestFinished(() => service.close());
+  const sockets: Socket[] = [];
+  service.app.http.server.on('connection', (socket) => void sockets.push(socket));
+  const port = await service.listen();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const waiting = () => sockets[0]?.listenerCount('close');
+  async function ask(path: string): Promise<void> {
+    const asked = request({ agent, port, path }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    await once(response.resume(), 'close');
+  }
+  await ask('/problems');
+  const before = waiting();
+  for (const width of [10, 20, 30]) await ask(`/${SAMPLE}/tv.png?width=${width}`);
+  await expect.poll(waiting).toBe(before);
+  expect(sockets).toHaveLength(1);
 });

@@ -24,8 +24,14 @@ export interface RecordedRequest {
 
 const FAILED = 2;
 
+export interface SpanRecorder {
+  startRequest(): RecordedRequest;
+  /** The spans without a parent that have ended: one for each request that a service has answered. */
+  ended(): readonly RecordedSpan[];
+}
+
 /** Loads OpenTelemetry's SDK for the tests of this file, and keeps all spans that end in memory. */
-export function recordSpans(): { startRequest(): RecordedRequest } {
+export function recordSpans(): SpanRecorder {
   const ended: EndedSpan[] = [];
   const processor: SpanProcessor = {
     onStart: () => undefined,
@@ -45,7 +51,7 @@ export function recordSpans(): { startRequest(): RecordedRequest } {
     for (const api of [context, propagation, trace]) api.disable();
   });
 
-  function childrenOf(spanId: string): readonly RecordedSpan[] {
+  function childrenOf(spanId: string | undefined): readonly RecordedSpan[] {
     return ended
       .filter(({ parentSpanContext }) => parentSpanContext?.spanId === spanId)
       .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1])
@@ -61,6 +67,7 @@ export function recordSpans(): { startRequest(): RecordedRequest } {
   }
 
   return {
+    ended: () => childrenOf(undefined),
     startRequest() {
       const span = startRequestSpan('request', undefined);
       if (span === undefined) throw new Error('The SDK is not loaded.');

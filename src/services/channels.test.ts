@@ -195,4 +195,18 @@ describe('a stored record', () => {
     expect(outcome).toMatchObject({ ttlMs: 60_000, isStored: false });
     expect(stored.get([...stored.keys()].join())).toEqual(before);
   });
+
+  it('is stored anew as long as a part is missing from each answer', async () => {
+    getChannel = async (channelId) => ({
+      ...(await load(channelId, { title: `Answer ${asked.length}` })),
+      isComplete: false,
+      missing: ['country'],
+    });
+    await getById(1);
+    clock.advance(60_000);
+    await getById(1);
+    start();
+    expect((await getById(1)).title).toBe('Answer 2');
+    expect(asked).toHaveLength(2);
+  });
 });

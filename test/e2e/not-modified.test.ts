@@ -53,3 +53,14 @@ test('a picture keeps its Last-Modified when its original is loaded anew', async
   const again = await service.get(`/${SAMPLE}/avatar`, { 'if-modified-since': String(firstModified) });
   expect([again.status, again.headers['last-modified']]).toEqual([304, firstModified]);
 });
+
+test.each(['/', '/problems', '/openapi.json', '/favicon.ico'])(
+  '%s is confirmed to a client that has it, and sent whole to any other',
+  async (url) => {
+    const first = await service.get(url);
+    const confirmed = await service.get(url, { 'if-none-match': String(first.headers.etag) });
+    expect([confirmed.status, confirmed.bytes.length]).toEqual([304, 0]);
+    const other = await service.get(url, { 'if-none-match': '"another"' });
+    expect([other.status, other.bytes]).toEqual([200, first.bytes]);
+  },
+);

@@ -3,15 +3,15 @@ import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
-/** Tells this process's files from those of an earlier one with the same number: in a container all have the same. */
+/** Distinguishes this process's files from those of an earlier process with the same ID, as is usual in a container. */
 const PROCESS_MARK = `${process.pid}-${randomBytes(6).toString('hex')}`;
 let lastNumber = 0;
 
 /**
- * Writes a file that is there either whole or not at all, even if the process is killed: under a temporary name, then
- * renamed. A power cut may still cut it, which its reader has to notice. Missing directories are made.
+ * Writes a file atomically, even if the process is killed: under a temporary name, which is then renamed. A power cut
+ * may still truncate the file, which its reader must detect. Missing directories are created.
  *
- * @param modifiedAtMs the modification time that it gets.
+ * @param modifiedAtMs the file's modification time
  */
 export async function writeWhole(
   path: string,
@@ -46,7 +46,7 @@ async function renameInto(from: string, to: string): Promise<void> {
 
 const MAX_ATTEMPTS = 5;
 
-/** Makes the directory where it is missing. Others may remove it again while it is empty: hence more than one attempt. */
+/** Creates a missing directory. Other processes may remove it while it is empty, so there are several attempts. */
 async function withDirectory<T>(path: string, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -58,7 +58,7 @@ async function withDirectory<T>(path: string, run: () => Promise<T>): Promise<T>
   }
 }
 
-/** Removes what killed processes have left; files of running ones stay. */
+/** Removes the temporary files of killed processes, but not of running ones. */
 export async function removeLeftovers(temporaryDirectory: string): Promise<void> {
   for (const name of await listed(temporaryDirectory)) {
     if (isLeftover(name)) await removeIfAllowed(join(temporaryDirectory, name));
@@ -77,12 +77,12 @@ function isRunning(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // EPERM: it runs under another user.
+    // EPERM: it runs as another user.
     return hasErrorCode(error, 'EPERM');
   }
 }
 
-/** The names in a directory; none when it is gone, or no directory. */
+/** Returns the names in a directory; none if it does not exist or is not a directory. */
 export async function listed(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
@@ -92,7 +92,7 @@ export async function listed(directory: string): Promise<string[]> {
   }
 }
 
-/** Removes a file that is of no use; on a disk that may only be read it stays, and its readers go on ignoring it. */
+/** Removes a useless file, or keeps it on a read-only disk, where its readers ignore it. */
 export async function removeIfAllowed(path: string): Promise<void> {
   try {
     await rm(path, { force: true });
@@ -101,7 +101,7 @@ export async function removeIfAllowed(path: string): Promise<void> {
   }
 }
 
-/** Removes a directory that nothing is in; one that others have just written to, or that may not be removed, stays. */
+/** Removes a directory if it is empty and may be removed. */
 export async function removeIfEmpty(directory: string): Promise<void> {
   try {
     await rmdir(directory);

@@ -15,7 +15,7 @@ import { EVERYTHING } from '../store/changes.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the quota', () => {
-  it('is kept from the first write on, and the least recently used go first', async () => {
+  it('holds from the first write on; the least recently used files are evicted first', async () => {
     const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
     const files = await openScanned();
     for (const key of ['a', 'b', 'c']) {
@@ -31,7 +31,7 @@ describe('the quota', () => {
     expect(countOf('evicted')).toBe(1);
   });
 
-  it('counts what small files and their directories take on the disk', async () => {
+  it('counts the disk usage of small files and their directories', async () => {
     const { directory, open } = await setUpFileStore({ maxBytes: 400_000 });
     const files = open();
     for (let number = 0; number < 120; number += 1) await files.set(`key ${number}`, bytesOf(`${number}`, 1), 'plain');
@@ -53,7 +53,7 @@ describe('the quota', () => {
     expect(await shardsOf(directory)).toEqual([]);
   });
 
-  it('holds while many pictures are written at the same time', async () => {
+  it('holds during many concurrent writes', async () => {
     const { directory, open } = await setUpFileStore({ maxBytes: 400_000 });
     const files = open();
     for (let round = 0; round < 10; round += 1) {
@@ -106,7 +106,7 @@ describe('the quota', () => {
     expect(files.stats()).toMatchObject({ plainBytes: 8 * BLOCK_BYTES, customBytes: 0 });
   });
 
-  it('does not store what is larger than all of it', async () => {
+  it('does not store a file larger than the quota', async () => {
     const { open } = await setUpFileStore({ maxBytes: 8 * BLOCK_BYTES });
     const files = open();
     await files.set('small', bytesOf('small'), 'plain');
@@ -126,7 +126,7 @@ describe('the quota', () => {
 });
 
 describe('the time of last use', () => {
-  it('counts the files of earlier runs, and goes by the hour of their last use', async () => {
+  it('counts the files of earlier runs, and orders them by the hour of their last use', async () => {
     const { directory, clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (const key of ['a', 'b', 'c', 'd']) {
@@ -143,7 +143,7 @@ describe('the time of last use', () => {
     expect(await after.get('d')).toBeDefined();
   });
 
-  it('takes over a directory with more files than there may be, and keeps those used last', async () => {
+  it('reduces a directory with too many files to those used last', async () => {
     const { clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (let number = 0; number < 60; number += 1) {
@@ -159,7 +159,7 @@ describe('the time of last use', () => {
     }
   });
 
-  it('goes by the order of use while the clock is wrong and after it is set back', async () => {
+  it('keeps the order of use while the clock is wrong and after it is set back', async () => {
     const { clock, openScanned } = await setUpFileStore({ maxFiles: 3 });
     const files = await openScanned();
     await files.set('a', bytesOf('a'), 'plain');
@@ -173,7 +173,7 @@ describe('the time of last use', () => {
     expect(left.map((bytes) => bytes !== undefined)).toEqual([false, false, true, true, true]);
   });
 
-  it('does not keep a file for days because a wrong clock has dated it', async () => {
+  it('does not keep a file for days because a wrong clock dated it', async () => {
     const { clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     clock.jumpWallClock(72 * HOUR_MS);
@@ -188,7 +188,7 @@ describe('the time of last use', () => {
     expect(await next.get('new')).toBeDefined();
   });
 
-  it('remembers a use on disk once an hour, also of a file that is used all the time', async () => {
+  it('records a use on disk once an hour, also for a file in constant use', async () => {
     const { clock, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
@@ -203,7 +203,7 @@ describe('the time of last use', () => {
     expect(modified).toEqual([0, HOUR_MS, HOUR_MS, 2 * HOUR_MS]);
   });
 
-  it('remembers a use on disk also where the file is dated in the future', async () => {
+  it('records a use on disk also when the file is dated in the future', async () => {
     const { clock, open } = await setUpFileStore();
     const files = open();
     clock.jumpWallClock(72 * HOUR_MS);

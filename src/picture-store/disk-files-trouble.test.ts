@@ -6,7 +6,7 @@ import { bytesOf, pathOf, SMALL_FILE_BYTES, setUpFileStore } from '../../test/he
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 describe('two stores on one directory', () => {
-  it('find each other’s files and bear that they vanish', async () => {
+  it('find each other’s files and tolerate that they vanish', async () => {
     const { open } = await setUpFileStore();
     const [left, right] = [open(), open()];
     await left.set('key', bytesOf('picture'), 'plain');
@@ -17,7 +17,7 @@ describe('two stores on one directory', () => {
     expect(right.stats().entries).toBe(0);
   });
 
-  it('get along under churn', async () => {
+  it('work together under churn', async () => {
     const { open } = await setUpFileStore({ maxBytes: 160_000 });
     const stores = [open(), open()];
     for (let round = 0; round < 20; round += 1) {
@@ -57,7 +57,7 @@ describe('a file that cannot be removed', () => {
 });
 
 describe('a disk that cannot be written to', () => {
-  it('makes writing fail with a clear error, and works again when the obstacle is gone', async () => {
+  it('makes writes fail with a clear error, and works again when the disk is writable', async () => {
     const obstacle = join(await createTemporaryDirectory(), 'data');
     await writeFile(obstacle, 'a file where the directory should be');
     const { open } = await setUpFileStore({ directory: join(obstacle, 'pictures') });
@@ -70,7 +70,7 @@ describe('a disk that cannot be written to', () => {
     expect(await files.get('key')).toEqual(bytesOf('picture'));
   });
 
-  it('is made anew when somebody deletes the directory', async () => {
+  it('creates its directory again when somebody deletes it', async () => {
     const { directory, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
@@ -80,7 +80,7 @@ describe('a disk that cannot be written to', () => {
     expect(await files.get('key')).toEqual(bytesOf('picture'));
   });
 
-  it('still gives what it has when it is full or read-only', async (context) => {
+  it('can still be read when it is full or read-only', async (context) => {
     const directory = await createTemporaryDirectory();
     if (!mountSmallDisk(directory)) return context.skip('mounting a small disk takes more rights than this user has');
     const { open } = await setUpFileStore({ directory, maxBytes: 2_000_000 });

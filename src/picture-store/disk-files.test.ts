@@ -11,7 +11,7 @@ import {
 } from '../../test/helpers/file-store.ts';
 
 describe('the file store', () => {
-  it('gives back what was stored, and its path leads to the very bytes', async () => {
+  it('returns the stored bytes, and the path of a file with the same bytes', async () => {
     const { open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
@@ -21,7 +21,7 @@ describe('the file store', () => {
     expect(await files.findPath('other')).toBeUndefined();
   });
 
-  it('replaces a file, of another class too, and leaves nothing of the earlier one', async () => {
+  it('replaces a file, also one of another class, and leaves nothing of it', async () => {
     const { directory, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('first', 500), 'custom');
@@ -31,7 +31,7 @@ describe('the file store', () => {
     expect(await bytesOnDisk(directory)).toBe(SMALL_FILE_BYTES);
   });
 
-  it('stores no empty picture and forgets the one that it should have replaced', async () => {
+  it('stores no empty picture, and removes the picture that it should replace', async () => {
     const { open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('picture'), 'plain');
@@ -40,7 +40,7 @@ describe('the file store', () => {
     expect(files.stats().entries).toBe(0);
   });
 
-  it('keeps pictures whole that take several steps to check', async () => {
+  it('checks large pictures in several steps', async () => {
     const { open } = await setUpFileStore({ maxBytes: 20_000_000 });
     const files = open();
     const large = bytesOf('large picture', 9_000_001);
@@ -48,7 +48,7 @@ describe('the file store', () => {
     expect((await files.get('key'))?.equals(large)).toBe(true);
   });
 
-  it('finds the files of an earlier run before it has counted them', async () => {
+  it('finds the files of an earlier run before they are counted', async () => {
     const { open, countOf } = await setUpFileStore();
     const before = open();
     await before.set('key', bytesOf('picture'), 'plain');
@@ -61,7 +61,7 @@ describe('the file store', () => {
   });
 });
 
-describe('a file that is not what was stored', () => {
+describe('a damaged or foreign file', () => {
   it.each<[string, (path: string) => Promise<void>]>([
     ['cut', (path) => truncate(path, 999)],
     ['empty', (path) => truncate(path, 0)],
@@ -95,7 +95,7 @@ describe('a file that is not what was stored', () => {
     expect(await files.findPath('key')).toBeUndefined();
   });
 
-  it('is never returned when two files of one length were mixed up', async () => {
+  it('is never returned when two files of the same length were swapped', async () => {
     const { open } = await setUpFileStore();
     const files = open();
     await files.set('mine', bytesOf('mine'), 'plain');
@@ -105,7 +105,7 @@ describe('a file that is not what was stored', () => {
     expect(await files.get('yours')).toEqual(bytesOf('yours'));
   });
 
-  it('is left alone and not counted when its name is none of ours', async () => {
+  it('is neither changed nor counted when its name is foreign', async () => {
     const { directory, openScanned } = await setUpFileStore();
     await mkdir(join(directory, 'abc'));
     await writeFile(join(directory, 'abc', 'holiday.jpg'), 'foreign');
@@ -116,8 +116,8 @@ describe('a file that is not what was stored', () => {
   });
 });
 
-describe('what killed processes leave', () => {
-  it('is removed at the start, and the temporary file of a running process is not', async () => {
+describe('leftovers of killed processes', () => {
+  it('are removed at the start; the temporary file of a running process is kept', async () => {
     const { directory, openScanned } = await setUpFileStore();
     const temporary = join(directory, 'tmp');
     await mkdir(temporary);
@@ -129,7 +129,7 @@ describe('what killed processes leave', () => {
     expect(await readdir(temporary)).toEqual([running]);
   });
 
-  it('is the older of two contents of one key', async () => {
+  it('include the older of two contents of one key', async () => {
     const { directory, open, openScanned } = await setUpFileStore();
     const [left, right] = [open(), open()];
     await left.get('key');

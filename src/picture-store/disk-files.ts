@@ -21,69 +21,69 @@ import {
 } from './file-names.ts';
 import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
 
-/** `bytes` is what the files and their directories take on the disk. */
+/** `bytes` is the disk usage of the files and their directories. */
 export interface FileStoreStats extends HolderStats {
   readonly entries: number;
   readonly maxEntries: number;
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Of `bytes`, without the directories. */
+  /** Parts of `bytes`, without the directories. */
   readonly plainBytes: number;
   readonly customBytes: number;
 }
 
 export interface ErasedFiles {
   readonly files: number;
-  /** That they took on the disk. */
+  /** Disk usage. */
   readonly bytes: number;
 }
 
-/** Picture bytes on disk, under a quota. Never returns a cut, empty or foreign file. */
+/** Pictures on disk, with a quota. Never returns a truncated, empty or foreign file. */
 export interface FileStore {
   get(key: string): Promise<Buffer | undefined>;
-  /** The file's path when it is stored, for a process that reads it itself; undefined otherwise. */
+  /** Returns the path of the stored file, for another process to read. */
   findPath(key: string): Promise<string | undefined>;
   set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
-  /** Removes every file that the change concerns, whoever wrote it. Rejects when one cannot be removed. */
+  /** Removes every file that the change concerns, also those of other processes. Rejects if one cannot be removed. */
   erase(change: Change): Promise<ErasedFiles>;
   stats(): FileStoreStats;
   close(): Promise<void>;
 }
 
 export type DiskFileStoreEvent =
-  /** The files of earlier runs are known and counted. */
+  /** The files of earlier runs are counted. */
   | { readonly kind: 'scanned'; readonly files: number; readonly bytes: number }
   | { readonly kind: 'scan-failed'; readonly error: unknown }
-  /** A file had another content than it was stored with, and was removed. */
+  /** A file was removed because its content had changed. */
   | { readonly kind: 'damaged'; readonly path: string }
   | { readonly kind: 'evicted'; readonly fileClass: FileClass; readonly bytes: number };
 
 export interface DiskFileStoreOptions {
-  /** Made when it is not there. */
+  /** Created if missing. */
   readonly directory: string;
-  /** Quota for all files together, in whole blocks of the disk, their directories included. */
+  /** Quota for the disk usage of all files and their directories. */
   readonly maxBytes: number;
-  /** How many files there may be; each takes some 190 bytes of memory. Default: 500,000. */
+  /** Maximum number of files; each takes about 190 bytes of memory. Default: 500,000. */
   readonly maxFiles?: number;
-  /** The part of both that files of class `custom` may take; they also go first when the whole is full. */
+  /** Maximum share of `custom` files in both limits. They are also evicted first. */
   readonly customShare?: number;
   readonly clock: Clock;
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
-/** The index of so many files takes 95 MB of memory. */
+/** With so many files, the index takes 95 MB of memory. */
 const DEFAULT_MAX_FILES = 500_000;
 const DEFAULT_CUSTOM_SHARE = 0.25;
 const TEMPORARY = 'tmp';
-/** Each use would cost a write; the order of use need not outlive the process more exactly. */
+/** Recording each use would cost a write. After a restart, an hour is exact enough. */
 const REMEMBER_USE_AFTER_MINUTES = 60;
 
 /**
- * Picture bytes as plain files, one each, under a quota: the least recently used go first. Whatever is cut, damaged or
- * foreign reads as absent. Files of an earlier run are found at once and counted against the quota as soon as a scan in
- * the background has seen them. Several processes may share the directory; each counts what it knows of.
+ * Pictures as files, one each, with a quota and LRU eviction. Truncated, damaged or foreign files count as absent.
+ * Files of an earlier run are found at once, and counted against the quota when a background scan has reached them.
+ * Several processes may share the directory; each counts the files that it knows.
  *
- * `set` rejects when the disk is full or may not be written to; what is there can still be read then.
+ * `set` rejects when the disk is full or read-only; stored files can still be read.
  */
 export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   const { maxBytes, maxFiles = DEFAULT_MAX_FILES, customShare = DEFAULT_CUSTOM_SHARE, clock, onEvent } = options;
@@ -103,7 +103,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   async function scan(): Promise<void> {
     try {
-      // The index must not outgrow its bound meanwhile; of all files that were seen, those used last are left.
+      // The index must not exceed its bound during the scan; the files used last are kept.
       await scanFiles({ directory, index, nowMs: clock.now(), signal: stop.signal, afterDirectory: evictSurplus });
       if (stop.signal.aborted) return;
       await removeLeftovers(temporaryDirectory);
@@ -111,7 +111,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
       const { entries, bytes } = stats();
       onEvent({ kind: 'scanned', files: entries, bytes });
     } catch (error) {
-      // What it has not seen is still found, but not counted: it starts anew when the disk can be written to.
+      // Files that were not scanned are found but not counted. The scan starts again when the disk is writable.
       mustScanAgain = true;
       onEvent({ kind: 'scan-failed', error });
     }
@@ -121,7 +121,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     return join(directory, relativePathOf(file));
   }
 
-  /** The file under the digest, one that another process has written or the scan has not reached yet included. */
+  /** Also finds files of other processes, and files that the scan has not reached yet. */
   async function find(digest: string): Promise<IndexedFile | undefined> {
     const known = index.find(digest);
     if (known !== undefined) return known;
@@ -130,7 +130,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     if (name === undefined) return undefined;
     const found = await inspect(pathOf(name), name, clock.now());
     if (found === undefined || index.find(digest) !== undefined) return index.find(digest);
-    // On a full disk that may not be written to, nothing can be evicted for it: it is used all the same.
+    // With a full index on a read-only disk, nothing can be evicted. The file is used without being indexed.
     if (quota.hasPlaceInIndex()) index.put(found.file, found.usedAtMs);
     return found.file;
   }
@@ -139,10 +139,10 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     const nowMs = clock.now();
     index.use(file, nowMs);
     const sinceRemembered = minuteOf(nowMs) - file.rememberedUseMinute;
-    // After the clock was set back the time that is remembered is a wrong one.
+    // Negative after the clock was set back: the recorded time is wrong.
     if (sinceRemembered >= 0 && sinceRemembered < REMEMBER_USE_AFTER_MINUTES) return;
     file.rememberedUseMinute = minuteOf(nowMs);
-    // A file that was just removed, or a disk that may only be read: the use is not remembered, the picture is good.
+    // Fails when the file was just removed or the disk is read-only. Then the use is not recorded.
     await utimes(pathOf(file), nowMs / 1000, nowMs / 1000).catch(() => undefined);
   }
 
@@ -189,7 +189,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     index.putNew(indexedFile(name, nowMs), nowMs);
     const isReplaced = previous !== undefined && relativePathOf(previous) !== relativePathOf(name);
     if (isReplaced) await rm(pathOf(previous), { force: true });
-    // Writes that ran side by side may have been too large together.
+    // Concurrent writes may have exceeded the quota together.
     await evictSurplus();
   }
 
@@ -198,11 +198,11 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     if (file !== undefined) await remove(file);
   }
 
-  /** As the directory has them: what another process has written is not in the index. */
-  async function erase(isMeant: (name: FileName) => boolean): Promise<ErasedFiles> {
+  /** Lists the directory, because the index has no files of other processes. */
+  async function erase(matches: (name: FileName) => boolean): Promise<ErasedFiles> {
     const erased = { files: 0, bytes: 0 };
     for await (const name of fileNamesIn(directory)) {
-      if (!isMeant(name)) continue;
+      if (!matches(name)) continue;
       const known = index.find(name.digest);
       if (known !== undefined) index.remove(known);
       await removeName(name);

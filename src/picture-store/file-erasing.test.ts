@@ -25,7 +25,7 @@ async function fileNames(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-test('every file of a channel goes: originals, pictures and those of a client’s own size, whoever wrote them', async () => {
+test('every file of a channel is erased: originals, pictures and custom sizes of any process', async () => {
   const directory = await createTemporaryDirectory();
   const [files, other] = [open(directory), open(directory)];
   for (const channelId of [GONE, KEPT]) {
@@ -43,7 +43,7 @@ test('every file of a channel goes: originals, pictures and those of a client’
   expect(files.stats()).toMatchObject({ plainBytes: 2 * BLOCK_BYTES, customBytes: 40 * BLOCK_BYTES });
 });
 
-test('everything goes, and new files are stored', async () => {
+test('everything is erased, and new files are stored', async () => {
   const directory = await createTemporaryDirectory();
   const files = open(directory);
   await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');
@@ -54,7 +54,7 @@ test('everything goes, and new files are stored', async () => {
   expect(await files.get(`picture2/${KEPT}/x`)).toEqual(PICTURE);
 });
 
-test('a change that leaves pictures alone leaves the files', async () => {
+test('a change without pictures keeps the files', async () => {
   const directory = await createTemporaryDirectory();
   const files = open(directory);
   await files.set(`picture2/${GONE}/x`, PICTURE, 'plain');

@@ -11,7 +11,7 @@ function fileOf(number: number, bytes = 1, fileClass: FileClass = 'plain'): Inde
 }
 
 describe('the index of files', () => {
-  it('takes files in any order and gives the least recently used hour first, then the order of use', () => {
+  it('orders files by the hour of their last use, then by the order of use', () => {
     const index = createFileIndex();
     index.put(fileOf(1), 5 * HOUR_MS);
     index.put(fileOf(2), 2 * HOUR_MS);
@@ -27,7 +27,7 @@ describe('the index of files', () => {
     expect(index.totals('plain')).toEqual({ bytes: 0, files: 0 });
   });
 
-  it('counts a file that takes the place of another once', () => {
+  it('counts a replaced file once', () => {
     const index = createFileIndex();
     index.put(fileOf(1, 10_000), 0);
     index.put(fileOf(1, 7, 'custom'), 0);
@@ -35,7 +35,7 @@ describe('the index of files', () => {
     expect(index.totals('custom')).toEqual({ bytes: 4_096, files: 1 });
   });
 
-  it('leaves the file alone that has taken the place of the one to remove', () => {
+  it('does not remove the file that has replaced the one to remove', () => {
     const index = createFileIndex();
     const first = fileOf(1);
     index.put(first, 0);

@@ -10,15 +10,15 @@ import {
   shardNumberOf,
 } from './file-names.ts';
 
-/** Small integers and one short text: some 190 bytes of memory for each file (the test measures it). */
+/** Small integers and one short text: about 190 bytes of memory for each file (a test measures it). */
 export interface IndexedFile extends FileName, BucketMember<IndexedFile> {
-  /** The use that the file's modification time tells of, for the next run; minutes since 1970. */
+  /** The last use recorded in the file's modification time, for the next run; minutes since 1970. */
   rememberedUseMinute: number;
 }
 
 export function indexedFile(name: FileName, rememberedUseMs: number): IndexedFile {
   return {
-    // Without the text that it was cut out of.
+    // A slice would keep the whole text in memory.
     digest: compactCopy(name.digest),
     bytes: name.bytes,
     checksum: name.checksum,
@@ -32,29 +32,29 @@ export function indexedFile(name: FileName, rememberedUseMs: number): IndexedFil
 }
 
 export interface ClassTotals {
-  /** That the files take on the disk. */
+  /** Disk usage. */
   readonly bytes: number;
   readonly files: number;
 }
 
-/** Which files there are, how much they take, and which was used least recently. In memory, nothing takes long. */
+/** The stored files with their disk usage and their order of use, in memory. */
 export interface FileIndex {
   find(digest: string): IndexedFile | undefined;
-  /** Adds a file of an earlier time in place of the one with the same digest. */
+  /** Adds a file of an earlier run, replacing one with the same digest. */
   put(file: IndexedFile, usedAtMs: number): void;
-  /** Adds a file that has just been written, as the one that was used last. */
+  /** Adds a new file as the most recently used one. */
   putNew(file: IndexedFile, nowMs: number): void;
-  /** Adds a file that could not be removed from the disk where it was. */
+  /** Adds a file that could not be removed from disk, at its former place. */
   putBack(file: IndexedFile, bucket: number): void;
-  /** Does nothing when another file has taken the place. */
+  /** Does nothing if another file has replaced it. */
   remove(file: IndexedFile): void;
-  /** Makes the file the one that was used last; does nothing when it is not in the index. */
+  /** Makes the file the most recently used one; does nothing if it is not in the index. */
   use(file: IndexedFile, nowMs: number): void;
   leastRecentlyUsed(fileClass: FileClass): IndexedFile | undefined;
   totals(fileClass: FileClass): ClassTotals;
-  /** That the directories with files in them take on the disk. */
+  /** The disk usage of the non-empty directories. */
   directoryBytes(): number;
-  /** Whether the file's directory has files of the index in it. */
+  /** True when the file's directory contains indexed files. */
   hasFilesBeside(file: FileName): boolean;
 }
 
@@ -62,8 +62,8 @@ const HOUR_MS = 3_600_000;
 
 interface ClassIndex {
   /**
-   * By the hour of their last use, within an hour in order of use. So a scan of the directory can add a hundred thousand
-   * files in any order without ever sorting them.
+   * By the hour of their last use, within an hour in order of use. So a scan can add a hundred thousand files in any
+   * order without sorting them.
    */
   readonly filesByHour: BucketedLists<IndexedFile>;
   bytes: number;
@@ -75,7 +75,7 @@ export function createFileIndex(): FileIndex {
   const classes: Record<FileClass, ClassIndex> = { plain: createClassIndex(), custom: createClassIndex() };
   const filesInShard = new Uint32Array(SHARD_COUNT);
   let directoryBytes = 0;
-  /** Only rises: a clock that is set back must not make what is used now look older than what was used before. */
+  /** Never decreases: after the clock is set back, a new use must not look older than an earlier one. */
   let lastHour = 0;
 
   function count(file: FileName, change: 1 | -1): void {
@@ -137,22 +137,24 @@ export function minuteOf(ms: number): number {
 
 export interface FileQuotaOptions {
   readonly index: FileIndex;
-  /** On the disk, for all files and their directories together. */
+  /** Disk usage of all files and their directories. */
   readonly maxBytes: number;
   readonly maxFiles: number;
-  /** The part of either that files of class `custom` may take; they also go first when the whole is full. */
+  /** Maximum share of `custom` files in both limits. They are also evicted first. */
   readonly customShare: number;
 }
 
-/** Which files may stay, by what they take on the disk and by their number. */
+/** Limits the disk usage and the number of files. */
 export interface FileQuota {
-  /** Whether a file of this length may be written; a custom one never at the expense of a plain one. */
+  /** True when a file of this length may be written. A custom file never displaces a plain one. */
   hasRoomFor(bytes: number, fileClass: FileClass): boolean;
-  /** Counts a file from the start of its writing: many at once would overrun the quota. Returns what ends that. */
+  /**
+   * Counts a file from the start of its write, so that concurrent writes keep the quota. Returns the release function.
+   */
   reserve(bytes: number, fileClass: FileClass): () => void;
-  /** The file that has to go next, `undefined` while all may stay. */
+  /** The next file to evict; `undefined` while the limits hold. */
   findSurplus(): IndexedFile | undefined;
-  /** Whether the index may hold one more file. */
+  /** True when the index has room for one more file. */
   hasPlaceInIndex(): boolean;
 }
 
@@ -177,7 +179,7 @@ export function createFileQuota({ index, maxBytes, maxFiles, customShare }: File
   return {
     hasRoomFor(bytes, fileClass) {
       const file = { bytes: fileBytesOf(bytes), files: 1 };
-      // It may be the first in its directory.
+      // The file may be the first in its directory.
       const withDirectory = sum(file, { bytes: directoryBytesOf(1), files: 0 });
       if (fileClass === 'plain') return isWithin(withDirectory, max);
       const custom = sum(reserved.custom, file);

@@ -4,32 +4,32 @@ import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { channelOfPicture, isOriginalBytes } from '../store/keys.ts';
 
-/** Which part of the quota a file belongs to: `custom` pictures (own width, height or quality) go first. */
+/** The file's part of the quota. `custom` pictures (requested width, height or quality) are evicted first. */
 export type FileClass = 'plain' | 'custom';
 
 /**
- * What a stored file's name says. The file itself is the plain picture, so that any program can read it; a file whose
- * content does not fit its name is cut, damaged or somebody else's.
+ * The parsed name of a stored file. The file contains only the picture, so that any program can read it. If its content
+ * does not match its name, the file is truncated, damaged or foreign.
  */
 export interface FileName {
-  /** Of the key, and of the channel in it: 96 and 64 bits of SHA-256, beyond accidental and deliberate collisions. */
+  /** 96 bits of the key's SHA-256 and 64 bits of its channel's: enough against deliberate collisions. */
   readonly digest: string;
   readonly bytes: number;
-  /** CRC-32 as a signed integer: V8 keeps those without an object of their own. */
+  /** CRC-32 as a signed integer, which V8 stores without a separate object. */
   readonly checksum: number;
   readonly fileClass: FileClass;
-  /** An original, else made of one. */
+  /** False for an encoded picture. */
   readonly isOriginal: boolean;
 }
 
-/** Of originals and pictures. */
+/** The directory of originals and encoded pictures. */
 export function picturesDirectory(dataDir: string): string {
   return join(dataDir, 'pictures');
 }
 
 const KEY_CHARACTERS = 24;
 const CHANNEL_CHARACTERS = 16;
-/** 4,096 directories: a hundred thousand files make a listing of two dozen names each. */
+/** 4,096 directories: with a hundred thousand files, each has two dozen. */
 const SHARD_CHARACTERS = 3;
 export const SHARD_COUNT = 16 ** SHARD_CHARACTERS;
 const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(original|plain|custom)$/;
@@ -38,12 +38,12 @@ export function digestOf(key: string): string {
   return hash('sha256', key).slice(0, KEY_CHARACTERS) + channelDigestOf(channelOfPicture(key));
 }
 
-/** What the names of a channel's files have in common. */
+/** The part that the names of a channel's files share. */
 export function channelDigestOf(channelId: string): string {
   return hash('sha256', channelId).slice(0, CHANNEL_CHARACTERS);
 }
 
-/** The channel's part of a name. */
+/** The channel's part of a file name. */
 export function channelDigestIn({ digest }: FileName): string {
   return digest.slice(KEY_CHARACTERS);
 }
@@ -58,7 +58,7 @@ export async function fileNameOf(key: string, content: Buffer, fileClass: FileCl
   };
 }
 
-/** True when the content is what the name says. */
+/** True when the content matches the name. */
 export async function isContentOf(name: FileName, content: Buffer): Promise<boolean> {
   return content.length === name.bytes && (await checksumOf(content)) === name.checksum;
 }
@@ -66,7 +66,7 @@ export async function isContentOf(name: FileName, content: Buffer): Promise<bool
 /** About 2 ms. */
 const CHECKSUM_STEP_BYTES = 4 * 1024 * 1024;
 
-/** In steps, because the largest originals would hold the event loop for longer than a hot answer may take. */
+/** In steps, because the largest originals would block the event loop for too long. */
 async function checksumOf(content: Buffer): Promise<number> {
   let checksum = 0;
   for (let at = 0; at < content.length; at += CHECKSUM_STEP_BYTES) {
@@ -82,7 +82,7 @@ export function shardOf(digest: string): string {
 
 const SHARD = /^[0-9a-f]{3}$/;
 
-/** Whether a directory's name is one that files are spread over. */
+/** True for the name of a directory that files are distributed to. */
 export function isShard(name: string): boolean {
   return SHARD.test(name);
 }
@@ -92,28 +92,28 @@ export function shardNumberOf(digest: string): number {
   return Number.parseInt(shardOf(digest), 16);
 }
 
-/** What ext4, XFS and most others give out at least, and in multiples of. */
+/** The block size of ext4, XFS and most other file systems. */
 const BLOCK_BYTES = 4_096;
-/** A name and what stands beside it in a directory. */
+/** The size of a directory entry. */
 const DIRECTORY_ENTRY_BYTES = 80;
 
-/** What a file of this length takes on the disk. */
+/** The disk usage of a file of this length. */
 export function fileBytesOf(bytes: number): number {
   return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** What a directory with that many files takes on the disk. */
+/** The disk usage of a directory with that many files. */
 export function directoryBytesOf(files: number): number {
   return Math.ceil((files * DIRECTORY_ENTRY_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** The path below the store's directory. */
+/** The path relative to the store's directory. */
 export function relativePathOf({ digest, bytes, checksum, fileClass, isOriginal }: FileName): string {
   const ending = isOriginal ? 'original' : fileClass;
   return join(shardOf(digest), `${digest}-${bytes}-${(checksum >>> 0).toString(16).padStart(8, '0')}.${ending}`);
 }
 
-/** Reads a file's name; `undefined` when it is none of ours. */
+/** Parses a file's name; `undefined` if it is foreign. */
 export function parseFileName(text: string): FileName | undefined {
   const [, digest, bytes, checksum, ending] = FILE_NAME.exec(text) ?? [];
   if (digest === undefined) return undefined;

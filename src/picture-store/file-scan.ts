@@ -9,17 +9,17 @@ import { type FileName, fileBytesOf, isShard, parseFileName, relativePathOf } fr
 export interface ScanOptions {
   readonly directory: string;
   readonly index: FileIndex;
-  /** Wall clock: what was used later than this was used under a wrong clock. */
+  /** Wall clock. A later modification time was written with a wrong clock. */
   readonly nowMs: number;
-  /** Ends the scan early, without an error. */
+  /** Stops the scan without an error. */
   readonly signal: AbortSignal;
-  /** Called when the files of one directory have been added. */
+  /** Called after the files of a directory were added. */
   readonly afterDirectory: () => Promise<void>;
 }
 
 /**
- * Adds every sound file below the directory to the index, and removes those of ours that are cut or outdated. Waits for
- * the disk directory by directory, so that nothing else has to wait for it.
+ * Adds every sound file below the directory to the index. Removes our truncated or outdated files. Works in steps of
+ * one directory, so that other work can run in between.
  */
 export async function scanFiles(options: ScanOptions): Promise<void> {
   for (const shard of await listed(options.directory)) {
@@ -28,13 +28,13 @@ export async function scanFiles(options: ScanOptions): Promise<void> {
       if (options.signal.aborted) return;
       await add(options, name);
     }
-    // Of what was evicted; a former version left its directories.
+    // A former version did not remove the empty directories of evicted files.
     if (names.length === 0 && isShard(shard)) await removeIfEmpty(join(options.directory, shard));
     await options.afterDirectory();
   }
 }
 
-/** The names of all files below the directory that are ours. */
+/** The names of all our files below the directory. */
 export async function* fileNamesIn(directory: string): AsyncGenerator<FileName> {
   for (const shard of await listed(directory)) yield* await fileNamesOf(directory, shard);
 }
@@ -52,7 +52,7 @@ async function add({ directory, index, nowMs }: ScanOptions, name: FileName): Pr
     index.put(found.file, found.usedAtMs);
     if (found.isFromTheFuture) await utimes(path, nowMs / 1000, nowMs / 1000).catch(() => undefined);
   } else if (relativePathOf(known) !== relativePathOf(name)) {
-    // Two contents of one key: the other process, or an earlier one that was killed, has left the older.
+    // Two contents of one key: another process, or one that was killed, has left the older file.
     await removeIfAllowed(path);
   }
 }
@@ -61,11 +61,11 @@ export interface InspectedFile {
   readonly file: IndexedFile;
   /** Never later than now. */
   readonly usedAtMs: number;
-  /** Its modification time is one that a wrong clock wrote. */
+  /** True if its modification time was written with a wrong clock. */
   readonly isFromTheFuture: boolean;
 }
 
-/** The file as the index has it; `undefined` when it is gone, or was removed because its length is wrong. */
+/** Returns the file for the index. Removes a file of wrong length. `undefined` if there is no file. */
 export async function inspect(path: string, name: FileName, nowMs: number): Promise<InspectedFile | undefined> {
   try {
     const { size, mtimeMs } = await stat(path);
@@ -80,7 +80,7 @@ export async function inspect(path: string, name: FileName, nowMs: number): Prom
   return undefined;
 }
 
-/** What is stored below the directory. */
+/** Counts the files below the directory. */
 export async function readFileStatistics(directory: string): Promise<Statistics> {
   const counter = createStatisticsCounter();
   for await (const { bytes, fileClass, isOriginal } of fileNamesIn(directory)) {

@@ -49,7 +49,7 @@ async function createInstance(
 
 const bytes = Buffer.from('picture');
 
-test('a picture that another instance has made is fetched once, and from then on it is here', async () => {
+test('a picture of another instance is fetched once and then stored here', async () => {
   const sharedBytes = new Map([['key', bytes]]);
   const { pictures, calls } = await createInstance(sharedBytes);
   expect(await pictures.has('key', 'plain')).toBe(true);
@@ -59,7 +59,7 @@ test('a picture that another instance has made is fetched once, and from then on
   expect(calls).toEqual(['get key']);
 });
 
-test('a picture that is made here is shared, unless it has a client’s own size', async () => {
+test('a picture that is made here is shared, unless it has a custom size', async () => {
   const sharedBytes = new Map<string, Buffer>();
   const { pictures, calls } = await createInstance(sharedBytes);
   pictures.put('plain', bytes, 'plain');
@@ -70,7 +70,7 @@ test('a picture that is made here is shared, unless it has a client’s own size
   expect(calls).toEqual(['set plain']);
 });
 
-test('pictures of a client’s own size take a quarter of the memory, and no place of the others', async () => {
+test('pictures of custom sizes use at most a quarter of the memory', async () => {
   const maxMemoryBytes = 100_000;
   const { pictures } = await createInstance(new Map(), { maxMemoryBytes });
   const put = (fileClass: 'plain' | 'custom', count: number) => {
@@ -180,7 +180,7 @@ function createSlowFiles(): FileStore & {
   };
 }
 
-test('a picture that was being read when a change took it away does not come back', async () => {
+test('a picture that was being read when a change removed it does not come back', async () => {
   const files = createSlowFiles();
   const changes = createChanges();
   const pictures = createPictureCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
@@ -230,7 +230,7 @@ function createHangingFiles() {
   return { files, written, goOn: () => disk.resolve() };
 }
 
-test('a disk that hangs does not fill the memory: what is too much is not written', async () => {
+test('a disk that hangs does not fill the memory: surplus pictures are not written', async () => {
   const { files, written, goOn } = createHangingFiles();
   const pictures = createPictureCache({
     files,

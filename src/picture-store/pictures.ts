@@ -11,10 +11,10 @@ import type { SharedPictures } from './shared-pictures.ts';
 export interface PictureCacheOptions {
   readonly files: FileStore;
   readonly changes: Changes;
-  /** Asked for what is neither in memory nor on disk; holds `plain` pictures only. */
+  /** Read when a picture is neither in memory nor on disk; contains only `plain` pictures. */
   readonly shared?: SharedPictures;
   readonly maxMemoryBytes: number;
-  /** Of pictures that wait to be written. Default: 64 MiB. */
+  /** Limit of the pictures that wait to be written. Default: 64 MiB. */
   readonly maxWriteBytes?: number;
   readonly runtime: Pick<Runtime, 'health' | 'holders' | 'metrics'>;
 }
@@ -23,11 +23,11 @@ export interface PictureCache {
   get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
   has(key: string, fileClass: FileClass): Promise<boolean>;
   /**
-   * Returns at once; the file is written behind the answer. A failed write costs a later encode, nothing else; so does
-   * one that is left out because the disk is slower than pictures come.
+   * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
+   * slow, the picture is encoded again later.
    */
   put(key: string, bytes: Buffer, fileClass: FileClass): void;
-  /** For a process that reads the picture itself: its file, or its bytes where they are few or there is no file. */
+  /** For another process: the picture's file, or its bytes if they are few or there is no file. */
   findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
   /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
   erase(change: Change): Promise<ErasedFiles>;
@@ -43,23 +43,23 @@ export interface PictureCacheStats {
   readonly writes: HolderStats;
 }
 
-/** Of the memory that pictures may take: pictures of a client's own size must not push out what everybody asks for. */
+/** The share of custom sizes in the memory for pictures: they must not displace the popular pictures. */
 const CUSTOM_SHARE = 0.25;
-/** Copying more to another process would hold the event loop for milliseconds. */
+/** Copying more to another process would block the event loop for milliseconds. */
 const MAX_HANDED_BYTES = 1024 * 1024;
-/** The buffer's objects and the cache's own lists (measured; the test compares). */
+/** Memory of the buffer's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 650;
-/** A disk that hangs must not fill the memory; the largest original is 16 MiB. */
+/** Pending writes must not fill the memory while a disk hangs. The largest original has 16 MiB. */
 const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
 interface Writing {
   readonly bytes: Buffer;
-  /** The latest change when the work began that the bytes come from. */
+  /** The number of the latest change when the work that made the bytes began. */
   readonly changeBefore: number;
   readonly done: Promise<void>;
 }
 
-/** Pictures in memory over pictures on disk, and over what other instances have made where there are any. */
+/** A cache in memory over the files on disk and, with Redis, the pictures of other instances. */
 export function createPictureCache(options: PictureCacheOptions): PictureCache {
   const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { health, holders, metrics } = options.runtime;
@@ -89,7 +89,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     }
   }
 
-  function isTakenAway(key: string, since: number): boolean {
+  function isRemoved(key: string, since: number): boolean {
     return changes.hasSince(since, (change) => concernsPicture(change, key));
   }
 
@@ -101,16 +101,16 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     const held = memory.plain.get(key) ?? memory.custom.get(key);
     if (held !== undefined) return held;
     const underWay = writing.get(key);
-    return underWay === undefined || isTakenAway(key, underWay.changeBefore) ? undefined : underWay.bytes;
+    return underWay === undefined || isRemoved(key, underWay.changeBefore) ? undefined : underWay.bytes;
   }
 
   async function write(key: string, bytes: Buffer, fileClass: FileClass, isShared: boolean): Promise<void> {
     const changeBefore = changeBeforeWork();
-    // The answer that brought these bytes goes out first.
+    // The response is sent first.
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      if (fileClass === 'plain' && !isShared && !isTakenAway(key, changeBefore)) await shared?.set(key, bytes);
-      if (!isTakenAway(key, changeBefore)) await files.set(key, bytes, fileClass);
+      if (fileClass === 'plain' && !isShared && !isRemoved(key, changeBefore)) await shared?.set(key, bytes);
+      if (!isRemoved(key, changeBefore)) await files.set(key, bytes, fileClass);
       report();
     } catch (error) {
       report(error);
@@ -128,13 +128,13 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     writing.set(key, { bytes, changeBefore: changeBeforeWork(), done: write(key, bytes, fileClass, isShared) });
   }
 
-  /** What the disk or the other instances have, unless it is being taken away. */
+  /** Reads the picture from disk or from the shared store, unless it is being erased. */
   async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
     if (isBeingErased(key)) return undefined;
     const latest = latestChange();
     const bytes = await read(() => files.get(key));
-    if (isTakenAway(key, latest)) return undefined;
-    // A picture that was made while this look-up went on is not made again.
+    if (isRemoved(key, latest)) return undefined;
+    // The picture may have been made during this read.
     if (bytes === undefined) return (await fetchShared(key, fileClass)) ?? inMemory(key);
     memory[fileClass].set(key, bytes);
     return bytes;
@@ -144,7 +144,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     return isBeingErased(key) ? undefined : read(() => files.findPath(key));
   }
 
-  /** What another instance has made; from then on it is here too. */
+  /** Reads a picture of another instance and stores it here. */
   async function fetchShared(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
     const bytes = fileClass === 'plain' ? await shared?.get(key) : undefined;
     if (bytes !== undefined) keep(key, bytes, fileClass, { isShared: true });
@@ -199,7 +199,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
       if (!change.includesPictures) return { files: 0, bytes: 0 };
       erasing.add(change);
       try {
-        // A file that is being written would appear behind the one that was removed.
+        // A file that is being written would reappear after its removal.
         await Promise.all([...writing].map(([key, { done }]) => concernsPicture(change, key) && done));
         return await files.erase(change);
       } finally {

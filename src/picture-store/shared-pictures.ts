@@ -8,10 +8,10 @@ import { digestOfOriginal, formatOfPicture } from '../store/keys.ts';
 import { findPictureKey, REDIS_KEY_PREFIX, storeInRedis } from '../store/redis.ts';
 import { isLater, type SharedChanges } from '../store/shared-changes.ts';
 
-/** Pictures that one instance has made and the others need not make again. Failures to read or write are misses. */
+/** Pictures in Redis that all instances share. Failures to read or write are misses. */
 export interface SharedPictures {
   get(key: string): Promise<Buffer | undefined>;
-  /** Keeps the picture unless it is too large. */
+  /** Stores the picture unless it is too large. */
   set(key: string, bytes: Buffer): Promise<void>;
   /** Removes the pictures that the change concerns. Rejects with `RedisUnavailable`. */
   erase(change: Change): Promise<void>;
@@ -22,17 +22,18 @@ export interface SharedPicturesOptions {
   readonly changes: Changes;
   readonly sharedChanges: Pick<SharedChanges, 'position'>;
   readonly maxPictureBytes: number;
-  /** Called for a value that is not the picture that its key names. */
+  /** Called for a value that does not match its key. */
   readonly onRefused?: (key: string) => void;
 }
 
-/** By its number, the protocol's `$`: the library is loaded where there is a Redis only. */
+/** The protocol's `$` as a number, because the library is loaded only with Redis. */
 const BLOB_STRING: typeof RESP_TYPES.BLOB_STRING = 36;
-/** As long as a picture is fresh: instances that need it for longer have it on their own disk by then. */
+/** As long as a picture is fresh. Instances that need it for longer have it on disk. */
 const KEPT_MS = 86_400_000;
 /**
- * Goes up with the form of the value: a checksum, the writer's position among the shared changes behind its length, and
- * the picture's bytes. Form 1, the bytes alone, had its keys without this; it is not read any more and still erased.
+ * The version of the value's form: a checksum, the length of the writer's position in the stream of changes, the
+ * position, and the picture's bytes. Keys of form 1 (only the bytes) have no prefix; they are no longer read, but still
+ * erased.
  */
 const FORM = 'bytes2:';
 const CHECKSUM_BYTES = 4;
@@ -41,7 +42,7 @@ const POSITION_AT = CHECKSUM_BYTES + 1;
 export function createSharedPictures(options: SharedPicturesOptions): SharedPictures {
   const { connection, changes, sharedChanges, maxPictureBytes, onRefused } = options;
 
-  /** `null` where there is nothing, `undefined` where there is another type. */
+  /** Returns `null` if the key does not exist, `undefined` if it holds another type. */
   async function valueUnder(key: string): Promise<Buffer | null | undefined> {
     try {
       return await connection.run((redis) =>
@@ -63,8 +64,8 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
         onRefused?.(key);
         return undefined;
       }
-      const isTakenAway = (change: Change) => concernsPicture(change, key);
-      return changes.hasBeyond((id) => isLater(id, found.position), isTakenAway) ? undefined : found.bytes;
+      const isRemoved = (change: Change) => concernsPicture(change, key);
+      return changes.hasBeyond((id) => isLater(id, found.position), isRemoved) ? undefined : found.bytes;
     },
     async set(key, bytes) {
       if (bytes.length > maxPictureBytes) return;
@@ -73,7 +74,7 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
       try {
         await connection.run((redis) => storeInRedis(redis, FORM + key, { value, ttlMs: KEPT_MS, position }));
       } catch (error) {
-        // The connection itself reports that Redis is not used.
+        // The connection itself reports the outage.
         if (!(error instanceof RedisUnavailable)) throw error;
       }
     },
@@ -97,7 +98,7 @@ function pack(key: string, position: string, bytes: Buffer): Buffer {
   return value;
 }
 
-/** `undefined` for a damaged value, and for one that is no picture of the kind that the key names. */
+/** Returns `undefined` for a damaged value, and for a picture that does not match its key. */
 function unpack(key: string, value: Buffer): { readonly position: string; readonly bytes: Buffer } | undefined {
   if (value.length <= POSITION_AT) return undefined;
   if (checksumOf(key, value.subarray(CHECKSUM_BYTES)) !== value.readUInt32BE()) return undefined;
@@ -114,7 +115,7 @@ function isNamedBy(key: string, bytes: Buffer): boolean {
   return format !== undefined && createHash('sha256').update(bytes).digest('hex').startsWith(digest);
 }
 
-/** Over the key too: a picture is of use under its own key alone. */
+/** Includes the key, so that a picture is valid only under its own key. */
 function checksumOf(key: string, content: Buffer): number {
   return crc32(content, crc32(key));
 }

@@ -62,7 +62,7 @@ it.each<[Partial<PictureRequest>, string]>([
   expect((await getPicture(request)).spec.fileClass).toBe(fileClass);
 });
 
-it('is in the first format that the client wants, otherwise in the one that shows the original', async () => {
+it('has the first accepted format, otherwise the format that suits the original', async () => {
   expect((await getPicture({ formats: ['avif', 'webp'] })).picture.format).toBe('avif');
   expect((await getPicture({ formats: [] })).picture.format).toBe('jpeg');
   expect((await getPicture({ formats: [] }, { hasAlpha: true })).picture.format).toBe('png');
@@ -73,7 +73,7 @@ it('has the age of its original, not of the record', async () => {
   expect(picture).toMatchObject({ channelId: CHANNEL_ID, lastModifiedMs: 123_000, outcome: ORIGINAL_OUTCOME });
 });
 
-it('that a channel does not have is as old as the record that says so', async () => {
+it('that a channel does not have has the age of the record', async () => {
   await expect(getPicture({ variant: 'tv' })).rejects.toMatchObject({
     code: 'image_not_found',
     outcome: RECORD_OUTCOME,

@@ -8,23 +8,23 @@ import type { Originals } from './originals.ts';
 import type { Renderer, Rendition } from './renderer.ts';
 
 export interface PictureRequest {
-  /** How to find the channel, in order. */
+  /** References to the channel, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant;
-  /** The format asked for by name, or those that the client accepts, best first; none: JPEG, or PNG with transparency. */
+  /** The requested format, or the accepted formats, best first. Empty: JPEG, or PNG for transparency. */
   readonly formats: readonly Format[];
   readonly width: number | undefined;
   readonly height: number | undefined;
   readonly quality: number | undefined;
 }
 
-/** A picture that is known but not made yet: enough for a 304. */
+/** A picture that may not be rendered yet: enough for a 304. */
 export interface Picture extends Rendition {
   readonly channelId: string;
   readonly variant: Variant;
   readonly format: Format;
   readonly lastModifiedMs: number;
-  /** Of the original. */
+  /** The cache outcome of the original. */
   readonly outcome: CacheOutcome;
 }
 
@@ -73,7 +73,7 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
   };
 }
 
-/** `undefined` where the picture is the one that has no quality of its own: it is the same picture. */
+/** Returns `undefined` for the format's default quality, so that the picture is the same as without a quality. */
 function ownQualityOf(format: Format, quality: number | undefined): number | undefined {
   const usual = formatRow(format).quality;
   return usual === undefined || quality === usual ? undefined : quality;

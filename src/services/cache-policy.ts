@@ -19,31 +19,31 @@ import {
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey } from '../store/keys.ts';
 
-/** What is kept under a channel ID: the record, or the ID that upstream redirects it to. */
+/** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 
 export interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
-  /** Of a record that is not complete: how to ask for what is missing alone. */
+  /** For an incomplete record: how to load only the missing fields. */
   readonly rest?: ChannelRest | undefined;
 }
 
 interface ChannelRest {
   readonly missing: readonly (keyof Channel)[];
-  /** As the sources say. */
+  /** An opaque text of the sources. */
   readonly place: string;
-  /** When everything else was loaded; wall clock. */
+  /** When the other fields were loaded (wall clock). */
   readonly loadedAtMs: number;
 }
 
-/** What is known of an original without reading its bytes. */
+/** The metadata of an original. */
 export interface Original extends PictureInfo {
-  /** Of the `OriginalRef` it was loaded from. */
+  /** The key of the `OriginalRef` that it was loaded from. */
   readonly refKey: string;
-  /** SHA-256 of its bytes, hex, 32 digits of it. */
+  /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
-  /** When these very bytes were first stored, milliseconds since 1970. */
+  /** When these bytes were first stored, milliseconds since 1970. */
   readonly firstStoredAtMs: number;
 }
 
@@ -62,7 +62,7 @@ const ORIGINAL_REF: Check<OriginalRef> = either(
   fields<Extract<OriginalRef, { kind: 'catalog-file' }>>({
     kind: oneOf(['catalog-file']),
     key: NOT_EMPTY,
-    // No path: it is joined to the folder of the catalog's pictures.
+    // Not a path, because it is joined to the folder of the catalog's pictures.
     fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
   }),
 );
@@ -117,7 +117,7 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  // A PNG may have all of its pixels in one row.
+  // A PNG may have all pixels in one row.
   width: numberIn(1, MAX_ORIGINAL_PIXELS),
   height: numberIn(1, MAX_ORIGINAL_PIXELS),
   format: oneOf([...FORMATS, 'gif']),
@@ -131,17 +131,17 @@ const DAY_MS = 24 * HOUR_MS;
 const LAST_GOOD_MS = 7 * DAY_MS;
 
 /**
- * For each kind of value: how long it is fresh, and how long it may be served after it was loaded when the sources fail;
- * its share of the memory for cached values; what a stored value must look like; the channels that a value names, with
- * which it is purged (for an original, its key names the channel).
+ * The cache policy of each kind of value: how long it is fresh; how long it may be served when the sources fail; its
+ * share of the memory; the check of a stored value; the channels that it is purged with (an original's key names its
+ * channel).
  *
- * Stored values are checked because a store can be damaged, and whoever can write to Redis can write anything.
+ * Stored values are checked because a store can be damaged, and other programs can write to Redis.
  */
 export const CACHE_POLICY = {
   records: {
     ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.2 },
     isValue: (value: unknown, key: string): value is ChannelEntry =>
-      // A record of another channel under this key would be served in its place.
+      // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
     channelIdsOf: (entry: ChannelEntry) => ['movedTo' in entry ? entry.movedTo : entry.channel.channelId],
   },
@@ -151,7 +151,7 @@ export const CACHE_POLICY = {
     channelIdsOf: (channelId: string) => [channelId],
   },
   searches: {
-    // A stale list lacks new channels: each request tries a load again, and the breakers limit the calls.
+    // A stale list lacks new channels, so each request tries to reload it. The breakers limit the calls.
     ...{ freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
     isValue: FOUND_CHANNELS,
     channelIdsOf: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),
@@ -163,10 +163,10 @@ export const CACHE_POLICY = {
   },
 } as const;
 
-/** Share of encoded pictures and originals in the memory for cached values. */
+/** The share of pictures and originals in the memory for cached values. */
 export const PICTURE_MEMORY_SHARE = 0.6;
 
-/** Of one picture that instances share (measured: docs/redis.md). */
+/** The size limit of a picture in Redis (measured: docs/redis.md). */
 export const SHARED_PICTURE_MAX_BYTES = 256 * 2 ** 10;
 
 function isWebUrl(value: unknown): value is string {

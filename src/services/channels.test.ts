@@ -99,19 +99,19 @@ describe('a channel that moved', () => {
     }
   }
 
-  it('is found where it is now', async () => {
+  it('is found under its new ID', async () => {
     moveUpTo(2);
     expect((await getById(1)).channelId).toBe(idOf(2));
     expect(asked).toEqual([idOf(1)]);
   });
 
-  it('is followed three times and no further', async () => {
+  it('is followed three times at most', async () => {
     await storeMoves(5);
     expect((await getById(2)).channelId).toBe(idOf(5));
     await expect(getById(1)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('to one that is blocked is not shown, and neither is stored', async () => {
+  it('to a blocked one is neither shown nor stored', async () => {
     getChannel = () => load(BLOCKED);
     await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
     expect(stored.size).toBe(0);
@@ -119,7 +119,7 @@ describe('a channel that moved', () => {
 });
 
 describe('a name', () => {
-  it('is asked for again after an hour, and then stands for another channel', async () => {
+  it('is resolved again after an hour, and may then stand for another channel', async () => {
     const idByName = async () => (await channels.getChannel([HANDLE])).channel.channelId;
     expect(await idByName()).toBe(idOf(1));
     resolve = async () => ({ channelId: idOf(2) });
@@ -129,20 +129,20 @@ describe('a name', () => {
     expect(await idByName()).toBe(idOf(2));
   });
 
-  it('brings its record along, which is not asked for again', async () => {
+  it('is resolved together with its record, which is not loaded again', async () => {
     resolve = async () => ({ channelId: idOf(1), loaded: await load(idOf(1)) });
     await channels.getChannel([HANDLE]);
     await getById(1);
     expect(asked).toEqual(['@first']);
   });
 
-  it('of a blocked channel is not shown, and not stored', async () => {
+  it('of a blocked channel is neither shown nor stored', async () => {
     resolve = async () => ({ channelId: BLOCKED, loaded: await load(BLOCKED) });
     await expect(channels.getChannel([HANDLE])).rejects.toMatchObject({ code: 'channel_blocked' });
     expect(stored.size).toBe(0);
   });
 
-  it('gives way to the next one only where there is certainly no such channel', async () => {
+  it('is followed by the next one only after a definite "no such channel"', async () => {
     const failures = [new AppError('channel_not_found', 'none'), new AppError('upstream_timeout', 'late')];
     resolve = async () => {
       const failure = failures.shift();
@@ -161,7 +161,7 @@ describe('a stored record', () => {
     await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
   });
 
-  it('is as old after a start as before', async () => {
+  it('keeps its age across a restart', async () => {
     await getById(1);
     clock.advance(HOUR_MS / 2);
     start();
@@ -169,7 +169,7 @@ describe('a stored record', () => {
     expect(outcome).toMatchObject({ kind: 'hit', ttlMs: HOUR_MS / 2 });
   });
 
-  it('is loaded anew for a record, and served at once for a picture', async () => {
+  it('is reloaded for a record, and returned at once for a picture', async () => {
     await getById(1);
     clock.advance(HOUR_MS);
     const loading = Promise.withResolvers<LoadedChannel>();
@@ -180,7 +180,7 @@ describe('a stored record', () => {
     expect((await anew).title).toBe('A new title');
   });
 
-  it('keeps its values where a part of the next answer is missing, for a minute', async () => {
+  it('keeps its values for a minute where fields of the next answer are missing', async () => {
     getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
     await getById(1);
     const before = stored.get([...stored.keys()].join());

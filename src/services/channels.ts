@@ -16,15 +16,15 @@ export interface ChannelAnswer {
 
 export interface ChannelService {
   /**
-   * The record of the first of the references that is a channel. The next one is tried only after a definite "no such
-   * channel": after "could not tell" it would be a stranger.
+   * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no
+   * such channel": after an indeterminate error it could be another channel.
    *
-   * At most an hour old; an old one when the sources fail or take longer than 3 s.
+   * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
    */
   getChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
-  /** The same for what can do with an old record: that goes out at once while one refresh starts. */
+  /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
   findChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
-  /** Loads the record anew, whatever is stored. */
+  /** Reloads the record. */
   reload(channelId: string): Promise<Channel>;
   isBlocked(channelId: string): boolean;
 }
@@ -44,13 +44,13 @@ export interface ChannelServiceOptions {
 
 const FRESH_MS = CACHE_POLICY.records.freshMs;
 const INCOMPLETE_FRESH_MS = 60_000;
-/** A channel that moved to one that moved again, and no further: upstream could send us round in a circle. */
+/** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
-  /** Asks for a part that was lost alone, where there is one; otherwise for everything. */
+  /** Loads only the missing fields if possible, otherwise the whole record. */
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const completed = previous !== undefined && 'rest' in previous ? await loadRest(previous) : undefined;
     return completed ?? loadWhole(channelId, previous);
@@ -60,7 +60,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return entryOf(loaded, previous);
-    // Of a blocked channel nothing is ever stored, not even that another ID leads to it.
+    // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
     await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
     return { value: { movedTo } };
@@ -79,15 +79,15 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     };
   }
 
-  /** The record with what was missing, as fresh as the rest of it; `undefined` once all of it should be loaded anew. */
+  /** Fills the missing fields; the record keeps its age. Returns `undefined` if the whole record should be reloaded. */
   async function loadRest({ channel, rest }: ChannelRecord): Promise<Loaded<ChannelEntry> | undefined> {
     const leftMs = rest === undefined ? 0 : FRESH_MS - (clock.now() - rest.loadedAtMs);
-    // More than there ever was: the clock was set back.
+    // More than `FRESH_MS` is left: the clock was set back.
     if (rest === undefined || leftMs <= 0 || leftMs > FRESH_MS) return undefined;
     try {
       const found = await sources.getRest(channel.channelId, rest.place);
       const values = Object.fromEntries(rest.missing.map((field) => [field, found[field] ?? null]));
-      // A rounded number is a stopgap, and better than none.
+      // A rounded number is better than none.
       const videoCount = found.videoCount ?? channel.videoCount;
       const completed = await withExactTime({ ...channel, ...values, videoCount });
       return { value: { channel: completed, isComplete: true }, freshMs: leftMs };
@@ -125,7 +125,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     return getRecord(channelId, leftMs, broughtAlong);
   }
 
-  /** A fresh record stays: one hour for each channel, by whatever name it is asked for. */
+  /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     const key = channelKey(loaded.channel.channelId);
     return records.get(key, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
@@ -180,7 +180,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** The new record with the last good values where a part of the answer failed. */
+/** Returns the new record, with the last good values for the missing fields. */
 function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | undefined): Channel {
   if (lastGood === undefined) return channel;
   const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));

@@ -59,12 +59,12 @@ it.each([DAY, null])('a record with %s is told the second behind its answer, and
   expect(finds).toBe(1);
 });
 
-it('a record that has the second asks nobody', async () => {
+it('a record with an exact time causes no request', async () => {
   expect(await complete('2011-03-04T05:06:08Z')).toBe('2011-03-04T05:06:08Z');
   expect([finds, stored.size]).toEqual([0, 0]);
 });
 
-it('nothing is kept where no source can tell, or asking fails', async () => {
+it('nothing is stored when no source knows the time, or the request fails', async () => {
   find = async () => null;
   await complete(DAY);
   find = () => Promise.reject(new Error('oops'));
@@ -72,7 +72,7 @@ it('nothing is kept where no source can tell, or asking fails', async () => {
   expect([finds, stored.size, found.length]).toEqual([2, 0, 0]);
 });
 
-it('what is stored and no time is reported, and found anew', async () => {
+it('an invalid stored time is reported and loaded again', async () => {
   stored.set(KEY, { value: 'yesterday', ttlMs: 1 });
   expect(await complete(DAY)).toBe(DAY);
   expect(found).toEqual([EXACT]);

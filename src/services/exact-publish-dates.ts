@@ -3,11 +3,11 @@ import type { Runtime } from '../lib/runtime.ts';
 import { publishedKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** The exact second a channel was created, which most answers do not hold; it never changes, so it is kept for good. */
+/** The exact creation time of channels. Most upstream answers contain only the day. It never changes, so it is kept. */
 export interface ExactPublishDates {
   /**
-   * The channel with its exact `publishedAt` where that is known. Where only the day is, the sources are asked behind
-   * the answer, once for each load of the record, and `onFound` is told.
+   * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
+   * once for each load of the record, and calls `onFound`.
    */
   complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
 }
@@ -16,13 +16,13 @@ export interface ExactPublishDatesOptions {
   readonly store: Store;
   readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
   readonly sources: {
-    /** `undefined` or `null`: no source knows the date now. */
+    /** Returns `undefined` or `null` if no source knows the date. */
     findPublishedAt(channelId: string): Promise<string | null | undefined>;
   };
 }
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
-/** How a time of which only the day is known is written. */
+/** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
 
 export function createExactPublishDates(options: ExactPublishDatesOptions): ExactPublishDates {

@@ -106,7 +106,7 @@ async function settled(): Promise<void> {
 }
 
 describe('a picture whose URL changes while the old one is downloaded', () => {
-  it('is downloaded from the new URL, and the old one does not take its place', async () => {
+  it('is downloaded from the new URL, and the old one does not replace it', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const after = originals.get(channelWith(NEW), 'avatar');
@@ -120,7 +120,7 @@ describe('a picture whose URL changes while the old one is downloaded', () => {
     expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new picture'));
   });
 
-  it('is not failed by the old one', async () => {
+  it('does not fail because the old one fails', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const after = originals.get(channelWith(NEW), 'avatar');
@@ -130,7 +130,7 @@ describe('a picture whose URL changes while the old one is downloaded', () => {
     expect((await after).value.digest).toBe(digestOf('new picture'));
   });
 
-  it('is downloaded once for all who ask for the new URL', async () => {
+  it('is downloaded once for concurrent requests for the new URL', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const after = [1, 2, 3].map(() => originals.get(channelWith(NEW), 'avatar'));
@@ -142,7 +142,7 @@ describe('a picture whose URL changes while the old one is downloaded', () => {
   });
 });
 
-describe('a picture whose URL changes after the old one failed to load anew', () => {
+describe('a picture whose URL changes after a reload of the old one failed', () => {
   it('is downloaded from the new URL at once', async () => {
     downloadOf(OLD).resolve(Buffer.from('old picture'));
     await originals.get(channelWith(OLD), 'avatar');
@@ -157,7 +157,7 @@ describe('a picture whose URL changes after the old one failed to load anew', ()
 });
 
 describe('the time when an original was first stored', () => {
-  it('stays while the same bytes are loaded anew, and is another for other bytes', async () => {
+  it('stays while the same bytes are reloaded, and changes with the bytes', async () => {
     const firstMs = clock.now();
     downloadOf(OLD).resolve(Buffer.from('picture'));
     const storedAtMs = async (ref: OriginalRef) =>
@@ -177,7 +177,7 @@ describe('the time when an original was first stored', () => {
     expect(await storedAtMs(NEW)).toBe(clock.now());
   });
 
-  it('is never in the future, and is settled once the clock was wrong', async () => {
+  it('is never in the future, and is corrected after the clock was wrong', async () => {
     const startMs = clock.now();
     clock.jumpWallClock(72 * HOUR_MS);
     downloadOf(OLD).resolve(Buffer.from('picture'));
@@ -193,7 +193,7 @@ describe('the time when an original was first stored', () => {
     expect(await storedAtMs()).toBe(startMs);
   });
 
-  it('is never in the future for a picture that is loaded anew', async () => {
+  it('is never in the future for a reloaded picture', async () => {
     clock.jumpWallClock(72 * HOUR_MS);
     downloadOf(OLD).resolve(Buffer.from('picture'));
     await originals.get(channelWith(OLD), 'avatar');
@@ -206,7 +206,7 @@ describe('the time when an original was first stored', () => {
 });
 
 describe('the bytes of an original', () => {
-  it('are downloaded again where nothing is stored, once for all who need them', async () => {
+  it('are downloaded again when they are not stored, once for concurrent requests', async () => {
     hasRoom = false;
     downloadOf(OLD).resolve(Buffer.from('picture'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
@@ -219,7 +219,7 @@ describe('the bytes of an original', () => {
     expect([...fileClasses]).toEqual(['plain']);
   });
 
-  it('are those of the picture that was described, or the client is told to ask again', async () => {
+  it('match the metadata, or the client gets an error that asks it to retry', async () => {
     downloadOf(OLD).resolve(Buffer.from('picture'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
     pictures.clear();
@@ -232,7 +232,7 @@ describe('the bytes of an original', () => {
     expect(await originals.readBytes(channelWith(OLD), 'avatar', current)).toEqual(Buffer.from('another picture'));
   });
 
-  it('are downloaded from where a newer record says when they are gone', async () => {
+  it('are downloaded from the URL of a newer record when they are gone', async () => {
     downloadOf(OLD).resolve(Buffer.from('picture'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
     pictures.clear();

@@ -27,26 +27,26 @@ export interface OriginalsOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** The pictures that variants are cut from: one download for all variants, kept for a day. */
+/** The originals of all variants: downloaded once for all of them, fresh for a day. */
 export interface Originals {
   /**
-   * @throws AppError `image_not_found` when the channel has no such picture; `upstream_…` when it cannot be had, and
-   * `overloaded` when it cannot be looked at, and no earlier one is stored
+   * @throws AppError `image_not_found` when the channel has no such picture. Without a stored original: `upstream_…` when
+   * it cannot be downloaded, `overloaded` when it cannot be decoded
    */
   get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
-  /** For an encoder: the file or the bytes, downloaded again when they are gone. */
+  /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
-  /** The bytes themselves, downloaded again when they are gone. */
+  /** Returns the bytes. Downloads them again if necessary. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
 }
 
-/** A load goes on when its callers have gone: others will ask for the same picture. */
+/** A load continues after its callers disconnect: others will request the same picture. */
 const NEVER = new AbortController().signal;
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { downloader, encoder, pictures, cache, channels } = options;
   const { clock, holders } = options.runtime;
-  // By the picture, not by the channel: a record that names another picture is not kept waiting.
+  // By picture, not by channel: a record with a new picture does not wait.
   const failedPictures = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
@@ -65,10 +65,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return examine(channelId, ref, await fetchBytes(ref), previous);
   }
 
-  /** Downloads once for all who need the bytes at the same time. */
+  /** Concurrent callers share one download. */
   function fetchBytes(ref: OriginalRef): Promise<Buffer> {
     return downloading.run(ref.key, NEVER, () => {
-      // The encoder has a deadline of its own: one that hangs is not upstream's fault.
+      // The encoder has its own deadline: the upstream is not to blame for an encoder that hangs.
       const span = { name: 'download original', attributes: { 'pennant.original.kind': ref.kind } };
       const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
         traced(span, () => downloader.download(ref, { signal })),
@@ -101,13 +101,13 @@ export function createOriginals(options: OriginalsOptions): Originals {
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
         staleWaitMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
-        // A new address in the record is a new picture, however fresh the old one is.
+        // A new key in the record means a new picture.
         isCurrent: (original) => original.refKey === ref.key,
       });
     return waiting.during(ref.key, currentClient() ?? '', look);
   }
 
-  /** A time in the future is a clock error of the past; as of now, the original has the time at which it was noticed. */
+  /** A time in the future was written with a wrong clock. It is replaced by the current time. */
   function withPossibleTime(channelId: string, kind: ImageKind, found: Cached<Original>): Cached<Original> {
     const nowMs = clock.now();
     if (found.value.firstStoredAtMs <= nowMs) return found;
@@ -129,7 +129,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     }
   }
 
-  /** The record names a picture that its host no longer has: a newer record may name another. */
+  /** The picture's host no longer has it: a newer record may name another picture. */
   async function reloadedRef(
     channelId: string,
     kind: ImageKind,
@@ -165,7 +165,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     await cache.refresh(originalKey(channelId, kind), (previous) => examine(channelId, ref, bytes, previous), {
       loadId,
     });
-    throw new AppError('upstream_unavailable', 'The picture has just changed: please ask again.', {
+    throw new AppError('upstream_unavailable', 'The picture has just changed. Try again.', {
       retryAfterMs: 1_000,
     });
   }
@@ -199,7 +199,7 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
   throw new AppError('image_not_found', `This channel has no ${kind}.`);
 }
 
-/** The host said that the picture is gone. */
+/** The picture's host no longer has it. */
 class PictureGone extends AppError {
   constructor(cause: unknown) {
     super('upstream_invalid', 'The picture that the channel names is gone from its host.', {

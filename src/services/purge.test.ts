@@ -134,7 +134,7 @@ describe('a purge of one channel', () => {
     }
   });
 
-  it('by a name that is not known takes what is known of the name, and searches without a result', async () => {
+  it('by an unknown name removes the entries of the name, and searches without hits', async () => {
     await purge.purgeChannel([handleRef('nobody')]);
     for (const change of erased) {
       expect(change).toMatchObject({ channelIds: new Set(), names: new Set(['handle:nobody']), searches: 'empty' });

@@ -6,43 +6,45 @@ import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 import { RemovalDelayed, type Removals } from './removals.ts';
 
-/** What a part has removed. */
+/** What one part of the stores has removed. */
 export interface Removed {
-  /** Of entries of stores. */
+  /** The keys of removed entries. */
   readonly keys: readonly string[];
   readonly files: number;
   readonly fileBytes: number;
 }
 
-/** What a purge has taken away. */
+/** What a purge has removed. */
 export interface Purged {
-  /** In the stores. */
+  /** Removed entries by kind. */
   readonly entries: Readonly<Partial<Record<EntryKind, number>>>;
-  /** Originals and all that was made of them, on disk. */
+  /** Removed originals and encoded pictures on disk. */
   readonly pictures: number;
   readonly pictureBytes: number;
 }
 
 export interface PurgedChannel extends Purged {
-  /** `null` where no channel was known by the name, and only that, or searches without a result, was forgotten. */
+  /**
+   * `null` if the name was not known as a channel, and only entries of the name or searches without hits were removed.
+   */
   readonly channelId: string | null;
 }
 
 /**
- * Takes things out of memory and of all stores, their bytes included, here and with Redis on every instance. What began
- * before keeps nothing of it afterwards. Each rejects with `RemovalDelayed` when a store or the disk does not let go of
- * something; that is tried again until it does.
+ * Erases data from memory and from all stores, with Redis on every instance. Work that began before a purge stores no
+ * results of removed data. The methods reject with `RemovalDelayed` when a store or the disk fails to remove something;
+ * the removal is then retried until it succeeds.
  */
 export interface Purge {
   /**
-   * Everything kept of the first of the references that is known here: record, names, originals, pictures, and the
-   * searches that found it; also what is known of the names themselves, and searches that found nothing. `undefined` where
-   * there was nothing of all that.
+   * Removes everything about the first reference that is known: record, names, originals, pictures, and the searches
+   * that found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if
+   * nothing was stored.
    */
   purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
   purgeChannels(channelIds: readonly string[]): Promise<Purged>;
   purgeAll(): Promise<void>;
-  /** The same for any change. From its first step on, before it returns, nothing of it is answered from memory. */
+  /** Removes what the change concerns. Memory returns nothing of it from the call on, before the promise resolves. */
   apply(change: Change): Promise<Purged>;
 }
 
@@ -71,7 +73,7 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
     return undefined;
   }
 
-  /** With the one that it redirects to. */
+  /** Returns the channel that it redirects to, and the channel itself. */
   async function channelIdsOf(channelId: string): Promise<[string, string]> {
     const entry = await records.find(channelKey(channelId));
     return [entry !== undefined && 'movedTo' in entry ? entry.movedTo : channelId, channelId];
@@ -116,8 +118,8 @@ export interface TakeDownOptions {
 }
 
 /**
- * Removes what earlier runs have stored of blocked channels. Nobody need wait for it: they are answered with 451
- * whatever is stored. Never rejects; what cannot be removed is tried again, and shows in `/readyz` until it is gone.
+ * Removes stored data of blocked channels. Requests need not wait for it: blocked channels get a 451 in any case. Never
+ * rejects. A failed removal is retried and shown in `/readyz` until it succeeds.
  */
 export async function takeDown({ purge, channelIds, logger }: TakeDownOptions): Promise<void> {
   if (channelIds.length === 0) return;

@@ -16,8 +16,8 @@ export interface ReEncoding {
 }
 
 /**
- * `kept`: a smaller picture of the same visual quality is stored. `rejected`: re-encoding gave no such picture, or failed
- * and would fail again. `interrupted`: a waiting client needed the encoder; the next response tries again.
+ * `kept`: a smaller picture of the same visual quality is stored. `rejected`: re-encoding gave no such picture, or
+ * failed and would fail again. `interrupted`: a waiting client needed the encoder; the next response tries again.
  * `unavailable`: the original could not be loaded; a response ten minutes later tries again.
  */
 export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';

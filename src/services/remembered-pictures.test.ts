@@ -56,7 +56,7 @@ function createSubjects() {
   return { reEncoding, renderer, runtime };
 }
 
-describe('what is remembered of pictures', () => {
+describe('the memory for re-encoding and ETags', () => {
   memoryTest('counts at least the memory that it takes', async () => {
     const { renderer, runtime } = createSubjects();
     const heldBytes = await measureHeldBytes(async () => {

@@ -45,13 +45,13 @@ function setUp() {
   };
 }
 
-test('every part says what it has removed', async () => {
+test('every part returns what it has removed', async () => {
   const { remove, states } = setUp();
   expect(await remove(FIRST)).toEqual(['disk', 'redis']);
   expect(states).toEqual([]);
 });
 
-test('a part that fails holds up no other, and is tried again every second until it succeeds', async () => {
+test('a part that fails delays no other, and is retried every second until it succeeds', async () => {
   const { clock, remove, removed, states, fail } = setUp();
   const down = new Error('down');
   fail(down);
@@ -70,7 +70,7 @@ test('a part that fails holds up no other, and is tried again every second until
   expect(states.slice(0, -1)).toEqual(Array(4).fill([['Redis'], down]));
 });
 
-test('nothing is tried again after it was closed', async () => {
+test('nothing is retried after close', async () => {
   const { clock, removals, remove, removed, fail } = setUp();
   fail(new Error('down'));
   await expect(remove(FIRST)).rejects.toThrow(RemovalDelayed);

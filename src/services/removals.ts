@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import { type AnnouncedChange, mergeChanges } from '../store/changes.ts';
 
-/** Something that a change has to be removed from. */
+/** A part of the stores that removes what changes concern. */
 export interface RemovalPart<T> {
   /** For messages. */
   readonly name: string;
@@ -12,19 +12,19 @@ export interface RemovalPart<T> {
 export interface RemovalsOptions<T> {
   readonly clock: Clock;
   readonly parts: readonly RemovalPart<T>[];
-  /** Called with the parts that are tried again, and with none once everything is removed. */
+  /** Called with the names of the parts that are retried; empty once everything is removed. */
   readonly onStateChange: (waiting: readonly string[], error?: unknown) => void;
 }
 
-/** Removes what changes take away from every part. A part that fails is tried again until it succeeds. */
+/** Applies changes to all parts. A part that fails is retried until it succeeds. */
 export interface Removals<T> {
   /**
-   * Resolves when every part has removed it, with what each of them says.
+   * Resolves with the results of all parts when every part has succeeded.
    *
-   * @throws RemovalDelayed when a part failed; all others are done, and that one is tried again
+   * @throws RemovalDelayed when a part failed; the others have finished, and the failed part is retried
    */
   remove(announced: readonly AnnouncedChange[]): Promise<T[]>;
-  /** Tries nothing again, and waits some seconds for what is being removed. */
+  /** Cancels retries, and waits some seconds for current removals. */
   close(): Promise<void>;
 }
 
@@ -37,13 +37,13 @@ export class RemovalDelayed extends Error {
 }
 
 const RETRY_MS = 1_000;
-/** A service that is stopped has ten seconds; what is left then is removed by the next start. */
+/** A service has ten seconds to stop. The next start completes the removal. */
 const CLOSE_MS = 5_000;
-/** More are taken as one. */
+/** More changes are merged into one. */
 const MAX_WAITING = 100;
 
 export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptions<T>): Removals<T> {
-  /** What each part has not removed yet. */
+  /** Changes that parts have not applied yet. */
   const waiting = new Map<RemovalPart<T>, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;

@@ -137,8 +137,8 @@ const ended = (reason: EndReason) => async () => {
   });
 };
 
-describe('a picture that is asked for often', () => {
-  it('goes out re-encoded once the smaller encoding is stored', async () => {
+describe('a picture that is requested often', () => {
+  it('is sent with the optimized encoding once that is stored', async () => {
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);
   });
@@ -158,7 +158,7 @@ describe('a picture that is asked for often', () => {
     expect(attempts).toBe(1);
   });
 
-  it('is re-encoded with the next answer after the encoder was needed for somebody who waits', async () => {
+  it('is re-encoded with the next response after the encoder was needed for a waiting client', async () => {
     outcomes = [ended('preempted'), async () => Promise.reject(new AppError('overloaded', 'The queue is full.'))];
     await askUntilDue();
     await askTimes(2);
@@ -167,7 +167,7 @@ describe('a picture that is asked for often', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is re-encoded later, but not at once, when its original cannot be had', async () => {
+  it('is re-encoded later, but not at once, when its original cannot be loaded', async () => {
     await ask();
     let downloads = 0;
     readOriginal = async () => {
@@ -189,7 +189,7 @@ describe('a picture that is asked for often', () => {
   });
 });
 
-it('keeps a picture of a client’s own size among such pictures, re-encoded too', async () => {
+it('stores a picture of a custom size as such, also when it is re-encoded', async () => {
   const own = { ...SPEC, fileClass: 'custom' } as const;
   for (let asked = 0; asked < 3; asked += 1) await ask(own);
   clock.advance(60_000);
@@ -198,8 +198,8 @@ it('keeps a picture of a client’s own size among such pictures, re-encoded too
   expect(fileClasses).toEqual(['custom', 'custom']);
 });
 
-describe('a smaller encoding that is gone', () => {
-  it('is made again with the same effort when it goes between two looks: its ETag is out', async () => {
+describe('an optimized encoding that was evicted', () => {
+  it('is made again with the same effort when its ETag was already sent', async () => {
     await askUntilDue();
     const { render } = await renderer.renditionOf(SPEC);
     const efforts: unknown[] = [];
@@ -223,7 +223,7 @@ describe('a smaller encoding that is gone', () => {
     expect(await ask()).toEqual(SMALL);
   });
 
-  it('is not made again for a picture that is hardly asked for any more', async () => {
+  it('is not made again for a picture that is rarely requested', async () => {
     await askUntilDue();
     for (const key of pictures.keys()) if (key.endsWith('.refined')) pictures.delete(key);
     expect(await askTimes(2)).toEqual([FAST, FAST]);
@@ -234,7 +234,7 @@ describe('a smaller encoding that is gone', () => {
 });
 
 describe('a picture that shows all of its original in the same format', () => {
-  it('has another ETag when it is re-encoded than when the original itself is sent', async () => {
+  it('has a different ETag than the original itself', async () => {
     const sameFormat = { ...SPEC, identity: { ...SPEC.identity, format: 'png' as const } };
     const sent = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: true } });
     const encoded = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: false } });
@@ -243,8 +243,8 @@ describe('a picture that shows all of its original in the same format', () => {
   });
 });
 
-describe('a picture whose encode ends its process', () => {
-  it('fails without another encode for the next seconds, and is tried again then', async () => {
+describe('a picture whose encode crashes its process', () => {
+  it('fails without another encode for some seconds, and is then retried', async () => {
     let encodes = 0;
     encode = async () => {
       encodes += 1;

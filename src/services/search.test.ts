@@ -85,7 +85,7 @@ function setUp(
 }
 
 describe('a search', () => {
-  it('shares the load of a further page among those who want it at the same time', async () => {
+  it('shares the load of a further page between concurrent requests', async () => {
     const second = Promise.withResolvers<SearchResult>();
     const { service, asked } = setUp([page(['a', 'b'], 'page 2'), second.promise, page(['e'])]);
     await service.search('q', 1);
@@ -97,7 +97,7 @@ describe('a search', () => {
     expect(asked).toEqual([undefined, 'page 2', 'page 3']);
   });
 
-  it('shares the load of a further page until that page is kept', async () => {
+  it('shares the load of a further page until that page is stored', async () => {
     const writing = { reached: Promise.withResolvers<void>(), opened: Promise.withResolvers<void>() };
     const BOTH = [ONE, OTHER];
     let reads = 0;
@@ -121,7 +121,7 @@ describe('a search', () => {
     expect(asked).toEqual([undefined, 'page 2']);
   });
 
-  it('keeps one entry for each query, which stays as old as its first page', async () => {
+  it('keeps one entry for each query, with the age of its first page', async () => {
     const { service, clock, stored, idsOf } = setUp([page(['a'], 'page 2'), page(['b'])]);
     await service.search('Q  q', 1);
     clock.advance(400_000);
@@ -131,7 +131,7 @@ describe('a search', () => {
     expect(await idsOf('q q', 2)).toEqual(['a', 'b']);
   });
 
-  it('goes on to further pages where the first ones are blocked channels', async () => {
+  it('loads further pages when the first ones contain only blocked channels', async () => {
     const { idsOf, stored } = setUp([page([BLOCKED], 'page 2'), page(['a', BLOCKED])]);
     expect(await idsOf('q', 2)).toEqual(['a']);
     expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
@@ -146,7 +146,7 @@ describe('a search', () => {
     expect(await idsOf('q', 2)).toEqual(['b', 'c']);
   });
 
-  it('does not hold what was found back for a channel that it names and that is slow', async () => {
+  it('does not delay its results for a named channel that is slow', async () => {
     const { service, stored, clock } = setUp([page(['a'])]);
     const answer = service.search('@slow', 20);
     await clock.passTimer(3_000);
@@ -156,7 +156,7 @@ describe('a search', () => {
     expect(stored.size).toBe(0);
   });
 
-  it('that is asked for by many at once and lacks a source is one load, stored nowhere', async () => {
+  it('with concurrent requests and a failed source is one load, which is not stored', async () => {
     const failure = new AppError('upstream_unavailable', 'down');
     const { service, asked, stored } = setUp([{ ...page(['a']), failure }]);
     const answers = await Promise.all([service.search('q', 20), service.search('q', 20)]);
@@ -167,14 +167,14 @@ describe('a search', () => {
     expect([asked.length, stored.size]).toEqual([1, 0]);
   });
 
-  it('has no more results than the limit, from a source that failed and from what is stored too', async () => {
+  it('has no more results than the limit, also with a failed source and from the store', async () => {
     const failure = new AppError('upstream_unavailable', 'down');
     const { idsOf } = setUp([{ ...page(['a', 'b', 'c']), failure }, page(['a', 'b', 'c'])]);
     expect(await idsOf('q', 2)).toEqual(['a', 'b']);
     for (let asked = 0; asked < 2; asked += 1) expect(await idsOf('q', 2)).toEqual(['a', 'b']);
   });
 
-  it('fails where nothing was found and a source could not tell', async () => {
+  it('fails when nothing was found and a source gave no usable answer', async () => {
     const { service } = setUp([new AppError('upstream_timeout', 'late')]);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });

@@ -17,16 +17,16 @@ export interface SearchAnswer {
 
 export interface SearchService {
   /**
-   * Channels that fit the query, best first. A query that names one channel finds that very channel first.
+   * Returns the channels that match the query, best first. A channel that the query names comes first.
    *
-   * @throws AppError `upstream_*` where nothing was found and a source gave no answer
+   * @throws AppError `upstream_*` when nothing was found and a source gave no usable answer
    */
   search(query: string, limit: number): Promise<SearchAnswer>;
 }
 
 export interface SearchServiceOptions {
   readonly sources: {
-    /** One page of every source, or the page after it of those that `from` names. */
+    /** Returns a page of every source, or the next page of the sources in `from`. */
     search(query: string, limit: number, options?: { from?: FoundChannels['next'] }): Promise<SearchResult>;
   };
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
@@ -34,17 +34,17 @@ export interface SearchServiceOptions {
   readonly clock: Clock;
 }
 
-/** The most that a client may ask for: sources that choose the length of a page are asked for all of it at once. */
+/** The maximum `limit` of a request, and the page size for sources that support one. */
 const MAX_HITS = 50;
-/** How long clients may keep a list that lacks what a source could not tell. */
+/** How long clients may cache a list when a source gave no usable answer. */
 const PARTIAL_FRESH_MS = 10_000;
 
-/** A list to answer with and never to store: the read-through cache takes it for a load that failed. */
+/** An incomplete list, which is returned but never stored: to the read-through cache, its load failed. */
 class PartialSearch extends AppError {
   readonly found: FoundChannels;
 
   constructor(found: FoundChannels, cause: AppError) {
-    super('upstream_unavailable', 'A source of channels cannot be asked at the moment.', { cause });
+    super('upstream_unavailable', 'A source of channels is unavailable at the moment.', { cause });
     this.name = 'PartialSearch';
     this.found = found;
   }
@@ -67,7 +67,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return { value: shown };
   }
 
-  /** The channel that the query names, where it names one. Rejects where that could not be told. */
+  /** Returns the channel that the query names, if any. Rejects with an indeterminate error. */
   async function findNamed(refs: readonly ChannelRef[]): Promise<SearchResult> {
     if (refs.length === 0) return { hits: [], next: {} };
     try {
@@ -78,7 +78,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
   }
 
-  /** Adds one more page of each list that goes on. Requests that want the same page share one load. */
+  /** Adds the next page of each source that has one. Concurrent requests for the same page share one load. */
   function loadNext(query: string, known: FoundChannels): Promise<FoundChannels> {
     const key = searchKey(query);
     return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, new AbortController().signal, async () => {
@@ -90,10 +90,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     });
   }
 
-  /** The list with at least `limit` hits, or to its end. */
+  /** Loads pages until the list has `limit` hits or ends. */
   async function loadUpTo(query: string, limit: number, first: FoundChannels): Promise<FoundChannels> {
     let found = first;
-    while (found.hits.length < limit && goesOn(found)) {
+    while (found.hits.length < limit && hasNextPage(found)) {
       try {
         found = await loadNext(query, found);
       } catch (error) {
@@ -109,9 +109,9 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const { value, outcome } = await cache.get(searchKey(query), () => loadFirst(query), {
       staleWaitMs: TIME_LIMITS_MS.refreshWait,
     });
-    // Another instance, or an earlier start, may have stored what is blocked here.
+    // Another instance or an earlier run may have stored channels that are blocked here.
     const first = withoutBlocked(value);
-    if (outcome.kind === 'stale' || first.hits.length >= limit || !goesOn(first)) return { found: first, outcome };
+    if (outcome.kind === 'stale' || first.hits.length >= limit || !hasNextPage(first)) return { found: first, outcome };
     const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);
     const found = await withinMs(clock, loadUpTo(query, limit, first), leftMs);
     if (found === undefined) throw partial(first, new AppError('upstream_timeout', TOO_LATE));
@@ -135,7 +135,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   };
 }
 
-/** What a search comes to that lacks what a source could not tell: an empty list would say that there is nothing. */
+/** The failure itself if nothing was found: an empty list would mean that there are no such channels. */
 function partial(found: FoundChannels, failure: AppError): AppError {
   return found.hits.length === 0 ? failure : new PartialSearch(found, failure);
 }
@@ -146,7 +146,7 @@ const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollaps
 
 const ABSENCES: ReadonlySet<string> = new Set(['channel_not_found', 'channel_blocked']);
 
-function goesOn({ next }: FoundChannels): boolean {
+function hasNextPage({ next }: FoundChannels): boolean {
   return Object.keys(next).length > 0;
 }
 

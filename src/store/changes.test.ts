@@ -7,7 +7,7 @@ const CHANGE = changeOfChannels(new Set([GONE]));
 const isOfGone = ({ channelIds }: Change) => channelIds !== 'all' && channelIds.has(GONE);
 
 describe('changes', () => {
-  test('are found by whoever began before them, and by nobody else', () => {
+  test('match work that began before them, and no other', () => {
     const changes = createChanges();
     const before = latestChange();
     expect(changes.hasSince(before, () => true)).toBe(false);
@@ -19,7 +19,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('that are not known any more concern everything', () => {
+  test('that were forgotten match everything', () => {
     const changes = createChanges();
     const before = latestChange();
     for (let count = 0; count < 1_001; count += 1) changes.announce(CHANGE);
@@ -28,7 +28,7 @@ describe('changes', () => {
     expect(changes.stats()).toMatchObject({ entries: 1_000, maxEntries: 1_000 });
   });
 
-  test('are bounded by the channels that they name too', () => {
+  test('are limited by the number of named channels too', () => {
     const changes = createChanges();
     const before = latestChange();
     const many = changeOfChannels(new Set(Array.from({ length: 150_000 }, (_, number) => `UC${number}`)));
@@ -39,7 +39,7 @@ describe('changes', () => {
     expect(changes.hasSince(before, () => false)).toBe(true);
   });
 
-  test('without a place among the shared ones are beyond every place', () => {
+  test('without a position are later than every position', () => {
     const changes = createChanges();
     const announced = changes.announce(CHANGE);
     expect(changes.hasBeyond(() => false, isOfGone)).toBe(true);
@@ -49,7 +49,7 @@ describe('changes', () => {
   });
 });
 
-test('two changes become one that takes what both take', () => {
+test('merged changes remove what both remove', () => {
   const first: Change = {
     channelIds: new Set([GONE]),
     names: new Set(['handle:a']),
@@ -71,7 +71,7 @@ test('two changes become one that takes what both take', () => {
   expect(mergeChanges(first, EVERYTHING)).toMatchObject({ channelIds: 'all', searches: 'all', includesPictures: true });
 });
 
-test('a channel ID is found wherever it stands in a key', () => {
+test('a channel ID is found anywhere in a key', () => {
   for (const key of [
     `channel1:${GONE}`,
     `original4:${GONE}:banner`,

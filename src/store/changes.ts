@@ -2,21 +2,24 @@ import type { HolderStats } from '../lib/holders.ts';
 import { latestChange, nextChange } from '../lib/request-context.ts';
 import { channelIdsIn, channelOfPicture, findEntryKind, nameInKey } from './keys.ts';
 
-/** What a purge, a take-down or a change of the catalog takes away. */
+/** What a purge, a take-down or a change of the catalog removes. */
 export interface Change {
-  /** Everything whose key or value names one of them. */
+  /** Removes everything whose key or value names one of these channels. */
   readonly channelIds: ReadonlySet<string> | 'all';
-  /** Handles and user names (`nameOf`), whatever is known of them. */
+  /** Removes the entries of these handles and user names (`nameOf`). */
   readonly names: ReadonlySet<string>;
-  /** Searches that name one of the channels go always; those that found nothing, or all of them, go too. */
+  /**
+   * Searches that name one of the channels are always removed. `empty`: also searches without hits. `all`: every
+   * search.
+   */
   readonly searches: 'naming' | 'empty' | 'all';
-  /** False where only records, names and searches go: a changed record says by itself whether its pictures are others. */
+  /** False: removes only records, names and searches. A changed record itself refers to its new pictures. */
   readonly includesPictures: boolean;
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Everything that is kept of the channels. */
+/** A change that removes everything about the channels. */
 export function changeOfChannels(channelIds: ReadonlySet<string>, more: Partial<Change> = {}): Change {
   return { channelIds, names: NO_NAMES, searches: 'naming', includesPictures: true, ...more };
 }
@@ -30,9 +33,9 @@ export function isEverything({ channelIds, includesPictures }: Change): boolean 
 const KINDS_WITHOUT_PICTURES: ReadonlySet<string> = new Set(['channel', 'name', 'search']);
 
 /**
- * Whether the change takes an entry away.
+ * True when the change removes the entry.
  *
- * @param named the channels that its value names
+ * @param named the channels in its value
  */
 export function concernsEntry(change: Change, key: string, named: readonly string[]): boolean {
   const { channelIds, names, searches, includesPictures } = change;
@@ -44,19 +47,19 @@ export function concernsEntry(change: Change, key: string, named: readonly strin
   return named.some((id) => channelIds.has(id)) || channelIdsIn(key).some((id) => channelIds.has(id));
 }
 
-/** Whether an entry that the change leaves by its key may still go by what its value names. */
+/** True when the change may remove an entry because of its value, although it does not because of its key. */
 export function mayConcernValue({ channelIds, searches, includesPictures }: Change, key: string): boolean {
   const kind = findEntryKind(key) ?? '';
   if (kind === 'search' && searches === 'empty') return true;
   return channelIds !== 'all' && channelIds.size > 0 && (includesPictures || KINDS_WITHOUT_PICTURES.has(kind));
 }
 
-/** Whether the change takes a picture away: an original's bytes, or what was made of one. */
+/** True when the change removes the original or encoded picture. */
 export function concernsPicture({ channelIds, includesPictures }: Change, pictureKey: string): boolean {
   return includesPictures && (channelIds === 'all' || channelIds.has(channelOfPicture(pictureKey)));
 }
 
-/** One change that takes away what both do. */
+/** Returns one change that removes what both remove. */
 export function mergeChanges(first: Change, second: Change): Change {
   const isAll = first.channelIds === 'all' || second.channelIds === 'all';
   return {
@@ -67,7 +70,7 @@ export function mergeChanges(first: Change, second: Change): Change {
   };
 }
 
-/** Those that take away more come first. */
+/** The most extensive comes first. */
 const SEARCHES = ['all', 'empty', 'naming'] as const;
 
 /** A change that was announced. */
@@ -75,48 +78,45 @@ export interface AnnouncedChange {
   readonly change: Change;
   /** Its number; see `lib/request-context.ts`. */
   readonly number: number;
-  /** False for one that another instance has published. */
+  /** False when another instance published it. */
   readonly isOwn: boolean;
   /** Monotonic. */
   readonly atMs: number;
-  /** Its place among the changes that instances share; unset while it has none. */
+  /** Its position in the shared stream, once it is published. */
   position: string | undefined;
 }
 
-/**
- * Which changes there were lately. Whoever keeps something asks whether a change concerns it that came after its work
- * began; then it must not be kept.
- */
+/** The recent changes. A result must not be kept if a change that came after its work began concerns it. */
 export interface Changes {
   /**
-   * From now on nothing that the change concerns is returned from memory, and nothing of it is kept that comes from work
-   * that began before. Stores and files are the caller's.
+   * From now on memory returns nothing that the change concerns, and no such result of earlier work is kept. The caller
+   * erases stores and files.
    *
-   * @param position of a change that another instance has published
+   * @param position of a change that another instance published
    */
   announce(change: Change, position?: string): AnnouncedChange;
-  /** Those of this instance that came at that time or later, oldest first. */
+  /** This instance's changes since that time, oldest first. */
   ownSince(atMs: number): readonly AnnouncedChange[];
-  /** True where a change with a higher number fits. Changes that are not known any more fit everything. */
+  /** True when a change with a higher number matches. Forgotten changes match everything. */
   hasSince(number: number, fits: (change: Change) => boolean): boolean;
-  /** True where a change fits that is not among those that were made when a value was stored at this place. */
+  /** True when a change matches that has no position yet, or one for which `isBeyond` is true. */
   hasBeyond(isBeyond: (position: string) => boolean, fits: (change: Change) => boolean): boolean;
-  /** Frees the memory of what changes have taken away, in steps that let other work through. */
+  /** Frees the memory of removed values, in steps, so that other work can run in between. */
   sweep(): Promise<void>;
-  /** Adds something that `sweep` is to free memory of. */
+  /** Adds a function that `sweep` calls. */
   addSweep(sweep: () => Promise<void>): void;
   stats(): HolderStats;
 }
 
 const MAX_CHANGES = 1_000;
-/** Channels and names of all of them together: an import can name many. */
+/** Channels and names in all changes together: an import can name many. */
 const MAX_NAMED = 200_000;
 
 export function createChanges(): Changes {
   const log: AnnouncedChange[] = [];
   const sweeps: (() => Promise<void>)[] = [];
   let named = 0;
-  /** The highest number that is not in the log any more. */
+  /** The highest number that was dropped from the log. */
   let forgotten = 0;
 
   function shorten(): void {
@@ -166,7 +166,7 @@ export function createChanges(): Changes {
   };
 }
 
-/** A channel ID or a name as an item of a set. */
+/** A channel ID or name in a set. */
 const BYTES_PER_NAME = 100;
 const MAX_BYTES = MAX_NAMED * BYTES_PER_NAME;
 

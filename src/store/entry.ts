@@ -1,33 +1,34 @@
 import type { Clock } from '../lib/clock.ts';
-/** What is known under a key: a value, or that there is no such channel. */
+
+/** The content of a key: a value, or the knowledge that there is no such channel. */
 export type Content<V> = { readonly value: V } | { readonly absent: string };
 
 export interface StoredForm<V> {
   readonly content: Content<V>;
-  /** From the time it was stored. */
+  /** Counted from the time when it was stored. */
   readonly freshMs: number;
 }
 
 export interface StoredFormRules<V> {
-  /** Whether the value is one of this kind and belongs under the key. */
+  /** True when the value has this kind's type and belongs under the key. */
   readonly isValue: (value: unknown, key: string) => value is V;
-  /** The longest that a value of this kind, or its absence, is fresh. */
+  /** The longest freshness of a value of this kind, and of its absence. */
   readonly maxFreshMs: number;
   readonly maxAbsentFreshMs: number;
 }
 
 const NO_SUCH_CHANNEL = 'There is no such channel.';
-/** A value of ours has tens of kilobytes at most; parsing a larger one would hold the event loop. */
+/** Our values have tens of kilobytes at most. Parsing a much larger one would block the event loop. */
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** The text that goes into a store. `statistics.ts` tells the two contents apart by how it begins. */
+/** Returns the text for a store. `stored-kinds.ts` recognizes absences by its prefix. */
 export function writeStoredForm<V>({ content, freshMs }: StoredForm<V>): string {
   return JSON.stringify({ ...content, freshMs });
 }
 
 /**
- * Reads what a store returned. `undefined` for what does not fit: others may write to a store, and a file may be damaged.
- * A stored text about the absence is never repeated.
+ * Parses a stored text. Returns `undefined` if it is invalid: others may write to a store, and a file may be damaged.
+ * The stored message of an absence is never sent to clients.
  */
 export function readStoredForm<V>(
   text: string,
@@ -57,32 +58,32 @@ function isDuration(value: unknown, maximum: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= maximum;
 }
 
-/** A value in memory, or that there is no such channel. */
+/** A value, or the absence of a channel, in memory. */
 export interface Entry<V> extends StoredForm<V> {
-  /** Wall clock: when it was loaded, here or by another instance. */
+  /** When this or another instance loaded it (wall clock). */
   readonly storedAtMs: number;
-  /** The monotonic time at which its age was 0. */
+  /** The monotonic time when its age was 0. */
   readonly bornAtMs: number;
-  /** After this age it may not be served any more. */
+  /** At this age it may no longer be served. */
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** Of the last load that failed; monotonic. */
+  /** The last failed load (monotonic time). */
   lastFailure: { readonly loadId: string; readonly atMs: number } | undefined;
 }
 
-/** The objects of an entry and the cache’s own lists (measured; the test compares). */
+/** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 600;
-/** Another instance's clock may be ahead by this much: far more than time servers leave, far less than a value lasts. */
+/** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
 export interface NewEntry<V> extends StoredForm<V> {
-  /** When it was loaded; default: now. */
+  /** Default: now. */
   readonly storedAtMs?: number;
-  /** How long a value may be served after it was loaded. An absence may be served as long as it is fresh. */
+  /** How long a value may be served after it was loaded. An absence is served only while it is fresh. */
   readonly staleMs: number;
   readonly isStored: boolean;
-  /** Of key and value as text. */
+  /** Length of key and value as text. */
   readonly characters: number;
 }
 
@@ -90,7 +91,7 @@ export function createEntry<V>(clock: Clock, entry: NewEntry<V>): Entry<V> {
   const { content, freshMs, staleMs, isStored, characters } = entry;
   const nowMs = clock.now();
   const { storedAtMs = nowMs } = entry;
-  // The clock was set back since a value from the future was stored: its age is unknown, so it counts as old.
+  // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
   const ageMs = storedAtMs - nowMs > MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, nowMs - storedAtMs);
   return {
     content,
@@ -105,14 +106,14 @@ export function createEntry<V>(clock: Clock, entry: NewEntry<V>): Entry<V> {
 }
 
 /**
- * By the clock that says more. The monotonic clock stands still while a machine is suspended, and the wall clock may be
- * set back. A wall clock that is set forward costs a load.
+ * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
+ * back. A wall clock that is set forward only causes a reload.
  */
 function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
   return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
 }
 
-/** How much longer it is fresh; negative for an old one. */
+/** The remaining freshness; negative for a stale entry. */
 export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
   return entry.freshMs - ageOf(entry, clock);
 }

@@ -48,7 +48,7 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
   };
 }
 
-it('a full disk is told once, however many reads succeed meanwhile, and again when writes do', async () => {
+it('a full disk is reported once, also when reads succeed, and its recovery once', async () => {
   const { broken, states, guarded } = createBrokenStore();
   broken.writes = true;
   for (let count = 0; count < 3; count += 1) {
@@ -61,7 +61,7 @@ it('a full disk is told once, however many reads succeed meanwhile, and again wh
   expect(states).toEqual([false, true]);
 });
 
-it('works again only when it can be read and written', async () => {
+it('is healthy again only after a successful read and write', async () => {
   const { broken, states, guarded } = createBrokenStore();
   broken.reads = true;
   broken.writes = true;
@@ -75,7 +75,7 @@ it('works again only when it can be read and written', async () => {
   expect(states).toEqual([false, true]);
 });
 
-it('hides no failure to erase', async () => {
+it('rejects when erasing fails', async () => {
   const { broken, guarded } = createBrokenStore();
   broken.writes = true;
   await expect(guarded.erase(EVERYTHING)).rejects.toThrow('broken');
@@ -114,7 +114,7 @@ describe('a change', () => {
     return { read, erased, written, changes, guarded };
   }
 
-  it('hides what was being read when it came', async () => {
+  it('hides entries that were being read when it came', async () => {
     const { read, changes, guarded } = createSlowStore();
     const [reading, other] = [guarded.get(KEY), guarded.get('channel1:UCkept_________________A')];
     changes.announce(CHANGE);
@@ -122,7 +122,7 @@ describe('a change', () => {
     expect([await reading, await other]).toEqual([undefined, OLD]);
   });
 
-  it('hides what is being erased, until it is', async () => {
+  it('hides entries while they are being erased', async () => {
     const { read, erased, changes, guarded } = createSlowStore();
     read.resolve(OLD);
     changes.announce(CHANGE);
@@ -135,7 +135,7 @@ describe('a change', () => {
     expect([await erasing, await late]).toEqual([[KEY], undefined]);
   });
 
-  it('keeps work that began before it from storing anything', async () => {
+  it('prevents earlier work from storing its result', async () => {
     const { written, changes, guarded } = createSlowStore();
     await asWork(async () => {
       changes.announce(CHANGE);
@@ -149,7 +149,7 @@ describe('a change', () => {
   });
 });
 
-it('bounds what waits to be written', () => {
+it('bounds the pending writes', () => {
   const { guarded, states, runtime } = createBrokenStore({ set: () => new Promise(() => undefined) });
   for (let number = 0; number < 10_100; number += 1) void guarded.set(`key ${number}`, ENTRY, 1_000);
   expect([heldBy(runtime, 'writes to the store'), states]).toEqual([

@@ -15,22 +15,21 @@ export interface FailSoftStoreOptions {
   readonly reportsHealth: boolean;
 }
 
-/** What waits for a slow disk or a slow Redis must not fill the memory. */
+/** Writes that wait for a slow disk or Redis must not fill the memory. */
 const MAX_WRITES = 10_000;
 const MAX_WRITTEN_BYTES = 32 * 1024 * 1024;
 const WRITE_OVERHEAD_BYTES = 500;
 
 /**
- * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only a failure to erase is
- * reported to the caller, who relies on it.
+ * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only `erase` rejects.
  *
- * It neither returns nor keeps what a change has taken away: what is being erased, what was read before the change and
- * returned after it, and what comes from work that began before it.
+ * It neither returns nor stores entries that a change has removed: entries being erased, entries read before the change
+ * and returned after it, and results of work that began before it.
  */
 export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
   const { store, changes, readTimeoutMs, reportsHealth } = options;
   const { clock, health, holders } = options.runtime;
-  /** A full disk can still be read: a read that succeeds says nothing of the writes. */
+  /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
   const erasing = new Set<Change>();
@@ -100,8 +99,8 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       const erasingBefore = [...erasing];
       const found = await read(key);
       if (found === undefined) return undefined;
-      const isTakenAway = concerning(key, found.value);
-      if (erasingBefore.some(isTakenAway) || changes.hasSince(latest, isTakenAway)) return undefined;
+      const isRemoved = concerning(key, found.value);
+      if (erasingBefore.some(isRemoved) || changes.hasSince(latest, isRemoved)) return undefined;
       return found;
     },
     async set(key, entry, ttlMs) {
@@ -124,7 +123,7 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
   };
 }
 
-/** Tells whether a change takes the entry away; what the text names is read only if there is a change to ask about. */
+/** Returns a predicate: does a change remove the entry? Searches the text for channel IDs only when it is called. */
 function concerning(key: string, text: string): (change: Change) => boolean {
   let named: string[] | undefined;
   return (change) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FORMATS } from '../domain/formats.ts';
 import { encodedOriginalKey, formatOfPicture, optimizedPictureKey, originalBytesKey, pictureKey } from './keys.ts';
 
-it.each(FORMATS)('the key of a picture names its format, %s, in every generation', (format) => {
+it.each(FORMATS)('the key of a picture names its format, %s, in every encoding', (format) => {
   const key = pictureKey({
     channelId: 'UCkeys_________________A',
     digest: '0123',

@@ -4,8 +4,8 @@ import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
 /**
- * The layout of what is stored. A number goes up when values of that kind change their shape: old ones then read as
- * misses instead of as nonsense.
+ * The layout version of each stored kind. A number goes up when values of that kind change their shape: old values are
+ * then misses.
  */
 const LAYOUT = {
   channel: 1,
@@ -20,10 +20,10 @@ const LAYOUT = {
 
 export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
 
-/** Every kind of thing that is stored. */
+/** All stored kinds. */
 export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
 
-/** What an entry of a store is about, in whatever layout; `undefined` for a key that is not of our making. */
+/** The kind of a store's key, of any layout version; `undefined` for a foreign key. */
 export function findEntryKind(key: string): EntryKind | undefined {
   const [, kind = ''] = /^([a-z]+)\d+:/.exec(key) ?? [];
   return Object.hasOwn(LAYOUT, kind) && kind !== 'picture' ? (kind as EntryKind) : undefined;
@@ -33,27 +33,27 @@ export function channelKey(channelId: string): string {
   return `channel${LAYOUT.channel}:${channelId}`;
 }
 
-/** For handles and user names: what they stand for. */
+/** The key for the channel ID of a handle or user name. */
 export function nameKey(ref: ChannelRef): string {
   return `name${LAYOUT.name}:${nameOf(ref)}`;
 }
 
-/** The name (`nameOf`) out of a `nameKey` in whatever layout. */
+/** The name (`nameOf`) in a `nameKey` of any layout version. */
 export function nameInKey(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
 const CONTAINS_CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/;
 
-/** One entry for all queries that differ in letter case, blanks or Unicode composition only. */
+/** The same key for queries that differ only in letter case, white space or Unicode composition. */
 export function searchKey(query: string): string {
   const normalized = query.normalize('NFC').replace(/\s+/gu, ' ').trim();
-  // A channel ID means another channel in other letter case.
+  // Channel IDs are case-sensitive.
   const text = CONTAINS_CHANNEL_ID.test(normalized) ? normalized : normalized.toLowerCase();
   return `search${LAYOUT.search}:${text}`;
 }
 
-/** What is known of a channel's banner or avatar original without reading its bytes. */
+/** The key for the metadata of a channel's banner or avatar original. */
 export function originalKey(channelId: string, kind: ImageKind): string {
   return `original${LAYOUT.original}:${channelId}:${kind}`;
 }
@@ -62,14 +62,14 @@ export function publishedKey(channelId: string): string {
   return `published${LAYOUT.published}:${channelId}`;
 }
 
-/** What the service has learned beside channels. */
+/** Stored values that do not belong to a channel. */
 export type KeptName = 'youtube-client-version' | 'youtube-canary';
 
 export function keptKey(name: KeptName): string {
   return `kept${LAYOUT.kept}:${name}`;
 }
 
-/** An original's bytes, named by their digest. */
+/** The key for an original's bytes, named by their digest. */
 export function originalBytesKey(channelId: string, digest: string): string {
   return `original/${channelId}/${digest}`;
 }
@@ -84,72 +84,70 @@ export interface PictureIdentity {
   readonly quality: number | undefined;
 }
 
-/** An encoded picture: everything that changes its bytes, so that equal requests are one picture. */
+/** The key of an encoded picture. It contains everything that changes the picture's bytes. */
 export function pictureKey({ channelId, digest, crop, output, format, quality }: PictureIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
   const cutOriginal = `picture${LAYOUT.picture}/${channelId}/${digest}/${cut}`;
   return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
 }
 
-/** Whose picture it is: the bytes of an original, or what was made of one. */
+/** The channel of an original or of an encoded picture. */
 export function channelOfPicture(key: string): string {
   return key.split('/', 2)[1] ?? '';
 }
 
 const PICTURE = /^(?:original|picture\d+)\//;
 
-/** Whether the key is one of picture bytes, in whatever layout. */
+/** True for the key of picture bytes, of any layout version. */
 export function isPicture(key: string): boolean {
   return PICTURE.test(key);
 }
 
 const MADE_PICTURE = /^picture\d+\//;
 
-/** The format that a made picture's key names; `undefined` for an original, which may be of any. */
+/** The format in an encoded picture's key; `undefined` for an original, which may have any format. */
 export function formatOfPicture(key: string): Format | undefined {
   if (!MADE_PICTURE.test(key)) return undefined;
   const [, format = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 2);
   return findFormat(format);
 }
 
-/** The digest that an original's key names. */
+/** The digest in an original's key. */
 export function digestOfOriginal(key: string): string | undefined {
   return /^original\/[^/]*\/([0-9a-f]{32})$/.exec(key)?.[1];
 }
 
-/** Tells an original's bytes from what was made of one. */
+/** True for an original, false for an encoded picture. */
 export function isOriginalBytes(key: string): boolean {
   return key.startsWith('original/');
 }
 
 /**
- * An encoding that shows all of its original in the original's own format. A former version sent some of these originals
- * as they were, under the key without the suffix: other bytes need another key and another ETag.
+ * The key of an encoding of a whole original in the original's format. A former version sent some of these originals
+ * unchanged, under the key without the suffix: different bytes need a different key and ETag.
  */
 export function encodedOriginalKey(wholePictureKey: string): string {
   return `${wholePictureKey}.encoded`;
 }
 
-/** The smaller encoding of a picture that was asked for often. */
+/** The key of the optimized encoding, made for pictures that are requested often. */
 export function optimizedPictureKey(fastPictureKey: string): string {
   return `${fastPictureKey}.refined`;
 }
 
-/** What came of making it. */
+/** The key for the outcome of the re-encoding. */
 export function refinementKey(fastPictureKey: string): string {
   return `refinement${LAYOUT.refinement}:${fastPictureKey}`;
 }
 
-/** A short name for a long key: 128 bits of SHA-256, base64url. */
+/** 128 bits of SHA-256, base64url. */
 export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 const CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/g;
 
-/**
- * The channels that a key or a stored text names. All that a channel ID stands in here ends it: quotes, a colon, a slash.
- */
+/** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */
 export function channelIdsIn(text: string): string[] {
   return text.match(CHANNEL_ID) ?? [];
 }

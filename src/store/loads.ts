@@ -2,30 +2,30 @@ import { AppError } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 
-/** The loads under way: one for each key, however many ask for it. */
+/** The current loads: one per key, shared by all callers. */
 export interface Loads<T> {
-  /** The load that a caller may join. */
+  /** Returns the load that a caller may join. */
   find(key: string, loadId: string): Promise<T> | undefined;
   /**
-   * Starts a load in place of the one under the key. It goes on when its callers have gone.
+   * Starts a load, which replaces the current load of the key. It continues after its callers disconnect.
    *
-   * @param run gets a function that tells whether no other load has taken its place
+   * @param run its argument returns whether this is still the key's current load
    * @throws AppError `overloaded`
    */
   start(key: string, loadId: string, run: (isLatest: () => boolean) => Promise<T>): Promise<T>;
-  /** Settles when the load under the key has ended, however it ends. */
+  /** Resolves when the current load of the key has ended, successfully or not. */
   ended(key: string): Promise<void>;
   stats(): HolderStats;
 }
 
 interface PendingLoad<T> {
   readonly loadId: string;
-  /** The latest change when it began. */
+  /** The number of the latest change when the load began. */
   readonly changeBefore: number;
   readonly result: Promise<T>;
 }
 
-/** Each keeps a request waiting; upstream's budget allows far fewer. */
+/** At least one request waits for each load. The upstream's call budget allows far fewer. */
 const MAX_LOADS = 10_000;
 
 export function createLoads<T>(): Loads<T> {
@@ -34,7 +34,7 @@ export function createLoads<T>(): Loads<T> {
   return {
     find(key, loadId) {
       const found = pending.get(key);
-      // A load that began before a change may bring what the change has taken away.
+      // A load that began before a change may return removed data.
       return found?.loadId === loadId && found.changeBefore === latestChange() ? found.result : undefined;
     },
 
@@ -47,12 +47,12 @@ export function createLoads<T>(): Loads<T> {
       const isLatest = () => pending.get(key) === started;
       const started: PendingLoad<T> = { loadId, changeBefore: changeBeforeWork(), result: runRegistered() };
       pending.set(key, started);
-      // Whoever waits sees the failure; a load that nobody waits for must not end the process.
+      // Callers handle the failure. A load without callers must not end the process.
       started.result.catch(() => undefined);
       return started.result;
 
       async function runRegistered(): Promise<T> {
-        // The first step must not run before the load is registered, or a second caller would start another.
+        // The load must be registered before its first step, or a second caller would start another.
         await Promise.resolve();
         try {
           return await run(isLatest);

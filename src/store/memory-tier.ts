@@ -4,10 +4,10 @@ import type { HolderStats } from '../lib/holders.ts';
 import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Change, Changes } from './changes.ts';
 
-/** Values in memory, least recently used go first. It neither keeps nor returns what a change has taken away. */
+/** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */
 export interface MemoryTier<V> {
   get(key: string): V | undefined;
-  /** False where the value comes from work that began before a change that concerns it: it is not kept. */
+  /** Returns false, and does not keep the value, if a change that came after the work began concerns it. */
   set(key: string, value: V): boolean;
   stats(): MemoryStats;
 }
@@ -20,7 +20,7 @@ export interface MemoryStats extends HolderStats {
 export interface MemoryTierOptions<V> {
   readonly changes: Changes;
   readonly maxBytes: number;
-  /** Of key and value, with what an entry costs beside them. */
+  /** Size of key, value and overhead. */
   readonly sizeOf: (value: V, key: string) => number;
   readonly concerns: (change: Change, key: string, value: V) => boolean;
 }
@@ -36,20 +36,20 @@ const KEYS_PER_STEP = 1_000;
 
 export function createMemoryTier<V>({ changes, maxBytes, sizeOf, concerns }: MemoryTierOptions<V>): MemoryTier<V> {
   const memory = new LRUCache<string, Held<V>>({
-    // The library takes 0 for "no limit".
+    // To the library, 0 means "no limit".
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: ({ value }, key) => sizeOf(value, key),
   });
 
-  function isTakenAway(key: string, value: V, since: number): boolean {
+  function isRemoved(key: string, value: V, since: number): boolean {
     return changes.hasSince(since, (change) => concerns(change, key, value));
   }
 
-  /** The value if no change has taken it away; else it is dropped. */
+  /** Returns the value unless a change has removed it; then the entry is deleted. */
   function checkedValue(key: string, held: Held<V>): V | undefined {
     const latest = latestChange();
     if (held.checked === latest) return held.value;
-    if (isTakenAway(key, held.value, held.checked)) {
+    if (isRemoved(key, held.value, held.checked)) {
       memory.delete(key);
       return undefined;
     }
@@ -72,7 +72,7 @@ export function createMemoryTier<V>({ changes, maxBytes, sizeOf, concerns }: Mem
       return held && checkedValue(key, held);
     },
     set(key, value) {
-      if (isTakenAway(key, value, changeBeforeWork())) return false;
+      if (isRemoved(key, value, changeBeforeWork())) return false;
       memory.set(key, { value, checked: latestChange() });
       return true;
     },

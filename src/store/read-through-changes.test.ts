@@ -23,7 +23,7 @@ describe('a change of a value', () => {
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  test('makes no old value fresh', async () => {
+  test('does not make a stale value fresh', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(2 * HOUR_MS);
@@ -37,7 +37,7 @@ describe('a change', () => {
   const KEY = `channel1:${ID}`;
   const CHANGE = changeOfChannels(new Set([ID]));
 
-  test('takes from memory what names the channel in key or value, and nothing else', async () => {
+  test('removes from memory only values that name the channel in key or value', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     for (const [key, value] of [
       [KEY, 'a'],
@@ -56,7 +56,7 @@ describe('a change', () => {
     expect(kinds).toEqual(['miss', 'miss', 'hit']);
   });
 
-  test('frees what it takes', async () => {
+  test('frees the removed values', async () => {
     const { cache, changes, load } = setUpReadThrough();
     await cache.get(KEY, load('a'), WAIT);
     changes.announce(CHANGE);
@@ -64,7 +64,7 @@ describe('a change', () => {
     expect(cache.stats().memory).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  test('keeps a load that began before it from being kept, and from being joined', async () => {
+  test('prevents an earlier load from being kept or joined', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<Loaded<string>>();
     const began = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ describe('a change', () => {
     expect(store.entries.get(KEY)?.value).toContain('new');
   });
 
-  test('keeps what such a load brings along from being kept', async () => {
+  test('prevents side results of such a load from being kept', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ describe('a change', () => {
     expect([...store.entries.keys(), cache.stats().memory.entries]).toEqual([0]);
   });
 
-  test('keeps what was being read from the store from coming back', async () => {
+  test('prevents a value that was being read from the store from coming back', async () => {
     const { cache, changes, store, clock, load } = setUpReadThrough();
     const read = Promise.withResolvers<StoredEntry>();
     store.get = () => read.promise;
@@ -122,7 +122,7 @@ describe('a change', () => {
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
   });
 
-  test('keeps a change of a value that began before it from bringing the value back', async () => {
+  test('prevents an earlier patch from bringing the value back', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     await cache.get(KEY, load('old'), WAIT);
     const patching = cache.patch(KEY, (value) => `${value} changed`);
@@ -132,7 +132,7 @@ describe('a change', () => {
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
   });
 
-  test('takes absent names that it lists', async () => {
+  test('removes absent names that it lists', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');

@@ -77,7 +77,7 @@ describe('the memory of the read-through cache', () => {
     expect(bytes).toBeLessThan(taken * 3);
   });
 
-  test('is bounded, for what is not there too', async () => {
+  test('is bounded, for absent channels too', async () => {
     const cache = create(1_000_000);
     for (let number = 0; number < 5_000; number += 1) {
       const load = async () => {

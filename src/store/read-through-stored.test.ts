@@ -10,7 +10,7 @@ describe('the read-through cache over a store that instances share', () => {
     return [setUpReadThrough(store, clock), setUpReadThrough(store, clock)] as const;
   }
 
-  test('finds there what another instance has loaded since, before it loads', async () => {
+  test('uses a value that another instance has loaded, instead of loading it', async () => {
     const [first, second] = setUpTwo();
     await first.cache.get('k', first.load('a'), WAIT);
     await second.cache.get('k', second.load('b'), WAIT);
@@ -25,7 +25,7 @@ describe('the read-through cache over a store that instances share', () => {
     expect([first.loads(), second.loads()]).toEqual([2, 0]);
   });
 
-  test('finds there that a channel has appeared after all', async () => {
+  test('notices that another instance has found an absent channel', async () => {
     const [first, second] = setUpTwo();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');
@@ -36,7 +36,7 @@ describe('the read-through cache over a store that instances share', () => {
     expect((await second.cache.get('k', second.load('b'), WAIT)).value).toBe('a');
   });
 
-  test('loads when what is there is old too, or does not fit what is asked for', async () => {
+  test('loads when the stored value is stale too, or not current', async () => {
     const [first, second] = setUpTwo();
     await first.cache.get('k', first.load('a'), WAIT);
     await second.cache.get('k', second.load('b'), WAIT);
@@ -46,7 +46,7 @@ describe('the read-through cache over a store that instances share', () => {
     expect((await first.cache.get('k', first.load('d'), options)).value).toBe('d');
   });
 
-  test('looks there once for each load, and not while memory is fresh', async () => {
+  test('reads the store once for each load, and not while memory is fresh', async () => {
     const [{ cache, store, clock, load }] = setUpTwo();
     await cache.get('k', load('a'), WAIT);
     await cache.get('k', load('b'), WAIT);
@@ -83,7 +83,7 @@ describe('a stored value', () => {
     expect(store.entries.get('k')?.value).toBe('{"value":"a","freshMs":3600000}');
   });
 
-  test('never repeats a stored text about an absence', async () => {
+  test('never returns the stored message of an absence', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
     store.entries.set('k', { value, storedAtMs: clock.now() });
@@ -93,7 +93,7 @@ describe('a stored value', () => {
     });
   });
 
-  test('serves nothing that is older than its limit, however long the store keeps it', async () => {
+  test('returns nothing older than its limit, even if the store keeps it for longer', async () => {
     const { cache, store, clock } = setUpReadThrough();
     store.entries.set('k', { value: '{"value":"a","freshMs":1000}', storedAtMs: clock.now() - 168 * HOUR_MS });
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Loaded } from './read-through.ts';
 
 describe('the read-through cache', () => {
-  test('loads once however many ask at once, and says who waited for another', async () => {
+  test('loads once for concurrent callers, and reports who joined', async () => {
     const { cache, load, loads } = setUpReadThrough();
     const answers = await Promise.all(Array.from({ length: 100 }, () => cache.get('k', load('a'), WAIT)));
     expect(loads()).toBe(1);
@@ -12,7 +12,7 @@ describe('the read-through cache', () => {
     expect(answers.filter(({ outcome }) => outcome.isCollapsed)).toHaveLength(99);
   });
 
-  test('does not load again what was loaded during a slow look-up in the store', async () => {
+  test('does not reload a value that was loaded during a slow read from the store', async () => {
     const store = memoryStore();
     const lookUps = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const held = lookUps.values();
@@ -25,7 +25,7 @@ describe('the read-through cache', () => {
     expect(loads()).toBe(1);
   });
 
-  test('answers from memory while fresh and loads anew afterwards', async () => {
+  test('returns a fresh value from memory and reloads a stale one', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(HOUR_MS - 1);
@@ -34,7 +34,7 @@ describe('the read-through cache', () => {
     expect(await cache.get('k', load('b'), WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'refreshed' } });
   });
 
-  test('finds after a restart what another instance has stored, with its age', async () => {
+  test('reads a value of another instance after a restart, with its age', async () => {
     const first = setUpReadThrough();
     await first.cache.get('k', first.load('a'), WAIT);
     first.clock.advance(HOUR_MS / 2);
@@ -43,7 +43,7 @@ describe('the read-through cache', () => {
     expect(found).toMatchObject({ value: 'a', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } });
   });
 
-  test('serves the last good value for seven days when loading fails, and tries again after a minute', async () => {
+  test('returns the last good value for seven days when loads fail, and tries again after a minute', async () => {
     const { cache, clock, load, loads } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(2 * HOUR_MS);
@@ -57,7 +57,7 @@ describe('the read-through cache', () => {
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  test('waits a moment for a new value, then serves the old one while the load goes on', async () => {
+  test('waits a moment for a reload, then returns the stale value while the load continues', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(HOUR_MS);
@@ -70,7 +70,7 @@ describe('the read-through cache', () => {
     await expect.poll(async () => (await cache.get('k', load('c'), WAIT)).value).toBe('b');
   });
 
-  test('keeps "no such channel" for a minute, over an older value too', async () => {
+  test('keeps "no such channel" for a minute, also in place of a value', async () => {
     const { cache, clock, load } = setUpReadThrough();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');
@@ -84,7 +84,7 @@ describe('the read-through cache', () => {
     expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
   });
 
-  test('serves the old value when the new one could be had but not looked at', async () => {
+  test('returns the stale value when the new original was downloaded but could not be decoded', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(2 * HOUR_MS);
@@ -94,13 +94,13 @@ describe('the read-through cache', () => {
     expect(await cache.get('k', busy, WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
   });
 
-  test('never keeps "could not tell"', async () => {
+  test('never keeps an indeterminate error', async () => {
     const { cache, load } = setUpReadThrough();
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect((await cache.get('k', load('a'), WAIT)).value).toBe('a');
   });
 
-  test('takes an entry from the future for an old one', async () => {
+  test('treats an entry from the future as stale', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.jumpWallClock(-5 * HOUR_MS);
@@ -111,7 +111,7 @@ describe('the read-through cache', () => {
     expect(await again.cache.get('k', fail, WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'stale' } });
   });
 
-  test('is as old as it really is after the machine was suspended', async () => {
+  test('counts the time while the machine was suspended', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     // The monotonic clock stands still in the meantime.
@@ -121,7 +121,7 @@ describe('the read-through cache', () => {
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  test('is no younger when the wall clock is set back', async () => {
+  test('does not get younger when the wall clock is set back', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.jumpWallClock(-20 * HOUR_MS);
@@ -130,7 +130,7 @@ describe('the read-through cache', () => {
     expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
   });
 
-  test('bounds what is being loaded', async () => {
+  test('bounds the current loads', async () => {
     const { cache } = setUpReadThrough();
     const never = () => new Promise<never>(() => undefined);
     for (let number = 0; number < 10_000; number += 1) void cache.get(`key ${number}`, never, WAIT);
@@ -138,7 +138,7 @@ describe('the read-through cache', () => {
     expect(cache.stats().loading).toEqual({ entries: 10_000, maxEntries: 10_000 });
   });
 
-  test('does not look into a store of its own for what is in memory', async () => {
+  test('does not read an unshared store for a value in memory', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.advance(HOUR_MS);
@@ -146,7 +146,7 @@ describe('the read-through cache', () => {
     expect(store.reads).toEqual(['k']);
   });
 
-  test('does not store what it is told not to, and asks for it again when its own time is over', async () => {
+  test('does not store an unstorable value, and reloads it when its freshness ends', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     await cache.get('k', load('half', { freshMs: 60_000, isStorable: false }), WAIT);
     expect(store.entries.size).toBe(0);

@@ -18,12 +18,12 @@ import { createLoads } from './loads.ts';
 import { createMemoryTier, type MemoryStats } from './memory-tier.ts';
 import type { Store } from './store.ts';
 
-/** What a load brings. */
+/** The result of a load. */
 export interface Loaded<V> {
   readonly value: V;
-  /** Shorter than the cache's own for a value that should be asked for again soon. */
+  /** Default: the cache's own. Shorter for a value that should be reloaded soon. */
   readonly freshMs?: number;
-  /** False for a value that must not outlive the process or replace a stored one. */
+  /** False for a value that must not be stored, nor replace a stored value. */
   readonly isStorable?: boolean;
 }
 
@@ -33,41 +33,42 @@ export interface Cached<V> {
 }
 
 export interface GetOptions {
-  /** How long to wait for a new value where there is an old one; 0 serves the old one at once. */
+  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
   readonly staleWaitMs: number;
 }
 
 export interface LoadIdentity {
   /**
-   * Tells loads of one key apart that bring different values. A caller joins only a load with the same text; otherwise
-   * it starts its own, and what the earlier load brings is not kept. Default: all loads of a key are the same.
+   * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`.
+   * Otherwise it starts a new load, and the earlier load's result is not kept. Default: all loads of a key are the
+   * same.
    */
   readonly loadId?: string;
 }
 
 export interface GetCurrentOptions<V> extends GetOptions, LoadIdentity {
-  /** False for a fresh value that no longer fits what is asked for; it then counts as old. Default: all fit. */
+  /** Returns false for a fresh value that must be treated as stale. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
 }
 
 export interface ReadThroughOptions<V> {
-  /** What its values are, for traces. */
+  /** For traces. */
   readonly name?: string;
-  /** Whether a stored value is one of this kind and belongs under the key; what is not counts as absent. */
+  /** True when a stored value has this cache's type and belongs under the key. Other values count as absent. */
   readonly isValue: (value: unknown, key: string) => value is V;
-  /** Called for a stored value that does not fit. */
+  /** Called for an invalid stored value. */
   readonly onRefused?: (key: string) => void;
-  /** The channels that a value names: it goes with each of them. */
+  /** The channels that a value names. It is removed with any of them. */
   readonly channelIdsOf: (value: V) => readonly string[];
   readonly store: Store;
   readonly changes: Changes;
   readonly clock: Clock;
   readonly freshMs: number;
-  /** How long after it was loaded a value may be served when it cannot be loaded anew. */
+  /** How long after it was loaded a value may be returned when reloads fail. */
   readonly staleMs: number;
-  /** How long an old value is served after a load failed before the next one is tried. Default: a minute. */
+  /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
-  /** Of the memory tier; values count with the length of their JSON. */
+  /** Limit of the memory tier; values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
 }
 
@@ -75,32 +76,32 @@ export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 export interface ReadThrough<V> {
   /**
-   * The value under the key: from memory, from the store, or loaded.
+   * Returns the value from memory or the store, or loads it.
    *
-   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load where no old value
-   * may be served.
+   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
+   * stale value to return
    */
   get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>>;
-  /** The value that is there, however old, without loading one. */
+  /** Returns the cached value, fresh or stale, without loading one. */
   find(key: string): Promise<V | undefined>;
-  /** Loads anew whatever is there, together with anyone who is loading already. */
+  /** Reloads the value, or joins a current load. */
   refresh(key: string, load: Load<V>, identity?: LoadIdentity): Promise<Cached<V>>;
-  /** Keeps what `load` makes of the value that is there, which may be old. */
+  /** Stores what `load` returns for the cached value, fresh or stale. */
   put(key: string, load: Load<V>): Promise<void>;
-  /** Changes the value under the key, if there is one, and leaves its age alone. */
+  /** Changes the cached value, if there is one, without changing its age. */
   patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Lets the next request load what could not be loaded a moment ago. */
+  /** Makes the next request try a load that failed a moment ago. */
   forgetFailures(): void;
   stats(): { readonly memory: MemoryStats; readonly loading: HolderStats };
 }
 
-/** "No such channel" is true for a minute (docs/decisions.md). */
+/** How long "no such channel" is fresh (docs/decisions.md). */
 const ABSENT_FRESH_MS = 60_000;
 const RETRY_FAILED_LOAD_MS = 60_000;
-/** What came of a load. */
+
 interface Outcome<V> {
   readonly entry: Entry<V>;
-  /** Another instance had loaded it meanwhile: nothing was asked for. */
+  /** Another instance had stored the value: nothing was loaded. */
   readonly isFound: boolean;
 }
 
@@ -108,13 +109,13 @@ interface NewLoad<V> {
   readonly load: Load<V>;
   readonly loadId: string;
   readonly previous: Entry<V> | undefined;
-  /** Looked for in a shared store first; absent where the store was just asked. */
+  /** Accepts a value from the shared store instead of loading one. Unset when the store was just read. */
   readonly isWanted?: (entry: Entry<V>) => boolean;
 }
 
 /**
- * Memory (LRU) over a store, with one load per key however many ask at once; an old value is served when a load fails
- * or takes too long. The load goes on when its callers have gone.
+ * An LRU cache in memory over a store, with one load per key at a time. When a load fails or takes too long, a stale
+ * value is returned. A load continues after its callers disconnect.
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
   const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
@@ -137,7 +138,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
   async function findStored(key: string): Promise<Entry<V> | undefined> {
     const stored = await store.get(key);
-    // A load may have finished during this look-up.
+    // A load may have finished during this read.
     if (stored === undefined) return findHeld(key);
     const form = readStoredForm(stored.value, key, rules);
     if (form === undefined) {
@@ -163,7 +164,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return findHeld(key) ?? (await findStored(key));
   }
 
-  /** @param storedAtMs of a value that is only changed: it keeps its age */
+  /** @param storedAtMs given for a changed value, which keeps its age */
   function keep(
     key: string,
     content: Content<V>,
@@ -226,7 +227,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
       return answer(previous, { ...STALE, reason: 'upstream failed' });
     }
-    // A value from memory may have been replaced in the store by another instance.
+    // Another instance may have replaced the value in the store.
     const looksInStore = held !== undefined && store.isShared === true;
     const result = running ?? startLoad(key, { load, loadId, previous, ...(looksInStore && { isWanted }) });
     const isCollapsed = running !== undefined;
@@ -257,7 +258,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
-  /** What is in memory and fresh needs no span: there is nothing to wait for. */
+  /** A fresh value in memory needs no span: there is nothing to wait for. */
   function isHeld(key: string, isCurrent: (value: V) => boolean = alwaysCurrent): boolean {
     const entry = findHeld(key);
     return entry !== undefined && freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);

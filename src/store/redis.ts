@@ -15,22 +15,22 @@ import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadabl
 import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
 export const REDIS_KEY_PREFIX = 'pennant:';
-/** The server does nothing else meanwhile; searches are the longest values, some tens of kilobytes each. */
+/** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
 const KEYS_PER_ERASING_STEP = 50;
 
 /**
- * Removes those of the keys that name one of the channels, themselves or in their value (as `concernsEntry`); with
- * 'empty' also searches whose value names none at all, with 'all' every key. Values stay whose writer knew the change.
+ * Removes the keys that name one of the channels in the key or the value (as `concernsEntry`). 'empty' also removes
+ * searches whose value names no channel, 'all' removes every key. Values whose writer knew the change are kept.
  */
 const ERASE = createRedisScript(`
 local which, ms, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local is_meant = {}
-for at = 4, #ARGV do is_meant[ARGV[at]] = true end
+local matches = {}
+for at = 4, #ARGV do matches[ARGV[at]] = true end
 local id_form = 'UC' .. string.rep('[%w_-]', 22)
 
 local function names_one(text)
   for id in string.gmatch(text, id_form) do
-    if is_meant[id] then return true end
+    if matches[id] then return true end
   end
   return false
 end
@@ -59,7 +59,7 @@ end
 return erased
 `);
 
-/** Keeps a value unless there is a change of which the writer does not know yet. */
+/** Stores a value unless the stream has a change that the writer does not know yet. */
 const SET = createRedisScript(`
 local latest = redis.pcall('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
 if latest[1] and latest[1][1] ~= ARGV[3] then return 0 end
@@ -67,7 +67,11 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `);
 
-/** Stores a value under the key, without the prefix, that tells others what its writer knew. */
+/**
+ * Stores a value that includes the writer's position in the stream of changes.
+ *
+ * @param key without the prefix
+ */
 export async function storeInRedis(
   client: RedisClient,
   key: string,
@@ -77,7 +81,7 @@ export async function storeInRedis(
 }
 
 export interface RedisStoreOptions {
-  /** The caller's; it stays open. */
+  /** The caller closes it. */
   readonly connection: RedisConnection;
   readonly changes: Changes;
   readonly sharedChanges: Pick<SharedChanges, 'position'>;
@@ -86,10 +90,10 @@ export interface RedisStoreOptions {
 }
 
 /**
- * A store that instances share, in Redis or Valkey; entries expire there by themselves. Calls reject with
- * `RedisUnavailable`.
+ * A store in Redis or Valkey that instances share. Redis expires the entries. Calls reject with `RedisUnavailable`.
  *
- * An entry says which changes its writer knew. One that a later change concerns counts as absent, until it is erased.
+ * Each entry includes its writer's position in the stream of changes. An entry that a later change concerns counts as
+ * absent until it is erased.
  */
 export function createRedisStore(options: RedisStoreOptions): ErasableStore {
   const { connection, changes, sharedChanges, onRefused } = options;
@@ -98,7 +102,7 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     await connection.run((redis) => redis.del(REDIS_KEY_PREFIX + key));
   }
 
-  /** `null` where there is nothing, `undefined` where there is no text but another type. */
+  /** Returns `null` if the key does not exist, `undefined` if it holds another type. */
   async function textUnder(key: string): Promise<string | null | undefined> {
     try {
       return await connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key));
@@ -108,7 +112,7 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     }
   }
 
-  /** Those of the store alone: the rate limit's logs and the pictures are others' keys. */
+  /** Only the store's own keys, without the logs of the rate limit and the pictures. */
   async function* entryKeys(): AsyncGenerator<string[]> {
     for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
       const own = keys.filter((key) => findEntryKind(key.slice(REDIS_KEY_PREFIX.length)) !== undefined);
@@ -146,8 +150,8 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
         return undefined;
       }
       const { position, ...entry } = found;
-      const isTakenAway = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
-      return changes.hasBeyond((id) => isLater(id, position), isTakenAway) ? undefined : entry;
+      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
+      return changes.hasBeyond((id) => isLater(id, position), isRemoved) ? undefined : entry;
     },
     async set(key, entry, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
@@ -166,19 +170,19 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
   };
 }
 
-/** Behind every position: everything that the change concerns goes. */
+/** After every other position: everything that the change concerns is removed. */
 const LATEST = '9999999999999999-0';
-/** Of a value that names some channel, whichever. */
+/** Stands for a value that names some channel. */
 const ANY_VALUE: readonly string[] = [''];
 
 function format({ value, storedAtMs }: StoredEntry, position: string): string {
   return `${storedAtMs}@${position} ${value}`;
 }
 
-/** Without a position: an entry of an earlier version. */
+/** An entry without a position was written by an earlier version. */
 const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?)(?:@(\d{1,16}-\d{1,16}))? /;
 
-/** `undefined` for what this store did not write: others may use the same Redis. */
+/** Returns `undefined` for a value that this store did not write: others may use the same Redis. */
 function parse(text: string): (StoredEntry & { readonly position: string }) | undefined {
   const [head, storedAtMs, position = START] = TEXT_FORM.exec(text) ?? [];
   if (head === undefined) return undefined;
@@ -199,7 +203,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
       return await run(connection);
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
-      throw new StoreUnreadableError(`Redis cannot be asked: ${problem}.`, { cause: error });
+      throw new StoreUnreadableError(`Redis is unavailable: ${problem}.`, { cause: error });
     } finally {
       connection.close();
     }
@@ -244,17 +248,17 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
   };
 }
 
-/** The picture's key out of one in Redis, in whatever form; `undefined` for what is no picture. */
+/** Returns the picture's key in a Redis key, of any form; `undefined` if it is not a picture. */
 export function findPictureKey(redisKey: string): string | undefined {
   if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
   const key = redisKey.slice(REDIS_KEY_PREFIX.length).replace(/^bytes\d+:/, '');
   return isPicture(key) ? key : undefined;
 }
 
-/** Of a value in Redis: enough for the time and that prefix. */
+/** Enough of a value for the time, the position and `ABSENT_PREFIX`. */
 const HEAD_BYTES = 80;
 
-/** Of all that instances share, pictures included. Rejects with `RedisUnavailable`. */
+/** Counts all shared values, pictures included. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const counter = createStatisticsCounter();
   for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) {
@@ -263,7 +267,7 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
       const key = storeKeyOf(redisKey);
       const [storedAt = '', value = ''] = head.split(' ', 2);
       const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
-      // Behind the time stands which changes the writer knew.
+      // The writer's position follows the time.
       const oldestMs = isPicture(key) ? undefined : Number.parseFloat(storedAt);
       counter.add(kind, { entries: 1, bytes: redisKey.length - REDIS_KEY_PREFIX.length + length, oldestMs });
     }
@@ -281,7 +285,7 @@ interface ValueHead {
   readonly head: string;
 }
 
-/** Those of texts: a key of another type is not ours. */
+/** Skips keys of other types: they are not ours. */
 async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
   const heads = await connection.run((redis) =>
     Promise.all(

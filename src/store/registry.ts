@@ -3,13 +3,13 @@ import { createRedisBackend } from './redis.ts';
 import { createSqliteBackend } from './sqlite.ts';
 import type { StoreBackend } from './store.ts';
 
-/** In order of precedence: the first one is used that its settings ask for. */
+/** In order of precedence: the first backend that is configured is used. */
 const BACKENDS: readonly ((config: Config) => StoreBackend | undefined)[] = [
   ({ redisUrl }) => redisUrl && createRedisBackend(redisUrl),
   ({ dataDir }) => createSqliteBackend(dataDir),
 ];
 
-/** The store that the settings choose; nothing is opened yet. */
+/** Returns the configured store. It is not opened yet. */
 export function chooseStore(config: Config): StoreBackend {
   for (const choose of BACKENDS) {
     const backend = choose(config);

@@ -7,41 +7,41 @@ import { type AnnouncedChange, type Change, type Changes, EVERYTHING } from './c
 
 /** A Redis stream of all instances' changes. */
 export const CHANGES_KEY = 'pennant:changes1';
-/** A place in the stream before its first entry. */
+/** The position before the first entry of the stream. */
 export const START = '0-0';
 
 export interface SharedChangesOptions {
   readonly connection: RedisConnection;
   readonly changes: Changes;
-  /** Up to where an earlier run of this instance has followed the stream. */
+  /** The position that an earlier run of this instance has read up to. */
   readonly startPosition?: string;
-  /** Called for an entry of the stream that is no change. */
+  /** Called for an invalid entry of the stream. */
   readonly onRefused?: () => void;
 }
 
-/** The changes of all instances on the same Redis, in one order. Calls of `receive` must not overlap. */
+/** The changes of all instances on the same Redis, in a total order. Calls of `receive` must not overlap. */
 export interface SharedChanges {
   /**
-   * Tells the other instances. When this resolves, no instance can store in Redis what comes from before the change.
-   * Rejects with `RedisUnavailable`.
+   * Publishes the change. Afterwards no instance can store results in Redis whose work began before the change. Rejects
+   * with `RedisUnavailable`.
    */
   publish(announced: AnnouncedChange): Promise<void>;
   /**
-   * Announces here what other instances have published, and returns what was announced since the last call that returned
-   * something. Rejects with `RedisUnavailable`.
+   * Announces the changes of other instances here. Returns those announced since the last successful call. Rejects with
+   * `RedisUnavailable`.
    */
   receive(): Promise<readonly AnnouncedChange[]>;
-  /** The place of the latest change that was announced here; it is stored with every value. */
+  /** The position of the latest change announced here. It is stored with every value. */
   position(): string;
 }
 
 const MAX_ENTRIES = 1_000;
 const ENTRIES_PER_STEP = 100;
-/** As long as anything is kept that a change could concern. */
+/** The longest time that an affected entry is stored. */
 const KEPT_MS = 7 * 86_400_000;
-/** A change with more is published in parts. */
+/** A larger change is published in parts. */
 const MAX_CHANNELS_PER_ENTRY = 1_000;
-/** After Redis has lost the stream, an instance publishes again what it has published for this long. */
+/** After Redis has lost the stream, an instance publishes its changes of this period again. */
 const REPEATED_MS = 3_600_000;
 
 const OPEN = `
@@ -49,7 +49,7 @@ local stream = KEYS[1]
 if redis.call('TYPE', stream).ok ~= 'stream' then redis.call('DEL', stream) end
 `;
 
-/** The ID of the change, and that of the one before it. */
+/** Returns the ID of the change and the ID before it. */
 const PUBLISH = createRedisScript(`${OPEN}
 local before = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local id = redis.call('XADD', stream, 'MAXLEN', '~', ARGV[1], '*', 'change', ARGV[3])
@@ -57,7 +57,7 @@ redis.call('PEXPIRE', stream, ARGV[2])
 return { id, before and before[1] or '' }
 `);
 
-/** The latest ID, the first one, how many there are, and those after the given one. */
+/** Returns the latest ID, the first ID, the length, and the entries after the given ID. */
 const READ = createRedisScript(`${OPEN}
 local latest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 if not latest then return { '', '', 0, {} } end
@@ -83,27 +83,27 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
       const reply = await connection.run((redis) => PUBLISH(redis, [CHANGES_KEY], args));
       const [published, before] = reply as [id: string, before: string];
       id = published;
-      // All changes before it are known here, so this instance may go on storing at once.
+      // All earlier changes are known here, so this instance may continue to store at once.
       if (before === position || (before === '' && position === START)) position = published;
     }
     return id;
   }
 
-  /** A change that was sent right before Redis lost its data may not have reached everybody. */
+  /** Other instances may have missed a change that was sent just before Redis lost its data. */
   async function repeatRecent(): Promise<void> {
     for (const announced of changes.ownSince(performance.now() - REPEATED_MS)) {
       announced.position = await send(announced.change);
     }
   }
 
-  /** @returns whether there may be more to read */
+  /** @returns true if there may be more to read */
   async function readStep(): Promise<boolean> {
     const args = [position, String(ENTRIES_PER_STEP)];
     const reply = (await connection.run((redis) => READ(redis, [CHANGES_KEY], args))) as ReadReply;
     const [latest, first, length, after] = reply;
     const isBehind = position !== START && latest !== '' && isLater(first, position);
     if (isBehind && length >= MAX_ENTRIES) {
-      // The stream has dropped changes that were not read here: they can have been of anything.
+      // The stream was trimmed before this instance read it: the missed changes may concern anything.
       received.push(changes.announce(EVERYTHING, latest));
       position = latest;
       return false;
@@ -139,7 +139,7 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
 }
 
 interface Message {
-  /** Which instance it comes from. */
+  /** The instance that published it. */
   readonly by: string;
   readonly channelIds: 'all' | readonly string[];
   readonly names: readonly string[];
@@ -157,7 +157,7 @@ const isMessage = fields<Message>({
   includesPictures: trueOrFalse,
 });
 
-/** `undefined` for what no instance has published. */
+/** Returns `undefined` for an invalid message. */
 function parse(json: string): Message | undefined {
   try {
     const message: unknown = JSON.parse(json);
@@ -176,14 +176,14 @@ function changeOf({ channelIds, names, searches, includesPictures }: Message): C
   };
 }
 
-/** By the two numbers of a stream ID: milliseconds and a count. */
+/** Compares two stream IDs: milliseconds and a sequence number. */
 export function isLater(id: string, than: string): boolean {
   const [ms = 0, count = 0] = id.split('-').map(Number);
   const [thanMs = 0, thanCount = 0] = than.split('-').map(Number);
   return ms === thanMs ? count > thanCount : ms > thanMs;
 }
 
-/** At least one part, which may be empty. */
+/** Returns at least one chunk, which may be empty. */
 function chunksOf<T>(items: readonly T[], length: number): T[][] {
   const count = Math.max(1, Math.ceil(items.length / length));
   return Array.from({ length: count }, (_, at) => items.slice(at * length, (at + 1) * length));

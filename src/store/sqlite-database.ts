@@ -8,19 +8,19 @@ import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 export interface CacheDatabaseOptions {
   readonly path: string;
   readonly maxBytes: number;
-  /** Told when the file had to be thrown away and begun anew. */
+  /** Called when the file was discarded and created again. */
   readonly onRebuilt: (reason: string) => void;
 }
 
-/** A `cache.db` that heals itself. Synchronous: it belongs into a worker thread. */
+/** A self-healing `cache.db`. Synchronous: use it in a worker thread. */
 export interface CacheDatabase {
   /**
-   * Runs one operation; a damaged file is thrown away, and the operation runs once more on the new one.
+   * Runs an operation. If the file is damaged, it is discarded and the operation runs again on a new file.
    *
-   * @throws Error when the file cannot be opened; it is tried again no sooner than two seconds later.
+   * @throws Error when the file cannot be opened; the next attempt is two seconds later
    */
   use<T>(operation: (tables: CacheTables) => T, monotonicMs: number): T;
-  /** Deletes the file, whatever it is; the next operation makes a new one. */
+  /** Deletes the file; the next operation creates a new one. */
   beginAnew(): void;
   close(): void;
 }
@@ -38,9 +38,9 @@ interface FileIdentity {
 
 const RETRY_OPEN_MS = 2_000;
 const CHECK_FILE_MS = 1_000;
-/** Both processes write for microseconds; this long only when one of them checkpoints. */
+/** Writes of another process take microseconds; only a checkpoint takes longer. */
 const BUSY_TIMEOUT_MS = 500;
-/** Checked at a few hundred megabytes a second: larger files would delay the first answers. */
+/** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
-      // What is deleted is overwritten with zeros: a channel that was taken down must not be left in free pages.
+      // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
       db.exec('PRAGMA secure_delete = ON');
       prepareSchema(db);
       const { ino: inode, size: bytes } = statSync(path);
@@ -78,7 +78,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
     }
   }
 
-  /** Deletes the file unless another process has put a new one in its place. */
+  /** Deletes the file unless another process has replaced it. */
   function throwAway(inode: number | undefined, reason: string): void {
     if (findIdentity(path)?.inode !== inode) return;
     removeFile();
@@ -110,7 +110,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
     return openError;
   }
 
-  /** SQLite keeps working on a file that was deleted or cut, as long as its own memory holds the pages. */
+  /** SQLite does not notice that its file was deleted or truncated while the pages are in its memory. */
   function closeIfReplaced(opened: OpenFile): void {
     const found = findIdentity(path);
     const isSameFile = found?.inode === opened.identity.inode;
@@ -123,7 +123,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
     else onRebuilt('it was deleted or replaced');
   }
 
-  /** A damaged file may refuse even the checkpoint that comes with closing: there is nothing in it to save. */
+  /** Closing includes a checkpoint, which may fail on a damaged file. */
   function closeQuietly(): void {
     try {
       file?.db.close();
@@ -145,7 +145,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
           throwAway(identity.inode, messageOf(error));
           return operation(current(monotonicMs).tables);
         }
-        // A file that was opened read-only stays so until it is opened again.
+        // A read-only connection stays read-only until it is opened again.
         if (isLossOfAccess(error)) {
           closeQuietly();
           refuseUntilRetry(error, monotonicMs);

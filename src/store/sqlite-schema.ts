@@ -3,10 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { openToLook } from '../lib/sqlite-read-only.ts';
 import { StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics } from './stored-kinds.ts';
-/** A file that opens, and whose content is not what we wrote: a bad check, a bad checksum, another layout. */
+
+/** The file can be opened, but its content is damaged or has another layout. */
 export class DamagedFileError extends Error {}
 
-/** Result codes of sqlite.org/rescode.html: the low byte is the kind, the whole number the special case. */
+/** Result codes (sqlite.org/rescode.html). The low byte is the primary code. */
 const SQLITE_ERROR = 1;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
@@ -15,23 +16,23 @@ const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
-/** `SQLITE_ERROR` among them: our statements never change, so a missing column means that the tables are not ours. */
+/** Includes `SQLITE_ERROR`: our statements are fixed, so a missing column means that the tables are not ours. */
 const DAMAGE_CODES = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB]);
 const LOSS_OF_ACCESS_CODES = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
-/** True where the file's content is at fault; a full disk, a lock or missing rights are not. */
+/** True when the file's content is damaged; false for a full disk, a lock or missing permissions. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof DamagedFileError) return true;
   const code = resultCodeOf(error);
   return DAMAGE_CODES.has(code & 0xff) || code === SQLITE_IOERR_SHORT_READ;
 }
 
-/** True where the file may be sound, but this connection to it is of no use any more. */
+/** True when the file may be sound but this connection can no longer be used. */
 export function isLossOfAccess(error: unknown): boolean {
   return LOSS_OF_ACCESS_CODES.has(resultCodeOf(error) & 0xff);
 }
 
-/** 0 for what is no error of SQLite's. */
+/** Returns 0 for an error that is not SQLite's. */
 function resultCodeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
@@ -41,8 +42,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Kept in `PRAGMA user_version`; goes up with every change of the tables. An older file is thrown away: it is a cache.
- * Files of version 1 may still hold, in free pages, what was deleted from them.
+ * Stored in `PRAGMA user_version`. Goes up with every change of the tables. An older file is discarded: it is a cache.
+ * Free pages of version 1 files may still contain deleted data.
  */
 const SCHEMA_VERSION = 2;
 
@@ -58,14 +59,14 @@ const SCHEMA = `
   CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
 `;
 
-/** The file cannot be read as it is; the message names it and is for the operator. */
+/** The file cannot be read; the message names it and is for the operator. */
 class CacheUnreadableError extends StoreUnreadableError {
   constructor(path: string, cause: unknown) {
     super(`The cache ${path} cannot be read: ${messageOf(cause)}.`, { cause });
   }
 }
 
-/** The file belongs to a newer version, which may still want it. */
+/** The file belongs to a newer version, which may still need it. */
 class NewerSchemaError extends Error {}
 
 /**
@@ -74,7 +75,7 @@ class NewerSchemaError extends Error {}
  * @throws DamagedFileError when the file is of an older version; Error when it is of a newer one
  */
 export function prepareSchema(db: DatabaseSync): void {
-  // Within the write lock, for another process may be about to do the same.
+  // With the write lock: another process may create the tables at the same time.
   db.exec('BEGIN IMMEDIATE');
   const version = versionOf(db);
   if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
@@ -95,16 +96,16 @@ function requireVersion(version: number): void {
 }
 
 /**
- * Looks into a file of this very version, which may be in use, and changes nothing.
+ * Reads a file of this version, which may be in use; changes nothing.
  *
  * @throws CacheUnreadableError
  */
-export function lookInto<T>(path: string, look: (db: DatabaseSync) => T): T {
+export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => T): T {
   try {
     const db = openToLook(path);
     try {
       requireVersion(versionOf(db));
-      return look(db);
+      return inspect(db);
     } finally {
       db.close();
     }
@@ -116,14 +117,14 @@ export function lookInto<T>(path: string, look: (db: DatabaseSync) => T): T {
   }
 }
 
-/** Why `cache.db` is not for this version to use; `undefined` for one that can be used or begun anew. */
+/** Why this version must not use `cache.db`; `undefined` if it can be used or created again. */
 export function findSchemaProblem(path: string): string | undefined {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
-    lookInto(path, () => undefined);
+    inspectDatabase(path, () => undefined);
     return undefined;
   } catch (error) {
-    // Whatever else is wrong with it, the store copes with.
+    // The store recovers from every other problem.
     const isNewer = error instanceof CacheUnreadableError && error.cause instanceof NewerSchemaError;
     return isNewer ? error.message : undefined;
   }
@@ -134,14 +135,14 @@ function versionOf(db: DatabaseSync): number {
 }
 
 /**
- * Of `cache.db`, also while a service uses it; changes nothing. `undefined` where there is none.
+ * Counts the entries of `cache.db`, also while a service uses it; changes nothing. `undefined` if there is no file.
  *
  * @throws CacheUnreadableError when it is damaged or of another version
  */
 export function findDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } | undefined {
   const bytes = sizeOf(path);
   if (bytes === 0) return undefined;
-  return lookInto(path, (db) => {
+  return inspectDatabase(path, (db) => {
     const rows = db.prepare(`
       SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
         count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs

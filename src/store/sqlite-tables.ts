@@ -8,35 +8,35 @@ import type { StoredEntry } from './store.ts';
 /** The result of one step of erasing. */
 export interface ErasingStep {
   readonly erasedKeys: readonly string[];
-  /** Where the next step begins; `undefined` at the end. */
+  /** Start of the next step; `undefined` at the end. */
   readonly next: ErasingPlace | undefined;
 }
 
 export interface ErasingPlace {
   readonly afterRow: number;
-  /** The last row when it began: what was stored since is newer than the change. */
+  /** The last row when erasing began: later rows are newer than the change. */
   readonly upToRow: number;
 }
 
-/** The questions and changes of an open `cache.db`. Every method takes the wall clock's time where time matters. */
+/** The operations on an open `cache.db`. Times are wall-clock times. */
 export interface CacheTables {
   get(key: string, nowMs: number): StoredEntry | undefined;
   set(key: string, entry: StoredEntry, expiresAtMs: number): void;
   delete(key: string): void;
-  /** Removes some expired entries, and while the file is too large, those that would expire next. */
+  /** Removes some expired entries and, while the file is too large, the entries that expire next. */
   shrink(nowMs: number): void;
-  /** Looks at some rows from the given place on, or from the first, and removes those that the change concerns. */
+  /** Removes the rows that the change concerns among some rows from the given place, or from the first row. */
   erase(change: Change, from: ErasingPlace | undefined): ErasingStep;
-  /** What was removed is then in the write-ahead log no more either. */
+  /** Removes the erased data from the write-ahead log too. */
   finishErasing(): void;
 }
 
 const ROWS_PER_STEP = 64;
-/** A few milliseconds: other calls wait for no longer. */
+/** About the number of rows that takes a few milliseconds, during which other calls wait. */
 const ROWS_PER_ERASING_STEP = 200;
 const MAX_EVICTION_STEPS = 10;
 
-/** @param maxBytes pages in use are kept below this; a single change may exceed it for a moment. */
+/** @param maxBytes limit of the pages in use; a single change may exceed it for a moment */
 export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables {
   const select = db.prepare(
     'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
@@ -72,7 +72,7 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
     get(key, nowMs) {
       const row = select.get(key, nowMs) as (StoredEntry & { checksum: number }) | undefined;
       if (row === undefined) return undefined;
-      // SQLite keeps no checksum of its pages and would hand a damaged value out.
+      // SQLite has no page checksums and would return a damaged value.
       if (checksumOf(key, row.value) !== row.checksum) throw new DamagedFileError('an entry has a wrong checksum');
       return { value: row.value, storedAtMs: row.storedAtMs };
     },

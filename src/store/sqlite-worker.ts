@@ -1,4 +1,4 @@
-/** The thread that `cache.db` lives in, so that no call to it stops the event loop. */
+/** The worker thread that uses `cache.db`, so that its calls do not block the event loop. */
 import { workerData } from 'node:worker_threads';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import type { Change } from './changes.ts';
@@ -6,19 +6,19 @@ import { createCacheDatabase } from './sqlite-database.ts';
 import type { CacheTables, ErasingPlace, ErasingStep } from './sqlite-tables.ts';
 import type { StoredEntry } from './store.ts';
 
-/** What the thread is started with. */
+/** The thread's `workerData`. */
 export interface CacheThreadOptions {
   readonly path: string;
   readonly maxBytes: number;
 }
 
-/** The caller's times: the thread has no clock of its own that a test could move. */
+/** The caller's clock: tests can move it. */
 export interface Times {
   readonly nowMs: number;
   readonly monotonicMs: number;
 }
 
-/** Notified when the file was damaged, deleted or of another layout, and has been begun anew. */
+/** Sent when the file was damaged, deleted or of another layout, and was created again. */
 export interface RebuiltNotice {
   readonly reason: string;
 }
@@ -40,7 +40,7 @@ function use<T>({ monotonicMs }: Times, work: (tables: CacheTables) => T): T {
 function set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
   use(times, (tables) => {
     writes += 1;
-    // Before the write: it must make room also when the disk or the quota leaves none.
+    // Before the write, because the disk may be full.
     if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(times.nowMs);
     tables.set(key, entry, times.nowMs + ttlMs);
   });

@@ -40,7 +40,7 @@ describeStoreContract('the SQLite store', async () => {
   return { store: open(), advance: clock.advance, reopen: open };
 });
 
-describe('a cache.db that is not what it should be when it is opened', () => {
+describe('an invalid cache.db when it is opened', () => {
   it.each<[string, (path: string) => Promise<void> | void]>([
     ['garbage', (path) => writeFile(path, Buffer.alloc(20_000, 'garbage'))],
     ['cut in the middle', (path) => truncate(path, 5_000)],
@@ -61,7 +61,7 @@ describe('a cache.db that is not what it should be when it is opened', () => {
     expect(events.map((event) => event.kind)).toEqual(['rebuilt']);
   });
 
-  it('is simply used when it is empty', async () => {
+  it('is used when it is empty', async () => {
     const { path, events, open } = await setUp();
     await writeFile(path, '');
     const store = open();
@@ -71,7 +71,7 @@ describe('a cache.db that is not what it should be when it is opened', () => {
   });
 });
 
-describe('a cache.db that is harmed while it is open', () => {
+describe('a cache.db that is damaged while it is open', () => {
   it.each<[string, (path: string) => Promise<void>]>([
     ['deleted', unlink],
     ['cut short', (path) => truncate(path, 100)],
@@ -89,7 +89,7 @@ describe('a cache.db that is harmed while it is open', () => {
     expect(await open().get('new')).toEqual(entryOf('value'));
   });
 
-  it('never hands out an entry whose bytes were changed', async () => {
+  it('never returns an entry whose bytes were changed', async () => {
     const { path, events, open } = await setUp();
     const store = open();
     await store.set('key', entryOf('right'), HOUR_MS);
@@ -100,7 +100,7 @@ describe('a cache.db that is harmed while it is open', () => {
 });
 
 describe('a cache.db of a newer version', () => {
-  it('is left as it is, with a clear error', async () => {
+  it('is not changed, with a clear error', async () => {
     const { path, events, open } = await setUp();
     const before = open();
     await before.set('key', entryOf('value'), HOUR_MS);
@@ -122,10 +122,10 @@ describe('a cache.db of a newer version', () => {
   });
 });
 
-describe('what was erased from cache.db', () => {
+describe('data erased from cache.db', () => {
   const CHANNEL = 'UCgone_________________A';
 
-  it('is in no file any more, however often it had been changed, and while others read', async () => {
+  it('is in no file afterwards, also after many changes and while others read', async () => {
     const { directory, open } = await setUp();
     const [store, other] = [open(), open()];
     const record = (round: number) => entryOf(`{"value":{"channelId":"${CHANNEL}","description":"${TEXT} ${round}"}}`);
@@ -152,7 +152,7 @@ describe('what was erased from cache.db', () => {
     expect([await erasing, await store.get(`channel1:${CHANNEL}`)]).toEqual([[], entryOf('new')]);
   });
 
-  it('is in no file any more when it had expired or been pushed out before', async () => {
+  it('is in no file afterwards when it had expired or been evicted before', async () => {
     const { directory, clock, open } = await setUp({ maxBytes: 200_000 });
     const store = open();
     for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
@@ -164,7 +164,7 @@ describe('what was erased from cache.db', () => {
 });
 
 describe('a cache.db that cannot be opened', () => {
-  it('makes every call fail with a clear error, and works again when the obstacle is gone', async () => {
+  it('makes every call fail with a clear error, and works again when it can be opened', async () => {
     const obstacle = join(await createTemporaryDirectory(), 'data');
     await writeFile(obstacle, 'a file where the directory should be');
     const { clock, open } = await setUp({ directory: obstacle });
@@ -183,7 +183,7 @@ describe('a cache.db that cannot be opened', () => {
 });
 
 describe('the size of cache.db', () => {
-  it('stays within its limit, and what would expire next goes first', async () => {
+  it('stays within its limit; entries that expire next are removed first', async () => {
     const maxBytes = MEBIBYTE;
     const { path, open } = await setUp({ maxBytes });
     const store = open();
@@ -225,7 +225,7 @@ describe('two stores on one cache.db', () => {
     }
   });
 
-  it('go on together when one of them had to begin the file anew', async () => {
+  it('continue together when one of them created the file again', async () => {
     const { path, clock, open } = await setUp();
     const [left, right] = [open(), open()];
     await left.set('key', entryOf('value'), HOUR_MS);
@@ -253,7 +253,7 @@ describe('the SQLite store’s thread', () => {
     await expect(store.get('key')).rejects.toThrow('closed');
   });
 
-  it('leaves the event loop free while it works', async () => {
+  it('does not block the event loop', async () => {
     const { open } = await setUp();
     const store = open();
     await store.get('warm');

@@ -3,39 +3,39 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createWorkerThread } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
-import { findDatabaseStatistics, findSchemaProblem, lookInto } from './sqlite-schema.ts';
+import { findDatabaseStatistics, findSchemaProblem, inspectDatabase } from './sqlite-schema.ts';
 import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
 import type { CacheFunctions, CacheThreadOptions, RebuiltNotice, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
-  /** The file was damaged, deleted or of another layout, and has been begun anew. */
+  /** The file was damaged, deleted or of another layout, and was created again. */
   | { readonly kind: 'rebuilt'; readonly reason: string }
-  /** The worker thread ended by itself; the next call starts another. */
+  /** The worker thread ended unexpectedly; the next call starts a new one. */
   | { readonly kind: 'worker-ended'; readonly error: Error };
 
 export interface SqliteStoreOptions {
   readonly path: string;
-  /** Of the file; entries that would expire next go first. */
+  /** Size limit of the file; the entries that expire next are removed first. */
   readonly maxBytes: number;
   readonly clock?: Clock;
   readonly onEvent: (event: SqliteStoreEvent) => void;
 }
 
 export interface SqliteStore extends ErasableStore {
-  /** Calls that its thread has not answered. */
+  /** Pending calls. */
   stats(): HolderStats;
 }
 
-/** A thread that ends at once when it is started must not be started for every request. */
+/** A thread that fails at start must not be started for every request. */
 const RESTART_MS = 1_000;
-/** A disk that hangs must not fill the memory with what should be written to it. */
+/** Pending writes must not fill the memory while a disk hangs. */
 const MAX_PENDING_CALLS = 10_000;
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With this file's extension: `.ts` in the sources, `.js` in the compiled package. */
 const WORKER = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url);
 
 /**
- * A store in one SQLite file that may be thrown away at any time, and is rebuilt by itself when it is damaged. Several
+ * A store in one SQLite file. The file may be deleted at any time, and a damaged file is created again. Several
  * processes may use the same file. Calls reject with `Error` while the file cannot be opened or written.
  */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
@@ -76,15 +76,14 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   };
 }
 
-/** Of `cache.db`. */
 const MAX_BYTES = 512 * 2 ** 20;
 
-/** Keeps entries in `cache.db` of the data directory. */
+/** The store in `cache.db` of the data directory. */
 export function createSqliteBackend(dataDir: string): StoreBackend {
   const path = databasePath(dataDir);
   return {
     where: path,
-    // SQLite keeps its write-ahead log and the log's index beside a database.
+    // The write-ahead log and its index.
     files: [path, `${path}-wal`, `${path}-shm`],
     maxBytes: MAX_BYTES,
     findVersionProblem: () => findSchemaProblem(path),
@@ -94,7 +93,7 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
     },
     readStatistics: async () => findDatabaseStatistics(path) ?? { bytes: 0, kinds: {} },
     async read(key) {
-      const row = lookInto(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
+      const row = inspectDatabase(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
       return row === undefined ? undefined : String(row.value);
     },
     open({ runtime: { clock, failureLog, holders } }) {

@@ -4,69 +4,69 @@ import type { Change, Changes } from './changes.ts';
 import type { SharedChanges } from './shared-changes.ts';
 import type { Statistics } from './stored-kinds.ts';
 
-/** A stored value with the time it was stored, wall clock. */
+/** A stored value and the wall-clock time when it was stored. */
 export interface StoredEntry {
   readonly value: string;
   readonly storedAtMs: number;
 }
 
 /**
- * Key to text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
+ * A key-value store for text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
  *
- * A store may lose entries at any time and never returns a broken or expired one. Its methods reject only when the
- * store itself fails; callers treat that as a miss and log it.
+ * A store may lose entries at any time. It never returns a broken or expired entry. Its methods reject only when the
+ * store itself fails; callers log that and treat it as a miss.
  */
 export interface Store {
-  /** True where other instances write to it too, so that it may have something newer than this process's memory. */
+  /** True when other instances write to the store too: it may contain newer values than this process's memory. */
   readonly isShared?: boolean;
   get(key: string): Promise<StoredEntry | undefined>;
-  /** Keeps the value for `ttlMs` from now; `storedAtMs` is the caller's clock. */
+  /** Stores the value for `ttlMs` from now. */
   set(key: string, entry: StoredEntry, ttlMs: number): Promise<void>;
   delete(key: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A store out of which things can be taken for good: the bytes are gone from its file as well. */
+/** A store that can erase entries permanently: their bytes are removed from its file too. */
 export interface ErasableStore extends Store {
   /**
-   * Removes every entry that the change concerns (`concernsEntry`), in steps that let other calls through.
+   * Removes every entry that the change concerns (`concernsEntry`), in steps, so that other calls can run in between.
    *
-   * @param position of the change among those that instances share: entries whose writer knew it stay
-   * @returns the keys that went; none where it was emptied as a whole
+   * @param position of the change in the shared stream: entries whose writer knew the change are kept
+   * @returns the removed keys; empty when the whole store was cleared
    */
   erase(change: Change, position?: string): Promise<readonly string[]>;
 }
 
-/** What a store is opened with. */
+/** The dependencies of a store. */
 export interface StoreParts {
   readonly runtime: Runtime;
   readonly changes: Changes;
   /** With `REDIS_URL` only. */
   readonly shared: { readonly connection: RedisConnection; readonly sharedChanges: SharedChanges } | undefined;
-  /** To be called with the key of a value that the store did not write. */
+  /** Called with the key of a value that the store did not write. */
   readonly onRefused: (key: string) => void;
 }
 
-/** One of the stores that `registry.ts` chooses from, with what commands need to know about it. */
+/** A store that `registry.ts` can choose, with the operations that commands need. */
 export interface StoreBackend {
   /** For messages: a path or a server. */
   readonly where: string;
-  /** That have to be writable where they exist. */
+  /** Files that must be writable if they exist. */
   readonly files: readonly string[];
-  /** The size that it does not exceed; `undefined`: not limited by this service. */
+  /** Its size limit; `undefined`: not limited by this service. */
   readonly maxBytes?: number;
-  /** Why the service must not start with what is stored, for the operator. */
+  /** Returns why the service must not start with the stored data, as a message for the operator. */
   findVersionProblem(): string | undefined;
   /** For `serve --check`; changes nothing. */
   check(): Promise<{ readonly level: 'ok' | 'warning' | 'error'; readonly text: string }>;
   /**
-   * For `cache stats`; changes nothing. `bytes` includes what the store needs for itself.
+   * For `cache stats`; changes nothing. `bytes` includes the overhead of the store.
    *
    * @throws StoreUnreadableError
    */
   readStatistics(): Promise<{ readonly bytes: number; readonly kinds: Statistics }>;
   /**
-   * One value, read beside a service that may be running; changes nothing.
+   * Reads one value, also while the service runs; changes nothing.
    *
    * @throws StoreUnreadableError
    */
@@ -74,5 +74,5 @@ export interface StoreBackend {
   open(parts: StoreParts): ErasableStore;
 }
 
-/** What is stored cannot be read as it is; the message is for the operator. */
+/** The stored data cannot be read; the message is for the operator. */
 export class StoreUnreadableError extends Error {}

@@ -1,6 +1,6 @@
 import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
 
-/** What is stored, as an operator looks at it; "no such channel" (`negatives`) counts apart from what was found. */
+/** The stored kinds that operators see. `negatives` are entries for "no such channel". */
 export const STORED_KINDS = [
   'records',
   'names',
@@ -18,9 +18,9 @@ export type StoredKind = (typeof STORED_KINDS)[number];
 
 export interface KindStatistics {
   readonly entries: number;
-  /** Of keys and values, or what files take on the disk. */
+  /** Size of keys and values, or of files on disk. */
   readonly bytes: number;
-  /** When the oldest was stored, milliseconds since 1970; `undefined` where that is not written down. */
+  /** When the oldest was stored, milliseconds since 1970; `undefined` if unknown. */
   readonly oldestMs?: number | undefined;
 }
 
@@ -36,13 +36,13 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
 
 export type Statistics = Readonly<Partial<Record<StoredKind, KindStatistics>>>;
 
-/** How a stored value begins that says "no such channel" (`entry.ts`). */
+/** The prefix of a stored "no such channel" (`entry.ts`). */
 export const ABSENT_PREFIX = '{"absent":';
 
-/** `undefined` for a key that is not of the stores. */
+/** Returns `undefined` for a foreign key. */
 export function findStoredKind(key: string): StoredKind | undefined {
   if (isOriginalBytes(key)) return 'originals';
-  // Of those, Redis has only what everybody asks for.
+  // Redis has no pictures of custom sizes.
   if (isPicture(key)) return 'variants';
   const kind = findEntryKind(key);
   return kind && KINDS_OF_ENTRIES[kind];

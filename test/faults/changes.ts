@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { channelDigestIn, channelDigestOf, parseFileName } from '../../src/picture-store/file-names.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
-import { lookInto } from '../../src/store/sqlite-schema.ts';
+import { inspectDatabase } from '../../src/store/sqlite-schema.ts';
 import { importLines } from '../helpers/catalog.ts';
 import type { HttpSender } from '../helpers/http-request.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
@@ -169,7 +169,7 @@ async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs:
 /** Bytes of a channel that is not there any more. */
 async function findLeftovers(dataDir: string, { channelId }: Channel): Promise<string[]> {
   const pictures = await countPictures(dataDir, channelId);
-  const entries = lookInto(join(dataDir, 'cache.db'), (db) =>
+  const entries = inspectDatabase(join(dataDir, 'cache.db'), (db) =>
     db
       .prepare("SELECT key FROM entries WHERE instr(key || value, ?) > 0 AND instr(value, 'absent') = 0")
       .all(channelId),

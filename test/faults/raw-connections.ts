@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type RawAnswer, splitAnswers } from '../helpers/raw-http.ts';
 
 /** More at once would overflow the listener's backlog, which is the kernel's limit and not the service's. */
 const BATCH = 200;
@@ -20,13 +21,6 @@ export async function openConnection(port: number): Promise<Socket> {
   await once(socket, 'connect');
   // An attacker does not mind a reset.
   return socket.on('error', () => undefined);
-}
-
-export interface RawAnswer {
-  readonly status: number;
-  /** Status line and fields. */
-  readonly head: string;
-  readonly body: Buffer;
 }
 
 export interface Exchange {
@@ -71,33 +65,16 @@ export async function exchange(
   return { ...splitAnswers(Buffer.concat(chunks)), isClosed };
 }
 
-/** Reads answers that stand one behind the other; all that this service gives have a length. */
-function splitAnswers(bytes: Buffer): { answers: RawAnswer[]; rest: Buffer } {
-  const answers: RawAnswer[] = [];
-  let rest = bytes;
-  for (;;) {
-    const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd === -1) return { answers, rest };
-    const head = rest.subarray(0, headEnd).toString('latin1');
-    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
-    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
-    const end = headEnd + 4 + length;
-    if (rest.length < end || Number.isNaN(status)) return { answers, rest };
-    answers.push({ status, head, body: rest.subarray(headEnd + 4, end) });
-    rest = rest.subarray(end);
-  }
-}
-
 /** Why an answer is none that this service gives: an image or JSON that parses, never a 500. */
-export function findAnswerFault({ status, head, body }: RawAnswer): string | undefined {
-  const contentType = /^content-type: ([^;\r]+)/im.exec(head)?.[1] ?? '';
+export function findAnswerFault({ status, headers, body }: RawAnswer): string | undefined {
+  const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   if (status === 500) return 'answered 500';
   if (contentType.startsWith('image/')) return body.length > 0 ? undefined : 'an empty image';
   if (!contentType.endsWith('json')) return `answered ${status} with content type "${contentType}"`;
   try {
-    JSON.parse(body.toString('utf8'));
+    JSON.parse(body);
     return undefined;
   } catch {
-    return `answered JSON that cannot be parsed: ${body.toString('latin1').slice(0, 200)}`;
+    return `answered JSON that cannot be parsed: ${body.slice(0, 200)}`;
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { splitAnswers } from '../helpers/raw-http.ts';
 import { openConnection } from './raw-connections.ts';
 
 export interface StreamedRequest {
@@ -41,23 +42,18 @@ function textOf({ url, headers = {} }: StreamedRequest): string {
   return `GET ${url} HTTP/1.1\r\n${fields.join('')}\r\n`;
 }
 
-/** Reads answers that have a length or no body; there is one at a time. */
+/** Reads answers of which there is one at a time. @returns a function that gives the status of the next one */
 function createAnswerReader(socket: Socket): () => Promise<number> {
   const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  let received = Buffer.alloc(0);
 
   return async () => {
+    let received = Buffer.alloc(0);
     for (;;) {
-      const end = received.indexOf('\r\n\r\n');
-      const head = end === -1 ? '' : received.toString('latin1', 0, end);
-      const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
-      if (end !== -1 && received.length >= end + 4 + length) {
-        received = received.subarray(end + 4 + length);
-        return Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
-      }
       const chunk = await chunks.next();
       if (chunk.done === true) throw new Error('the service closed a connection with a request under way');
       received = Buffer.concat([received, chunk.value]);
+      const [answer] = splitAnswers(received).answers;
+      if (answer !== undefined) return answer.status;
     }
   };
 }

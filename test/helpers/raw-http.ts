@@ -3,7 +3,10 @@ import { connect } from 'node:net';
 
 export interface RawAnswer {
   readonly status: number;
+  /** Status line and fields. */
+  readonly head: string;
   readonly headers: Record<string, string>;
+  /** A character for each byte. */
   readonly body: string;
 }
 
@@ -15,7 +18,7 @@ export async function sendRaw(port: number, bytes: string | Buffer): Promise<Raw
   const chunks: Buffer[] = [];
   for await (const chunk of socket) {
     chunks.push(chunk as Buffer);
-    const answer = parse(Buffer.concat(chunks).toString('latin1'));
+    const [answer] = splitAnswers(Buffer.concat(chunks)).answers;
     if (answer !== undefined) {
       socket.destroy();
       return answer;
@@ -35,30 +38,35 @@ export async function readUntilClosed(port: number, bytes: string): Promise<stri
 }
 
 /** Sends bytes as they are and reads every answer until the other side closes. */
-export async function readAnswers(port: number, bytes: string): Promise<RawAnswer[]> {
-  let rest = await readUntilClosed(port, bytes);
-  const answers: RawAnswer[] = [];
-  for (let answer = parse(rest); answer !== undefined; answer = parse(rest)) {
-    answers.push(answer);
-    rest = rest.slice(rest.indexOf('\r\n\r\n') + 4 + Number(answer.headers['content-length'] ?? 0));
-  }
-  return answers;
+export async function readAnswers(port: number, bytes: string): Promise<readonly RawAnswer[]> {
+  return splitAnswers(Buffer.from(await readUntilClosed(port, bytes), 'latin1')).answers;
 }
 
-function parse(text: string): RawAnswer | undefined {
-  const end = text.indexOf('\r\n\r\n');
-  if (end === -1) return undefined;
-  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
-  const headers = Object.fromEntries(
+/** Reads answers that stand one behind the other. An answer without a length has no body. */
+export function splitAnswers(bytes: Buffer): { readonly answers: readonly RawAnswer[]; readonly rest: Buffer } {
+  const answers: RawAnswer[] = [];
+  let rest = bytes;
+  for (;;) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    if (headEnd === -1) return { answers, rest };
+    const head = rest.toString('latin1', 0, headEnd);
+    const headers = fieldsOf(head);
+    const end = headEnd + 4 + Number(headers['content-length'] ?? 0);
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
+    if (rest.length < end || Number.isNaN(status)) return { answers, rest };
+    answers.push({ status, head, headers, body: rest.toString('latin1', headEnd + 4, end) });
+    rest = rest.subarray(end);
+  }
+}
+
+function fieldsOf(head: string): Record<string, string> {
+  const [, ...lines] = head.split('\r\n');
+  return Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const bodyBytes = Number(headers['content-length'] ?? 0);
-  const body = text.slice(end + 4, end + 4 + bodyBytes);
-  if (body.length < bodyBytes) return undefined;
-  return { status: Number(statusLine.split(' ')[1]), headers, body };
 }
 
 export interface RawConnection {
@@ -74,14 +82,14 @@ export async function openConnection(port: number): Promise<RawConnection> {
   return {
     async ask(bytes) {
       socket.write(bytes);
-      let text = '';
+      let received = Buffer.alloc(0);
       for (;;) {
         const [chunk] = await Promise.race([
           once(socket, 'data'),
-          once(socket, 'close').then(() => Promise.reject(new Error(`closed after: ${text}`))),
+          once(socket, 'close').then(() => Promise.reject(new Error(`closed after: ${received.toString('latin1')}`))),
         ]);
-        text += (chunk as Buffer).toString('latin1');
-        const answer = parse(text);
+        received = Buffer.concat([received, chunk as Buffer]);
+        const [answer] = splitAnswers(received).answers;
         if (answer !== undefined) return answer;
       }
     },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openConnection, type RawAnswer, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
 
@@ -69,6 +69,18 @@ describe('a body that no endpoint asked for', () => {
   test('that is broken does not cost its request the answer; the connection is closed', async () => {
     const chunked = get(RECORD, 'Transfer-Encoding: chunked');
     expect(await summariesOf(chunked, '1\r\nx\n0\r\n\r\n', get('/problems'))).toEqual(['200 channelId']);
+  });
+
+  test('that is broken ends its connection, which does not wait for another request', async () => {
+    const { server } = service.app.http;
+    const { keepAliveTimeout } = server;
+    server.keepAliveTimeout = 0;
+    onTestFinished(() => {
+      server.keepAliveTimeout = keepAliveTimeout;
+    });
+    const chunked = get(RECORD, 'Transfer-Encoding: chunked');
+    const text = await readUntilClosed(port, `${chunked}1\r\nx\n0\r\n\r\n`);
+    expect(text.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 200']);
   });
 });
 

@@ -1,5 +1,3 @@
-import { expect } from 'vitest';
-import { AppError } from '../../src/domain/errors.ts';
 import { createHttpClient } from '../../src/lib/http/client.ts';
 import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/client.ts';
 import { createManualClock } from './clock.ts';
@@ -50,14 +48,4 @@ export async function startDataApiSource(apiKey = KEY) {
   const quotas = { unitsPerDay: 10_000, searchesPerDay: 100 };
   const source = createYoutubeDataApiSource({ http, origin: upstream.origin, apiKey, clock, ...quotas });
   return { upstream, source };
-}
-
-/** The error that an answer ends with. */
-export async function failureOf(answer: Promise<unknown>): Promise<AppError> {
-  const error = await answer.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(AppError);
-  return error as AppError;
 }

@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
+import { failureOf } from '../../../test/helpers/failure.ts';
 import {
   answerBytes,
   answerJson,
@@ -51,15 +52,6 @@ function get(path: string, options: Partial<HttpRequest> = {}) {
     signal: new AbortController().signal,
     ...options,
   });
-}
-
-async function failureOf(answer: Promise<unknown>): Promise<AppError> {
-  const error = await answer.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(AppError);
-  return error as AppError;
 }
 
 describe('an answer', () => {

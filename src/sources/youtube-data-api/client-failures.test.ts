@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerDataApiError } from '../../../test/helpers/data-api.ts';
-import { CHANNELS, dataApi, failureOf, ID, KEY, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import { CHANNELS, dataApi, ID, KEY, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import { failureOf } from '../../../test/helpers/failure.ts';
 import {
   answerBytes,
   answerJson,

@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
 import { answerDataApiError } from '../../../test/helpers/data-api.ts';
-import {
-  CHANNELS,
-  dataApi,
-  failureOf,
-  ID,
-  OTHER_ID,
-  startDataApiSource,
-} from '../../../test/helpers/data-api-source.ts';
+import { CHANNELS, dataApi, ID, OTHER_ID, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import { failureOf } from '../../../test/helpers/failure.ts';
 import { answerJson, answerStatus, FAULTS, type FakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { RECORDING_DIRECTORIES, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';

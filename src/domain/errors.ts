@@ -38,7 +38,7 @@ export const ERROR_CODES = [
   'channel_blocked',
   /** Upstream answered something unusable: no JSON, no channel, no picture. */
   'upstream_invalid',
-  /** Upstream cannot be asked: refused, DNS, blocked (429, captcha, consent), breaker open, own budget spent. */
+  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, local budget spent. */
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',

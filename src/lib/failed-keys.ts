@@ -9,11 +9,11 @@ import { changeBeforeWork, latestChange } from './request-context.ts';
 export const KEY_FAILURE_MS = 15_000;
 
 /**
- * Failures that concern one key (see `isKeyFailure`), kept in memory only: nobody asks upstream for that key meanwhile. A
- * purge, a take-down or a change of the catalog may have mended any of them: they are forgotten then.
+ * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
+ * purge, a take-down or a change of the catalog forgets them, because it may have fixed any of them.
  */
 export interface FailedKeys {
-  /** The key's failure while it is remembered; `retryAfterMs` is the time that is left. */
+  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
   find(key: string): AppError | undefined;
   /**
    * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` where that is shorter.

@@ -6,14 +6,14 @@ import type { HolderStats } from '../holders.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /**
- * How many calls go out to one upstream: a steady rate, and a burst after a quiet time (a token bucket), shared fairly by
- * client. While others ask, a client has a quarter of both at most. One that is alone has the whole rate and three
- * quarters of the burst: the rest is there when somebody else comes.
+ * Limits the calls to one upstream with a token bucket, shared fairly between clients. While several clients are
+ * active, each may use a quarter of rate and burst. A single client may use the whole rate and three quarters of the
+ * burst; the rest is reserved for others.
  */
 export interface CallBudget {
   /**
-   * Waits for this call's turn. Clients that wait take turns, each with its own calls in order. A caller that is aborted
-   * while it waits gives its turn back.
+   * Waits for this call's turn. Clients that wait take turns, each with its own calls in order. A caller that is
+   * aborted while it waits gives its turn back.
    *
    * @param client whose request needs the call; the service's own work is one client, the empty string
    * @throws LocalLimitError when the turn would come later than `maxWaitMs`, at once where that is known; its
@@ -148,7 +148,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
 
   function refusal(waitMs: number): LocalLimitError {
     refused += 1;
-    return new LocalLimitError('Too many calls are waiting for the upstream: its own budget is spent.', waitMs);
+    return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
   }
 
   return {

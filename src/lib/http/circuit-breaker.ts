@@ -10,17 +10,17 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
  * Stops calling an upstream that fails: opens when at least half of at least 20 calls within 10 s failed, refuses calls
  * for 10 s, then lets one through as a probe.
  *
- * Indeterminate answers are failures; any other answer is not, "no such channel" included. A failure that concerns one
- * key is remembered for that key: until it may be called again (15 s) the key gets the same failure without a call, so
- * it counts once and is never a probe. A call that its caller gave up, a limit of our own and a bug do not count.
+ * Only indeterminate errors count as failures; "no such channel" does not. A failure that concerns one key is
+ * remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once and is never a probe. Calls
+ * that their caller aborted, local limits and bugs do not count.
  */
 export interface CircuitBreaker {
   /**
-   * @param key what is asked for; two calls with the same key would get the same answer
+   * @param key identifies the request; two calls with the same key would get the same answer
    * @throws LocalLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
    */
   execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Begins anew: what failed so far says nothing of what the upstream would answer now. */
+  /** Closes the breaker and forgets all failures. */
   forgetFailures(): void;
   state(): BreakerState;
   stats(): BreakerStats;
@@ -29,9 +29,9 @@ export interface CircuitBreaker {
 export interface BreakerStats {
   /** How often it opened, after a failed probe too. */
   readonly opened: number;
-  /** Calls that it refused while it was open. */
+  /** Calls refused while the breaker was open. */
   readonly refused: number;
-  /** Those it judges by. */
+  /** The calls in the window. */
   readonly calls: HolderStats;
   readonly failedKeys: HolderStats;
 }
@@ -46,11 +46,11 @@ export interface CircuitBreakerOptions {
 
 type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
 
-/** More than a budget of calls lets through in 10 s, unless an operator has raised it a lot. */
+/** More than the default call budget allows in 10 s. */
 const MAX_CALLS = 1_000;
-/** So many probes in a row may fail for their own key only; then the breaker opens again. */
+/** The breaker opens again after so many probes in a row failed for their own key only. */
 const MAX_KEY_FAILURES_OF_PROBES = 3;
-/** What a client is told while a probe is under way, or one may start at any moment. */
+/** The minimum `Retry-After`, for example during a probe. */
 const SOON_MS = 1_000;
 
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
@@ -83,7 +83,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   function refuse(): never {
     refused += 1;
     const waitMs = Math.max(SOON_MS, probeFromMs - clock.monotonic());
-    throw new LocalLimitError('The upstream has been failing and is not asked for a moment.', waitMs);
+    throw new LocalLimitError('Calls to the upstream are paused after failures.', waitMs);
   }
 
   /** @returns whether the call is the probe */
@@ -130,7 +130,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
         settle(outcome);
         throw error;
       }
-      // Of several calls for the key at the same time one counts.
+      // Only one of several concurrent calls for the key counts.
       const isCounted = failedKeys.find(key) !== undefined;
       const remembered = failedKeys.remember(key, error as AppError);
       settle(isCounted ? 'not called' : 'key failed');

@@ -4,7 +4,7 @@ import { traced } from '../tracing.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 import type { RedisAddress } from './redis-url.ts';
 
-/** Redis could not carry out a command, or is left alone at the moment. */
+/** Redis did not execute a command, or is paused after a failure. */
 export class RedisUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -12,7 +12,7 @@ export class RedisUnavailable extends Error {
   }
 }
 
-/** The key holds another type than the command works on: nothing is wrong with Redis itself. */
+/** The key holds another type than the command expects. Redis itself works. */
 export class RedisWrongType extends RedisUnavailable {
   constructor(cause: unknown) {
     super('A key in Redis holds another type.', { cause });
@@ -22,9 +22,9 @@ export class RedisWrongType extends RedisUnavailable {
 
 export interface RedisStats {
   readonly isUsable: boolean;
-  /** Commands without an answer in time, since the start. */
+  /** Commands that timed out, since the start. */
   readonly timeouts: number;
-  /** How often Redis was left alone after it had been usable, since the start. */
+  /** How often a usable Redis was paused after a failure, since the start. */
   readonly outages: number;
   /** Those under way. */
   readonly commands: HolderStats;
@@ -34,28 +34,30 @@ export interface RedisConnection {
   /**
    * Runs a command, or several that belong together.
    *
-   * @throws RedisUnavailable after the command's time-out at the latest, at once while Redis is left alone; the command
-   * may have been carried out all the same. RedisWrongType where a key holds another type; Redis stays in use
+   * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
+   * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
    */
   run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
   stats(): RedisStats;
-  /** Commands under way fail: their callers are to be closed before. */
+  /** Pending commands fail, so close their callers first. */
   close(): void;
 }
 
 export interface RedisTimings {
-  /** Of one command. An answer to a client takes seven in a row at most, and may take 300 ms longer because of Redis. */
+  /**
+   * Of one command. An answer to a client takes seven in a row at most, and may take 300 ms longer because of Redis.
+   */
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** How long Redis is left alone after a failure. */
+  /** How long Redis is paused after a failure. */
   readonly restMs: number;
-  /** A Redis that comes and goes is reported as working once it has worked for this long. */
+  /** Redis is reported as working after it has worked for this long. */
   readonly steadyMs: number;
 }
 
 export interface RedisConnectionOptions {
   readonly address: RedisAddress;
-  /** Told why Redis is not used, again for each new reason, and `null` when it works. */
+  /** Called with each new reason why Redis is not used, and with `null` when it works. */
   readonly onStateChange: (problem: string | null) => void;
   readonly timings?: Partial<RedisTimings>;
   /** Of every time-out and pause but the socket's own. Default: real time. */
@@ -71,9 +73,9 @@ const PROBE_KEY = 'pennant:probe';
 const PROBE_KEPT_MS = 1_000;
 
 /**
- * A connection to Redis that never makes anyone wait for long. After three time-outs in a row, a lost connection or a
- * refused command (full, read-only, not allowed) it is given up, Redis left alone for a moment, and a new one made; it
- * is used once a small write was answered in time. Nothing is queued meanwhile, nothing is sent twice.
+ * A connection to Redis with short time-outs. After three time-outs in a row, a lost connection or a refused command
+ * (full, read-only, not allowed), Redis is paused for a moment; then a new connection is made, and used after a small
+ * write succeeds. Commands are neither queued nor sent twice.
  *
  * Resolves when the first attempt has succeeded or failed.
  */
@@ -97,7 +99,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 
   async function connect(): Promise<void> {
     const client = await createRedisClient(address, timings.connectTimeoutMs);
-    // An attempt that fails says so below as well.
+    // A failed attempt is handled below.
     client.on('error', (error: Error) => {
       if (client === usable) giveUp(error);
     });
@@ -143,7 +145,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 
   async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
     const client = usable;
-    if (client === undefined) throw new RedisUnavailable('Redis is left alone at the moment.');
+    if (client === undefined) throw new RedisUnavailable('Redis is paused after a failure.');
     if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
     commands += 1;
     try {
@@ -153,7 +155,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     } catch (error) {
       if (isWrongType(error)) throw new RedisWrongType(error);
       handleFailure(client, error);
-      throw new RedisUnavailable('Redis has not carried out a command.', { cause: error });
+      throw new RedisUnavailable('Redis did not execute a command.', { cause: error });
     } finally {
       commands -= 1;
     }
@@ -181,12 +183,15 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   };
 }
 
-/** Whether a command failed because a key holds another type. Redis 6.2 puts what a script has met behind words of its own. */
+/**
+ * Whether a command failed because a key holds another type. Redis 6.2 puts what a script has met behind words of its
+ * own.
+ */
 export function isWrongType(error: unknown): boolean {
   return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
 }
 
-/** No answer came in time; the command may have been carried out all the same. */
+/** The command timed out; it may have been executed anyway. */
 export class RedisTimeout extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
@@ -196,8 +201,8 @@ export class RedisTimeout extends Error {
 
 /**
  * The time-out is counted in steps, between which sockets are read. A pause of this process counts as one step, however
- * long it was: afterwards the answer may be there but unread. Otherwise a burst of requests would look like an outage of
- * Redis.
+ * long it was: afterwards the answer may be there but unread. Otherwise a burst of requests would look like an outage
+ * of Redis.
  */
 const STEP_MS = 10;
 
@@ -243,7 +248,10 @@ export async function* keysLike(connection: RedisConnection, pattern: string): A
   } while (cursor !== '0');
 }
 
-/** A lease (`sources/source.ts`) shared by all instances: one key per task, which expires by itself. Granted when Redis fails. */
+/**
+ * A lease (`sources/source.ts`) shared by all instances: one key per task, which expires by itself. Granted when Redis
+ * fails.
+ */
 export function createRedisLease({ connection }: { readonly connection: RedisConnection }) {
   return {
     async tryAcquire(task: string, ttlMs: number): Promise<boolean> {

@@ -6,10 +6,9 @@ const { parseEnv, TextDecoder } = require('node:util');
 
 /**
  * Reads `.env` in the working directory, in the syntax of Node's own `--env-file`, and adds its variables to the
- * environment. A variable that the environment has already, and not empty, stays as it is.
+ * environment. Non-empty variables of the environment are not changed.
  *
- * A file that is there and cannot be used is a `problem`, never the same as none: a channel that it blocks would be
- * served.
+ * An unusable file is a `problem` and not ignored: a channel that it blocks would be served.
  */
 exports.loadEnvFile = () => {
   const path = resolve('.env');
@@ -31,7 +30,7 @@ exports.loadEnvFile = () => {
   }
 };
 
-/** Without a byte order mark; `undefined` where there is no file. */
+/** Returns the text without a byte order mark; `undefined` if there is no file. */
 function readText(path) {
   const bytes = readBytes(path);
   if (bytes === undefined) return undefined;
@@ -45,7 +44,7 @@ function readBytes(path) {
   try {
     return readFileSync(path);
   } catch (error) {
-    // A link that leads nowhere was meant to lead to settings.
+    // A broken link is an error.
     if (error.code === 'ENOENT' && lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     throw error;
   }

@@ -1,6 +1,6 @@
 'use strict';
 
-// No TypeScript: Node would load its support for that before what an earlier start has compiled could be used.
+// JavaScript, because Node would load its TypeScript support before the compile cache is enabled.
 const { createHash } = require('node:crypto');
 const { existsSync, mkdirSync, readdirSync, rm } = require('node:fs');
 const { enableCompileCache } = require('node:module');
@@ -14,7 +14,7 @@ const [command = 'serve', ...options] = process.argv.slice(2);
 const isService = command === 'serve' && options.length === 0;
 endOnSignal();
 if (isService) limitGarbage();
-// Nobody but the service's user and group has a use for what is in DATA_DIR.
+// Only the service's user and group may read DATA_DIR.
 process.umask(process.umask(0o077) | 0o027);
 const envFile = loadEnvFile();
 if (isService && envFile.problem === undefined) keepCompiled();
@@ -34,12 +34,12 @@ function endOnSignal() {
   process.on('SIGTERM', () => process.exit(isService ? 0 : 143));
 }
 
-/** Where a machine has much memory, V8 lets garbage grow to several times what is in use before it collects it. */
+/** On a machine with much memory, V8 lets the heap grow to several times its live size before it collects garbage. */
 function limitGarbage() {
   setFlagsFromString('--heap-growing-percent=50');
 }
 
-/** Stripping types and compiling takes most of a start: what is kept in the data directory is used by the next one. */
+/** Stripping types and compiling takes most of the start, so the results are cached in the data directory. */
 function keepCompiled() {
   // The threads take the directory from the environment.
   const directory = process.env.NODE_COMPILE_CACHE ?? compileCacheOfThisInstallation();
@@ -61,7 +61,7 @@ function isMade(directory) {
   }
 }
 
-/** Each installation has its own: the entries of one that an upgrade has replaced would stay for ever. */
+/** Each installation has its own directory. Those of other installations are deleted, or they would stay for ever. */
 function compileCacheOfThisInstallation() {
   const directory = join(process.env.DATA_DIR?.trim() || './data', 'compile-cache');
   const { version } = require('../package.json');

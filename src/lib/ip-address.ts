@@ -59,8 +59,8 @@ export function formatAddress(address: IpAddress): string {
 }
 
 /**
- * The network that an address is named by where people read it: `203.0.113.0/24`, `2001:db8:17::/48`. Tells a neighbour
- * from a stranger, and nobody from the neighbours. Anything but an address becomes `other`.
+ * The network of an address, for display: `203.0.113.0/24`, `2001:db8:17::/48`. It does not identify a single client.
+ * A text that is not an address becomes `other`.
  */
 export function cutAddress(text: string): string {
   const address = parseAddress(text);
@@ -92,8 +92,9 @@ interface Ipv6Entry<T> {
 }
 
 /**
- * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4 networks
- * that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes down.
+ * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4
+ * networks that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes
+ * down.
  */
 export function createNetworkTable<T>(
   entries: readonly (readonly [network: Network, value: T])[],

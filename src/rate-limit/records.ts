@@ -37,8 +37,8 @@ const RECORD_MASK = RECORDS_PER_BLOCK - 1;
 const NEXT_FREE = 0;
 
 /**
- * Stores records outside the garbage-collected heap: with a million small objects, each collection would block the event
- * loop for tens of milliseconds. Grows in blocks, because a growing array would have to be copied.
+ * Stores records outside the garbage-collected heap: with a million small objects, each collection would block the
+ * event loop for tens of milliseconds. Grows in blocks, because a growing array would have to be copied.
  */
 export function createRecords(fieldCount: number): Records {
   const blocks: Int32Array[] = [];
@@ -83,12 +83,12 @@ export function createRecords(fieldCount: number): Records {
   };
 }
 
-/** Clients' records in lists by rank, in each in the order in which they came there. Every change takes constant time. */
+/** Clients' records in lists by rank, each in insertion order. Every change takes constant time. */
 export interface ClientRanks {
-  /** Puts the record at the end of a rank, taking it out of the one where it was. */
+  /** Moves the record to the end of a rank. */
   place(record: number, rank: number): void;
   remove(record: number): void;
-  /** The record that has been in this rank for longest, or `NONE`. */
+  /** The record that was placed in this rank first, or `NONE`. */
   first(rank: number): number;
 }
 

@@ -52,9 +52,9 @@ export class ConnectionError extends AppError {
 }
 
 export interface HttpClientOptions {
-  /** `https://host`, exactly; names among them must lead to public addresses. */
+  /** Exact origins, `https://host`. Host names must resolve to public addresses. */
   readonly allowedOrigins: readonly string[];
-  /** Allowed too: the operator's own, where plain http and names with private addresses are in order. */
+  /** The operator's own origins: plain http and private addresses are allowed. */
   readonly privateOrigins?: readonly string[];
   /** Follows redirects of a GET within the allowed origins; otherwise they are answers like any other. */
   readonly followRedirects: boolean;
@@ -68,7 +68,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 type Undici = typeof import('undici');
 
-/** With the first call: it takes a tenth of a start, and one that finds what is asked for stored needs none of it. */
+/** Loaded with the first call, because it takes a tenth of the start. */
 function loadUndici(): Promise<Undici> {
   return import('undici');
 }
@@ -85,7 +85,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
         timeout: TIME_LIMITS_MS.connect,
       },
-      // The deadline of the whole attempt rules; and giving up must close a socket of its own.
+      // The deadline covers the whole attempt. Without HTTP/2, an abort closes only the request's own socket.
       headersTimeout: 0,
       bodyTimeout: 0,
       allowH2: false,
@@ -117,7 +117,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         exchange(request, sent, signal, span),
       );
       if (response !== undefined) return response;
-      // To another host: a consent page, a captcha or a "sorry" page, which says nothing of what was asked for.
+      // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
       if (!origins.has(target.origin)) {
         throw new AppError('upstream_unavailable', 'The upstream redirected to another host instead of answering.');
       }
@@ -128,7 +128,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  /** One request and its answer: read to the end, or where it redirects to. */
+  /** Sends one request. Returns the complete response or the redirect target. */
   async function exchange(
     request: HttpRequest,
     url: URL,
@@ -150,8 +150,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /**
- * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL without its query: that may hold a key,
- * or what somebody looks for.
+ * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL without its query: that may hold a
+ * key, or what somebody looks for.
  */
 function describeCall(
   { method, resends = 0 }: HttpRequest,
@@ -224,15 +224,15 @@ function translateSendError(error: unknown, undiciErrors: Undici['errors']): unk
   return new ConnectionError(error);
 }
 
-/** What an upstream may ask for at most: whoever has been refused for longer may still ask once an hour. */
+/** The longest accepted `Retry-After`. */
 const MAX_MS = 3_600_000;
 
 /** One of the two forms of RFC 9110, section 10.2.3; the other is a number of seconds. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long an upstream asks us to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`, so
- * that no clock needs to be right. `undefined` where the response does not say, or says something else.
+ * How long an upstream asks us to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
+ * so that no clock needs to be right. `undefined` where the response does not say, or says something else.
  */
 export function readRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
   const text = headers['retry-after'] ?? '';

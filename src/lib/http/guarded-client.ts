@@ -5,17 +5,17 @@ import type { CallBudget } from './call-budget.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
 
 export interface GuardedHttpClient extends HttpClient {
-  /** Calls that went out, second tries among them. */
+  /** Calls sent, including retries. */
   stats(): { readonly calls: number; readonly retries: number };
 }
 
-/** Long enough for a restarting upstream's next instance, short enough not to be noticed. */
+/** Long enough for an upstream to restart an instance, short enough not to be noticed. */
 const MAX_RETRY_DELAY_MS = 200;
 
 /**
- * An HTTP client that keeps to a budget, each attempt counted for the client whose request needs it, and tries once more
- * after a connection error or a 5xx. Never after a 4xx, 429 among them, or a time-out. POSTs are tried again too: all our
- * calls only read.
+ * An HTTP client with a call budget, in which each attempt counts for the requesting client. Retries once after a
+ * connection error or a 5xx, but not after a 4xx (429 included) or a time-out. POSTs are retried too: all our calls
+ * only read.
  */
 export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): GuardedHttpClient {
   let calls = 0;
@@ -27,7 +27,7 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
     return http.request(request);
   }
 
-  /** `undefined` for what is worth a second try. */
+  /** Returns `undefined` when the call should be retried. */
   async function sendFirst(request: HttpRequest): Promise<HttpResponse | undefined> {
     try {
       const response = await send(request);
@@ -51,7 +51,7 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
   };
 }
 
-/** Half of it is random, so that calls that failed together do not come again together. */
+/** Half of the delay is random, so that calls that failed together are not retried together. */
 async function pause(signal: AbortSignal): Promise<void> {
   try {
     await delay((MAX_RETRY_DELAY_MS / 2) * (1 + Math.random()), undefined, { signal });

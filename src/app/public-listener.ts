@@ -1,11 +1,12 @@
 import type { Config } from '../config/settings.ts';
-import { createClientIdentification, isPrivateAddress } from '../http/request/client-address.ts';
+import { createClientIdentification } from '../http/request/client-address.ts';
 import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
 import { createBaseUrls } from '../http/request/target.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Listener } from '../lib/http/listener.ts';
+import { isPrivateAddress } from '../lib/ip-address.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createLimitLookup, type RateLimiter } from '../rate-limit/limiter.ts';
 

@@ -1,4 +1,5 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
+import { isPrivateAddress } from '../lib/ip-address.ts';
 import { keptKey } from '../store/keys.ts';
 import { chooseStore } from '../store/registry.ts';
 import { StoreUnreadableError } from '../store/store.ts';
@@ -8,10 +9,21 @@ import type { CheckSettings } from './serve/check.ts';
 
 /* What each command is told of the settings. */
 
-/** Why the settings, sound as they are, may not be what is meant. */
-export function settingsWarnings({ trustProxy, baseUrls }: Config): string[] {
-  if (trustProxy.length === 0 || baseUrls.length > 0) return [];
-  return ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
+/** Warnings about valid settings that probably do not do what the operator wants. */
+export function settingsWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
+  const warnings: string[] = [];
+  if (trustProxy.length > 0 && baseUrls.length === 0) {
+    warnings.push('TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host');
+  }
+  const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
+    limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
+  );
+  if (trustProxy.length === 0 && unlimited.length > 0) {
+    warnings.push(
+      `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
+    );
+  }
+  return warnings;
 }
 
 export function checkSettings(config: Config): Omit<CheckSettings, 'envFile' | 'warnings'> {

@@ -73,6 +73,14 @@ export function cutAddress(text: string): string {
 const CUT_IPV4_BITS = 24;
 const CUT_IPV6_BITS = 48;
 
+const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
+
+/** True for addresses that a proxy of the operator's own would have, and no client on the internet. */
+export function isPrivateAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && PRIVATE_RANGES.has(ipaddr.parse(formatAddress(address)).range());
+}
+
 function bitsOfIpv4(address: ipaddr.IPv4): number {
   return address.octets.reduce((bits, octet) => bits * 256 + octet, 0);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { proxyCidr } from '../../domain/setting-forms.ts';
-import { createClientIdentification, isPrivateAddress } from './client-address.ts';
+import { createClientIdentification } from './client-address.ts';
 
 const PROXY = '10.0.0.1';
 const clients = createClientIdentification({
@@ -132,28 +132,4 @@ describe('isTrustedProxy', () => {
   ])('%s: %s', (address, isTrusted) => {
     expect(clients.isTrustedProxy(address)).toBe(isTrusted);
   });
-});
-
-describe('isPrivateAddress', () => {
-  it.each([
-    '10.0.0.1',
-    '172.17.0.1',
-    '192.168.1.1',
-    '127.0.0.1',
-    '169.254.0.1',
-    '100.64.0.1',
-    '::1',
-    'fd00::1',
-    'fe80::1',
-    '64:ff9b::10.0.0.1',
-  ])('holds for %s', (address) => {
-    expect(isPrivateAddress(address)).toBe(true);
-  });
-
-  it.each(['203.0.113.7', '8.8.8.8', '64:ff9b::8.8.8.8', '2a00:1450::1', '', 'unknown'])(
-    'does not hold for "%s"',
-    (address) => {
-      expect(isPrivateAddress(address)).toBe(false);
-    },
-  );
 });

@@ -117,11 +117,3 @@ export function createClientStep({ clients, holders, onUntrustedForward }: Clien
     return undefined;
   };
 }
-
-const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
-
-/** True for addresses that a proxy of the operator's own would have, and no client on the internet. */
-export function isPrivateAddress(text: string): boolean {
-  const address = parseAddress(text);
-  return address !== undefined && PRIVATE_RANGES.has(ipaddr.parse(formatAddress(address)).range());
-}

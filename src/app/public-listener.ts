@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import { createClientIdentification } from '../http/request/client-address.ts';
+import { createClientIdentification } from '../http/request/client.ts';
 import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
 import { createBaseUrls } from '../http/request/target.ts';

@@ -1,5 +1,5 @@
-import type { Sample } from '../lib/metrics/metric.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { Sample } from '../lib/metric.ts';
+import type { Metrics } from '../lib/metrics.ts';
 
 /** The counters since start, grouped for the console. */
 export interface Totals {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
-import { createClientIdentification } from './request/client-address.ts';
+import { createClientIdentification } from './request/client.ts';
 import type { RateLimitGate } from './request/rate-limit.ts';
 import { createBaseUrls } from './request/target.ts';
 import type { AccessLogEntry } from './response/access-log.ts';

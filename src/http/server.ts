@@ -1,7 +1,7 @@
 import { createListener, type Listener } from '../lib/http/listener.ts';
 import { createNodeServer } from './node-server.ts';
 import { runPipeline } from './pipeline.ts';
-import { type ClientStepOptions, createClientStep } from './request/client-address.ts';
+import { type ClientStepOptions, createClientStep } from './request/client.ts';
 import {
   type ContextOptions,
   createContextFactory,

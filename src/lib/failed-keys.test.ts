@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import { createFailedKeys } from './failed-keys.ts';
-import { asWork, nextChange } from './request-context.ts';
+import { asWork, nextChange } from './work.ts';
 
 const FAILURE = new AppError('upstream_invalid', 'The picture cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);

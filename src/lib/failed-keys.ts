@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { compactCopy } from './compact-copy.ts';
 import type { HolderStats } from './holders.ts';
-import { changeBeforeWork, latestChange } from './request-context.ts';
+import { changeBeforeWork, latestChange } from './work.ts';
 
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { printable } from '../domain/printable.ts';
-import { currentRequestId } from './request-context.ts';
 import { currentSpan } from './tracing.ts';
+import { currentRequestId } from './work.ts';
 
 export type { Logger } from 'pino';
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { withRequest } from './request-context.ts';
 import { createTroubleLog, type Trouble } from './trouble-log.ts';
+import { withRequest } from './work.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { HolderStats } from './holders.ts';
 import type { Logger } from './logger.ts';
-import { currentRequestId } from './request-context.ts';
+import { currentRequestId } from './work.ts';
 
 export interface Trouble {
   readonly level: 'warn' | 'error';

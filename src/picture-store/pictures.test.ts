@@ -4,7 +4,7 @@ import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { asWork } from '../lib/request-context.ts';
+import { asWork } from '../lib/work.ts';
 import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { createPictureCache, type PictureCache } from './pictures.ts';

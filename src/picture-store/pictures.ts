@@ -1,7 +1,7 @@
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { asWork, changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import { createMemoryTier, type MemoryStats, type MemoryTier } from '../store/memory-tier.ts';
 import type { ErasedFiles, FileStore, FileStoreStats } from './disk-files.ts';

@@ -5,7 +5,7 @@ import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createBannerService, type PictureRequest } from './banners.ts';
 import type { Original } from './cache-policy.ts';
-import type { PictureSpec } from './renderer.ts';
+import type { PictureSpec } from './pictures.ts';
 
 const CHANNEL_ID = numberedChannelId(1);
 const ORIGINAL: Original = {

@@ -5,7 +5,7 @@ import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import { cropOf, resolveOutput } from '../images/crop.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
-import type { Renderer, Rendition } from './renderer.ts';
+import type { Renderer, Rendition } from './pictures.ts';
 
 export interface PictureRequest {
   /** References to the channel, in the order to try them. */

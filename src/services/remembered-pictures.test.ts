@@ -6,8 +6,8 @@ import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { pictureKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import { createRenderer, type PictureSpec } from './pictures.ts';
 import { createReEncoding } from './re-encoding.ts';
-import { createRenderer, type PictureSpec } from './renderer.ts';
 
 const EMPTY_STORE: Store = {
   get: async () => undefined,

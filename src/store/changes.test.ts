@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { latestChange } from '../lib/request-context.ts';
+import { latestChange } from '../lib/work.ts';
 import { type Change, changeOfChannels, concernsEntry, createChanges, EVERYTHING, mergeChanges } from './changes.ts';
 
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];

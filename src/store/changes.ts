@@ -1,5 +1,5 @@
 import type { HolderStats } from '../lib/holders.ts';
-import { latestChange, nextChange } from '../lib/request-context.ts';
+import { latestChange, nextChange } from '../lib/work.ts';
 import { channelIdsIn, channelOfPicture, findEntryKind, nameInKey } from './keys.ts';
 
 /** What a purge, a take-down or a change of the catalog removes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
-import { asWork } from '../lib/request-context.ts';
+import { asWork } from '../lib/work.ts';
 import { changeOfChannels, createChanges, EVERYTHING } from './changes.ts';
 import { createFailSoftStore } from './fail-soft.ts';
 import type { ErasableStore } from './store.ts';

@@ -1,6 +1,6 @@
 import { withinMs } from '../lib/deadline.ts';
-import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';

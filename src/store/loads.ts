@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
+import { changeBeforeWork, latestChange } from '../lib/work.ts';
 
 /** The current loads: one per key, shared by all callers. */
 export interface Loads<T> {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork, latestChange } from '../lib/request-context.ts';
+import { changeBeforeWork, latestChange } from '../lib/work.ts';
 import type { Change, Changes } from './changes.ts';
 
 /** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */

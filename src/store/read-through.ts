@@ -2,8 +2,8 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { asWork } from '../lib/request-context.ts';
 import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
+import { asWork } from '../lib/work.ts';
 import { type Changes, concernsEntry } from './changes.ts';
 import {
   type Content,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createHolders } from '../../lib/holders.ts';
-import { createClientIdentification } from '../request/client-address.ts';
+import { createClientIdentification } from '../request/client.ts';
 import { createBaseUrls } from '../request/target.ts';
 import { createHttpServer, type HttpServerOptions } from '../server.ts';
 import { openApiDocument } from './document.ts';

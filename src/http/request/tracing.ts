@@ -1,5 +1,5 @@
 import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
-import type { ClientIdentification } from './client-address.ts';
+import type { ClientIdentification } from './client.ts';
 import type { RequestContext } from './context.ts';
 
 export interface RequestTracing {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
-import type { ClientIdentification } from '../request/client-address.ts';
+import type { ClientIdentification } from '../request/client.ts';
 import { type RateLimitGate, tooManyRequests } from '../request/rate-limit.ts';
 import { type BaseUrls, MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
 import { methodNotAllowed, notHttp } from '../request/validate.ts';

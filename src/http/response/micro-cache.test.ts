@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
-import { nextChange } from '../../lib/request-context.ts';
+import { nextChange } from '../../lib/work.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
 import { applyConditions, type HttpResponse } from './response.ts';

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadline.ts';
-import { withRequest } from '../../lib/request-context.ts';
+import { withRequest } from '../../lib/work.ts';
 import type { Endpoint, RequestContext, Step } from '../request/context.ts';
 import { routeNotFound } from '../request/picture-path.ts';
 import { MAX_URL_BYTES } from '../request/target.ts';

@@ -9,8 +9,8 @@ import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
+import { createRenderer, type PictureSpec, type Renderer } from './pictures.ts';
 import { createReEncoding } from './re-encoding.ts';
-import { createRenderer, type PictureSpec, type Renderer } from './renderer.ts';
 
 const FAST = Buffer.from('the fast encoding');
 const SMALL = Buffer.from('small');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { proxyCidr } from '../../domain/setting-forms.ts';
-import { createClientIdentification } from './client-address.ts';
+import { createClientIdentification } from './client.ts';
 
 const PROXY = '10.0.0.1';
 const clients = createClientIdentification({

@@ -1,4 +1,4 @@
-import type { CacheOutcome } from '../../domain/errors.ts';
+import type { CacheOutcome } from '../domain/errors.ts';
 import { type Counter, createCounter, createHistogram, type Histogram, type Metric, writeText } from './metric.ts';
 
 /** A metric that is read when it is scraped; one value for each value of its label. */

@@ -76,7 +76,7 @@ const SEARCHES = ['all', 'empty', 'naming'] as const;
 /** A change that was announced. */
 export interface AnnouncedChange {
   readonly change: Change;
-  /** Its number; see `lib/request-context.ts`. */
+  /** Its number; see `lib/work.ts`. */
   readonly number: number;
   /** False when another instance published it. */
   readonly isOwn: boolean;

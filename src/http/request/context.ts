@@ -34,7 +34,7 @@ export interface RequestContext {
   client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** The latest change (`lib/request-context.ts`) before the first look-up for this request. */
+  /** The latest change (`lib/work.ts`) before the first look-up for this request. */
   changeBefore: number;
   /** Set when the response may go into the micro-cache. */
   microCacheKey: string | undefined;

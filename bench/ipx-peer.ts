@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Format } from '../src/domain/formats.ts';
-import type { Rectangle } from '../src/images/crop.ts';
+import type { Rectangle } from '../src/domain/variants.ts';
 import type { BenchPicture } from './pictures.ts';
 import { stopProcess, waitForLine } from './processes.ts';
 

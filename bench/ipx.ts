@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REFERENCE_BANNER } from '../src/domain/variants.ts';
-import { cropOf } from '../src/images/crop.ts';
+import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
 import { type IpxPeer, startIpx } from './ipx-peer.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';

@@ -1,5 +1,5 @@
 import sharp, { type OutputInfo } from 'sharp';
-import type { Rectangle } from '../src/images/crop.ts';
+import type { Rectangle } from '../src/domain/variants.ts';
 import type { Plane } from '../src/images/encoder/ssim.ts';
 
 /** Uncompressed pixels and what they are. */

@@ -1,7 +1,6 @@
 import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
-import { REFERENCE_BANNER } from '../src/domain/variants.ts';
-import { cropOf } from '../src/images/crop.ts';
+import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { type Effort, encoderOptions } from '../src/images/encode-settings.ts';
 import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Channel } from '../../src/domain/channel.ts';
 import { channelIdRef } from '../../src/domain/identifier.ts';
-import { type ImageKind, REFERENCE_BANNER, VARIANT_PRESETS } from '../../src/domain/variants.ts';
-import { cropOf, resolveOutput } from '../../src/images/crop.ts';
+import { cropOf, type ImageKind, REFERENCE_BANNER, resolveOutput, VARIANT_PRESETS } from '../../src/domain/variants.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { createRuntime } from '../../src/lib/runtime.ts';

@@ -1,9 +1,9 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { withinMs } from '../lib/deadline.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { withinMs } from '../lib/work.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { picturesDirectory } from '../picture-store/file-names.ts';
 import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';

@@ -1,5 +1,4 @@
-import type { Sample } from '../lib/metric.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics, Sample } from '../lib/metrics.ts';
 
 /** The counters since start, grouped for the console. */
 export interface Totals {

@@ -31,3 +31,95 @@ export const VARIANT_PRESETS: Record<Variant, VariantPreset> = {
 export function isVariant(text: string): text is Variant {
   return (VARIANTS as readonly string[]).includes(text);
 }
+
+/** A part of a picture in whole pixels of the original, after its orientation was applied. */
+export interface Rectangle extends Size {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** The size that a client requests, in pixels. A missing side follows from the other one. */
+export interface WantedSize {
+  readonly width?: number;
+  readonly height?: number;
+}
+
+const BANNER_RATIO = REFERENCE_BANNER.width / REFERENCE_BANNER.height;
+const BANNER_RATIO_TOLERANCE = 0.02;
+
+/**
+ * The part of an original that a variant shows: centred, inside the original, at least 1×1, with equal margins (±1 pixel).
+ * A 16:9 banner (±2 %) is cropped by the fractions of the reference banner, any other banner to the aspect ratio of the
+ * variant. An avatar becomes a square.
+ */
+export function cropOf(variant: Variant, source: Size): Rectangle {
+  const { kind, visible } = VARIANT_PRESETS[variant];
+  if (kind === 'banner' && isBannerShaped(source)) {
+    const width = (source.width * visible.width) / REFERENCE_BANNER.width;
+    const height = (source.height * visible.height) / REFERENCE_BANNER.height;
+    return centred({ left: 0, top: 0, ...source }, { width, height });
+  }
+  return largestOfRatio({ left: 0, top: 0, ...source }, visible);
+}
+
+/**
+ * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
+ * rectangle of their ratio, scaled down to fit. Pictures are never enlarged: every size that is larger than the crop
+ * resolves to the same output, which is one picture in every cache.
+ *
+ * @param maxSide the most pixels in a row or column that the format allows; a larger output is scaled down to fit
+ */
+export function resolveOutput(
+  crop: Rectangle,
+  wanted: WantedSize,
+  maxSide = Number.POSITIVE_INFINITY,
+): { crop: Rectangle; output: Size } {
+  const { crop: shown, output } = resolveSize(crop, wanted);
+  const longestSide = Math.max(output.width, output.height);
+  return { crop: shown, output: longestSide <= maxSide ? output : scaled(output, maxSide / longestSide) };
+}
+
+function resolveSize(crop: Rectangle, wanted: WantedSize): { crop: Rectangle; output: Size } {
+  const { width, height } = wanted;
+  if (width !== undefined && height !== undefined) return resolveBoth(crop, { width, height });
+  if (width !== undefined) return { crop, output: scaled(crop, Math.min(1, width / crop.width)) };
+  if (height !== undefined) return { crop, output: scaled(crop, Math.min(1, height / crop.height)) };
+  return { crop, output: sizeOf(crop) };
+}
+
+function resolveBoth(crop: Rectangle, wanted: Size): { crop: Rectangle; output: Size } {
+  const part = largestOfRatio(crop, wanted);
+  const fits = wanted.width <= part.width && wanted.height <= part.height;
+  return { crop: part, output: fits ? wanted : sizeOf(part) };
+}
+
+function isBannerShaped(source: Size): boolean {
+  return Math.abs(source.width / source.height / BANNER_RATIO - 1) <= BANNER_RATIO_TOLERANCE;
+}
+
+function largestOfRatio(area: Rectangle, ratio: Size): Rectangle {
+  const scale = Math.min(area.width / ratio.width, area.height / ratio.height);
+  return centred(area, { width: ratio.width * scale, height: ratio.height * scale });
+}
+
+function centred(area: Rectangle, part: Size): Rectangle {
+  const { width, height } = rounded(part);
+  return {
+    left: area.left + Math.floor((area.width - width) / 2),
+    top: area.top + Math.floor((area.height - height) / 2),
+    width,
+    height,
+  };
+}
+
+function scaled(size: Size, factor: number): Size {
+  return rounded({ width: size.width * factor, height: size.height * factor });
+}
+
+function rounded(size: Size): Size {
+  return { width: Math.max(1, Math.round(size.width)), height: Math.max(1, Math.round(size.height)) };
+}
+
+function sizeOf({ width, height }: Size): Size {
+  return { width, height };
+}

@@ -5,9 +5,9 @@ import { AppError, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadline.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
+import { withDeadline } from '../lib/work.ts';
 
 /** The hosts from which YouTube serves channel pictures (seen 2026-11). No other hosts are allowed. */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;

@@ -12,7 +12,7 @@ import {
 import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { systemClock } from './clock.ts';
-import { withinMs } from './deadline.ts';
+import { withinMs } from './work.ts';
 
 export type { Span } from '@opentelemetry/api';
 

@@ -1,4 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { AppError } from '../domain/errors.ts';
+import type { Clock } from './clock.ts';
+import type { HolderStats } from './holders.ts';
+
+/*
+ * The context of the current work, as in Go's package "context": the request that it belongs to, its deadline, its
+ * cancellation. Also work that several callers share.
+ */
 
 /** The request that the current work belongs to. */
 export interface RequestContext {
@@ -55,4 +63,150 @@ export function latestChange(): number {
 export function nextChange(): number {
   latest += 1;
   return latest;
+}
+
+/**
+ * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles no later than that, even when the
+ * work ignores the signal.
+ *
+ * @throws AppError `upstream_timeout` when it is given up; an `AppError` that `parent` was aborted with stays as it is
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  parent: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (parent.aborted) throw abortError(parent);
+  const controller = new AbortController();
+  const cancel = clock.after(ms, () => controller.abort(new AppError('upstream_timeout', TOO_LATE)));
+  const passOn = () => controller.abort(abortError(parent));
+  parent.addEventListener('abort', passOn, { once: true });
+  try {
+    return await untilAborted(work(controller.signal), controller.signal);
+  } finally {
+    cancel();
+    parent.removeEventListener('abort', passOn);
+  }
+}
+
+const TOO_LATE = 'The upstream did not answer in time.';
+
+/** What a call that was given up rejects with: the reason where it is one of ours, `upstream_timeout` otherwise. */
+export function abortError({ reason }: AbortSignal): AppError {
+  return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
+}
+
+/** The promise's result; rejects with the signal's reason as soon as that is aborted. The work behind it goes on. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** The promise's value when it settles within `ms`, else `undefined`. The work behind it goes on. */
+export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
+  if (ms <= 0) return undefined;
+  const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
+  const cancel = clock.after(ms, () => resolve(undefined));
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Runs each piece of work once, however many ask for it at the same time. */
+export interface SharedWork<T> {
+  /**
+   * Joins the work under the key or starts it. `signal` is this caller's: when it fires the caller is given up with its
+   * reason, and the work's own signal fires once every caller has gone.
+   */
+  run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  isRunning(key: string): boolean;
+  /** Work under way: there is one for each key, and none for a key that nobody waits for. */
+  stats(): HolderStats;
+}
+
+interface Task<T> {
+  readonly result: Promise<T>;
+  readonly controller: AbortController;
+  callers: number;
+}
+
+export function createSharedWork<T>(): SharedWork<T> {
+  const tasks = new Map<string, Task<T>>();
+
+  function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
+    const controller = new AbortController();
+    const result = start(controller.signal).finally(() => {
+      if (tasks.get(key) === task) tasks.delete(key);
+    });
+    const task: Task<T> = { result, controller, callers: 0 };
+    // Every caller may have gone when it fails.
+    result.catch(() => undefined);
+    tasks.set(key, task);
+    return task;
+  }
+
+  return {
+    async run(key, signal, start) {
+      signal.throwIfAborted();
+      const task = tasks.get(key) ?? startTask(key, start);
+      task.callers += 1;
+      try {
+        return await untilAborted(task.result, signal);
+      } finally {
+        task.callers -= 1;
+        if (task.callers === 0 && tasks.get(key) === task) {
+          // Whoever asks from now on starts anew instead of joining work that is being given up.
+          tasks.delete(key);
+          task.controller.abort();
+        }
+      }
+    },
+    isRunning: (key) => tasks.has(key),
+    stats: () => ({ entries: tasks.size }),
+  };
+}
+
+/** The clients that wait for each piece of shared work. */
+export interface WaitingClients {
+  /** Runs the work; meanwhile the client counts as waiting for the key. */
+  during<T>(key: string, client: string, work: () => Promise<T>): Promise<T>;
+  /** Whether any other client than this one waits for the key. */
+  hasOther(key: string, client: string): boolean;
+  stats(): HolderStats;
+}
+
+/** Holds one entry for each key: at most as many as there are requests under way. */
+export function createWaitingClients(): WaitingClients {
+  const waiting = new Map<string, string[]>();
+
+  function leave(key: string, client: string): void {
+    const clients = waiting.get(key) ?? [];
+    clients.splice(clients.indexOf(client), 1);
+    if (clients.length === 0) waiting.delete(key);
+  }
+
+  return {
+    async during(key, client, work) {
+      const clients = waiting.get(key);
+      if (clients === undefined) waiting.set(key, [client]);
+      else clients.push(client);
+      try {
+        return await work();
+      } finally {
+        leave(key, client);
+      }
+    },
+    hasOther: (key, client) => waiting.get(key)?.some((other) => other !== client) === true,
+    stats: () => ({ entries: waiting.size }),
+  };
 }

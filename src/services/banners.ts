@@ -1,8 +1,7 @@
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import { VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
-import { cropOf, resolveOutput } from '../images/crop.ts';
+import { cropOf, resolveOutput, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
 import type { Renderer, Rendition } from './pictures.ts';

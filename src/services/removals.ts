@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/deadline.ts';
+import { withinMs } from '../lib/work.ts';
 import { type AnnouncedChange, mergeChanges } from '../store/changes.ts';
 
 /** A part of the stores that removes what changes concern. */

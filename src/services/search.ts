@@ -3,8 +3,7 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withDeadline, withinMs } from '../lib/deadline.ts';
-import { createSharedWork } from '../lib/shared-work.ts';
+import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import { searchKey } from '../store/keys.ts';
 import type { Loaded, ReadThrough } from '../store/read-through.ts';

@@ -3,10 +3,10 @@ import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling } f
 import type { ChannelRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadline.ts';
 import { QuotaSpentError } from '../lib/http/call-budget.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { traced } from '../lib/tracing.ts';
+import { withDeadline } from '../lib/work.ts';
 import { fillMissingFields } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';

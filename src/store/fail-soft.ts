@@ -1,6 +1,5 @@
-import { withinMs } from '../lib/deadline.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { changeBeforeWork, latestChange } from '../lib/work.ts';
+import { changeBeforeWork, latestChange, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';

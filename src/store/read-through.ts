@@ -1,9 +1,8 @@
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/deadline.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
-import { asWork } from '../lib/work.ts';
+import { asWork, withinMs } from '../lib/work.ts';
 import { type Changes, concernsEntry } from './changes.ts';
 import {
   type Content,

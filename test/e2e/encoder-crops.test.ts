@@ -1,8 +1,7 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
-import { type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
-import { cropOf, resolveOutput } from '../../src/images/crop.ts';
+import { cropOf, resolveOutput, type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import { drawTestCard, measureOffset } from '../helpers/test-card.ts';

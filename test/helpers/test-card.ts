@@ -1,6 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Size } from '../../src/domain/variants.ts';
-import type { Rectangle } from '../../src/images/crop.ts';
+import type { Rectangle, Size } from '../../src/domain/variants.ts';
 
 /**
  * A black and white chequerboard whose lines are spaced irregularly, so that a crop that is shifted, scaled, mirrored

@@ -18,7 +18,7 @@ const DEFAULT_PATHS = [
   'src/services',
   'src/store/read-through.ts',
   'src/rate-limit',
-  'src/images/crop.ts',
+  'src/domain/variants.ts',
   'src/sources/youtube',
 ];
 const MAX_LINES = 3;

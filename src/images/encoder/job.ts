@@ -1,6 +1,5 @@
 import type { Format, SourceFormat } from '../../domain/formats.ts';
-import type { Size } from '../../domain/variants.ts';
-import type { Rectangle } from '../crop.ts';
+import type { Rectangle, Size } from '../../domain/variants.ts';
 import type { Effort } from '../encode-settings.ts';
 
 /** The bytes of an original, or the path of its file, which need not be copied between processes. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
-import { abortError, untilAborted } from '../deadline.ts';
+import { abortError, untilAborted } from '../work.ts';
 import { createWorkerThread } from '../worker-thread.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { compactCopy } from '../compact-copy.ts';
-import { abortError } from '../deadline.ts';
 import type { HolderStats } from '../holders.ts';
+import { abortError } from '../work.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /**

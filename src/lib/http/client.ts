@@ -3,8 +3,8 @@ import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { withDeadline } from '../deadline.ts';
 import { failSpan, type Span, traced } from '../tracing.ts';
+import { withDeadline } from '../work.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 import { discardBody, readBody } from './decode-body.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { abortError } from '../deadline.ts';
-import { currentClient } from '../work.ts';
+import { abortError, currentClient } from '../work.ts';
 import type { CallBudget } from './call-budget.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
 

@@ -3,9 +3,9 @@ import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { withDeadline } from '../../lib/deadline.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
+import { withDeadline } from '../../lib/work.ts';
 import type { ChannelSource, KeptText, Lease, LoadedChannel, LoadOptions } from '../source.ts';
 import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
 

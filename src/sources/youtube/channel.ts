@@ -2,7 +2,7 @@ import type { Channel } from '../../domain/channel.ts';
 import { AppError, isIndeterminate } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { withDeadline } from '../../lib/deadline.ts';
+import { withDeadline } from '../../lib/work.ts';
 import type { LoadedChannel } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel } from './about.ts';
 import { type ApiAnswer, alertError, channelNotFound, invalid } from './answers.ts';

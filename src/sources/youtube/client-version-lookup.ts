@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { compactCopy } from '../../lib/compact-copy.ts';
-import { withDeadline } from '../../lib/deadline.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
+import { withDeadline } from '../../lib/work.ts';
 
 /** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */
 export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCounter, createHistogram, writeText } from './metric.ts';
+import { createCounter, createHistogram, writeText } from './metrics.ts';
 
 test('a counter and a histogram in Prometheus’s text format', () => {
   const calls = createCounter('calls_total', 'Calls, by\nname: a \\ is escaped.', ['name', 'outcome']);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VARIANT_PRESETS, VARIANTS } from '../domain/variants.ts';
-import { cropOf, type Rectangle, resolveOutput } from './crop.ts';
+import { cropOf, type Rectangle, resolveOutput, VARIANT_PRESETS, VARIANTS } from './variants.ts';
 
 const side = fc.integer({ min: 1, max: 9000 });
 const sizes = fc.record({ width: side, height: side });

@@ -9,7 +9,7 @@ import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '..
 import { createHttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { describeFailure } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type Failover } from '../sources/failover.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /**
  * The process itself, read when scraped. Garbage collections are not among them: to watch them costs a hot response more

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Holders } from '../lib/holders.ts';
 import { createListener, type Listener } from '../lib/http/listener.ts';
 import type { Logger } from '../lib/logger.ts';
-import { type Metrics, TEXT_CONTENT_TYPE } from '../lib/metrics.ts';
+import { type Metrics, TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import { createServer } from '../lib/node-http.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';

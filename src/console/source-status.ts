@@ -1,5 +1,5 @@
 import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Condition } from './state.ts';
 
 /** Problems of a source besides its breaker. The service works on in spite of them. */

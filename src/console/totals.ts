@@ -1,4 +1,4 @@
-import type { Metrics, Sample } from '../lib/metrics.ts';
+import type { Metrics, Sample } from '../lib/metrics/metrics.ts';
 
 /** The counters since start, grouped for the console. */
 export interface Totals {

@@ -1,4 +1,4 @@
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /** How much a cache, a map or a queue holds now, and how much it may hold. What does not apply is left out. */
 export interface HolderStats {

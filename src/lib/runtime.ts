@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
 import { addHolderGauges, createHolders, type Holders } from './holders.ts';
 import type { Logger } from './logger.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { createTroubleLog, type TroubleLog } from './trouble-log.ts';
 
 /** What all components of a service share. Each reports its own health, failures, metrics and memory here. */

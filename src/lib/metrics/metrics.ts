@@ -1,4 +1,4 @@
-import type { CacheOutcome } from '../domain/errors.ts';
+import type { CacheOutcome } from '../../domain/errors.ts';
 
 /** One line of a metric in Prometheus's text format. */
 export interface Sample {

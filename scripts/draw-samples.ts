@@ -1,5 +1,6 @@
 /**
- * Draws the pictures of the sample catalog into samples/images: `node scripts/draw-samples.ts [NAME…]`.
+ * Draws the pictures of the sample catalog into samples/images, and small copies of them for the playground's first page
+ * into site/gallery: `node scripts/draw-samples.ts [NAME…]`.
  *
  * Run by hand when a picture is to change; the committed files are what ships. The letters need the fonts Inter,
  * EB Garamond and League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
@@ -28,6 +29,10 @@ interface Sample {
 const AVATAR_PX = 800;
 const MAX_FILE_BYTES = 300_000;
 const OUTPUT_DIR = join(import.meta.dirname, '../samples/images');
+const GALLERY_DIR = join(import.meta.dirname, '../site/gallery');
+/** Of the small copies, for screens with two pixels per CSS pixel. */
+const CARD = { width: 560, height: 315 };
+const CARD_AVATAR_PX = 96;
 
 const SAMPLES: Record<string, Sample> = {
   pennant: { scene: pennant, bannerSize: [2560, 1440], avatarFormat: 'png' },
@@ -44,13 +49,23 @@ async function draw(name: string, { scene, bannerSize, avatarFormat }: Sample): 
   if (bannerSize !== undefined && scene.banner !== undefined) {
     const [width, height] = bannerSize;
     const { body, guides } = scene.banner;
-    const picture = render(svgDocument(CANVAS.width, CANVAS.height, body + safeAreas(guides)), width, height);
+    const drawn = guides === undefined ? body : body + safeAreas(guides);
+    const picture = render(svgDocument(CANVAS.width, CANVAS.height, drawn), width, height);
     await save(picture.jpeg({ quality: 80, mozjpeg: true }), `${name}-banner.jpg`);
+    await saveCard(`${name}-banner.jpg`, `${name}.webp`, CARD);
   }
   const avatar = render(svgDocument(AVATAR_PX, AVATAR_PX, scene.avatar), AVATAR_PX, AVATAR_PX);
   const encoded =
     avatarFormat === 'png' ? avatar.png({ compressionLevel: 9 }) : avatar.jpeg({ quality: 88, mozjpeg: true });
   await save(encoded, `${name}-avatar.${avatarFormat}`);
+  const side = { width: CARD_AVATAR_PX, height: CARD_AVATAR_PX };
+  await saveCard(`${name}-avatar.${avatarFormat}`, `${name}-avatar.webp`, side);
+}
+
+/** Writes a small copy of a picture that was just saved. */
+async function saveCard(from: string, to: string, { width, height }: typeof CARD): Promise<void> {
+  const small = sharp(join(OUTPUT_DIR, from)).resize(width, height);
+  await small.webp({ quality: 72, effort: 6 }).toFile(join(GALLERY_DIR, to));
 }
 
 /** Drawn at twice the size and scaled down: finer edges than the renderer's own. */
@@ -67,6 +82,7 @@ async function save(picture: Sharp, fileName: string): Promise<void> {
 }
 
 await mkdir(OUTPUT_DIR, { recursive: true });
+await mkdir(GALLERY_DIR, { recursive: true });
 const wanted = process.argv.slice(2);
 for (const [name, sample] of Object.entries(SAMPLES)) {
   if (wanted.length === 0 || wanted.includes(name)) await draw(name, sample);

@@ -31,7 +31,6 @@ export const copperLoop: Scene = {
         gap: 108,
       }),
     ].join(''),
-    guides: { strip: { ink: '#fae3b4', paper: '#2a1236' } },
   },
   avatar: [
     rectangle(0, 0, 800, 800, 'fill="#2a1236"'),

@@ -38,10 +38,6 @@ export const fernwick: Scene = {
         taglineFill: '#a9cf8b',
       }),
     ].join(''),
-    guides: {
-      strip: { ink: '#d9e4b4', paper: '#12372a' },
-      whole: { ink: '#f3efdc', paper: '#12372a' },
-    },
   },
   // Round on a transparent ground.
   avatar: [

@@ -47,7 +47,6 @@ export const hoehenkamm: Scene = {
         drop: 40,
       }),
     ].join(''),
-    guides: { strip: { ink: '#fffaf0', paper: '#4a4069' } },
   },
   avatar: [
     `<defs>${linearGradient('d', [

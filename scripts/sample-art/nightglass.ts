@@ -39,7 +39,6 @@ export const nightglass: Scene = {
         gap: 108,
       }),
     ].join(''),
-    guides: { strip: { ink: '#cfe6ff', paper: '#0c1d4a' } },
   },
   avatar: [
     `<defs>${linearGradient('n', [

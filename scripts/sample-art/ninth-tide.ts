@@ -45,7 +45,6 @@ export const ninthTide: Scene = {
         taglineFill: '#8fd8e8',
       }),
     ].join(''),
-    guides: { strip: { ink: '#9ff3e4', paper: '#070b1a' } },
   },
   // Strokes on nothing: every background shines through.
   avatar: [

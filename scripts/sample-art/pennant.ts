@@ -52,7 +52,7 @@ export const pennant: Scene = {
         drop: 36,
       }),
     ].join(''),
-    guides: { strip: { ink: '#ffe9c7', paper: '#3b2f7d' } },
+    guides: { ink: '#ffe9c7', paper: '#3b2f7d' },
   },
   avatar: [
     `<defs>${linearGradient('a', [

@@ -11,11 +11,8 @@ const LABEL_PX = 20;
 const FRAMES: readonly Variant[] = ['tv', 'desktop', 'tablet', 'mobile'];
 
 /** Frames and names what each device shows of a banner: the guide that makes crops tellable apart. */
-export function safeAreas({ strip, whole = strip }: GuideColours): string {
-  return FRAMES.map((variant) => {
-    const { ink, paper } = variant === 'tv' ? whole : strip;
-    return frameOf(variant, ink, paper);
-  }).join('');
+export function safeAreas({ ink, paper }: GuideColours): string {
+  return FRAMES.map((variant) => frameOf(variant, ink, paper)).join('');
 }
 
 function frameOf(variant: Variant, ink: string, paper: string): string {

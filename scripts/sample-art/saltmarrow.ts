@@ -35,7 +35,6 @@ export const saltmarrow: Scene = {
         taglineFill: '#a4471f',
       }),
     ].join(''),
-    guides: { strip: { ink: '#3a2418', paper: '#f4e4cf' }, whole: { ink: '#fff6e4', paper: '#3a2418' } },
   },
   avatar: [
     rectangle(0, 0, 800, 800, 'fill="#d9623b"'),

@@ -1,21 +1,15 @@
-interface Inks {
-  /** The lines and tags. */
-  readonly ink: string;
-  /** The letters on the tags. */
-  readonly paper: string;
-}
-
 export interface GuideColours {
-  /** On the strip across the middle. */
-  readonly strip: Inks;
-  /** Around the whole picture, where it needs others. */
-  readonly whole?: Inks;
+  /** The lines and labels. */
+  readonly ink: string;
+  /** The letters on the labels. */
+  readonly paper: string;
 }
 
 export interface Banner {
   /** Drawn on the 2560×1440 canvas, without the guide lines. */
   readonly body: string;
-  readonly guides: GuideColours;
+  /** For a banner that shows where each device cuts it. */
+  readonly guides?: GuideColours;
 }
 
 /** How one sample channel looks. */

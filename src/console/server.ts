@@ -40,6 +40,7 @@ export interface ConsoleOptions {
 const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));
+const GALLERY = fileURLToPath(new URL('../../site/gallery', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 /** The console's page, and the files that it shares with the playground. */
 const PAGE_FOLDERS = [
@@ -91,6 +92,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
       (request) => ({ body: { instance: publicBase(hostnameIn(request.headers.host)) } }),
     ],
     ...staticRoutes({ prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS }),
+    ...staticRoutes({ prefix: '/playground/gallery/', folders: [{ directory: GALLERY }], headers: PAGE_HEADERS }),
   ]);
 
   function isAllowed(request: IncomingMessage): boolean {

@@ -95,8 +95,8 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 # HTTP API`;
 
 const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` of every instance has the same description for programs. The examples are
-responses of an instance that was started with \`npm start\` and has the sample catalog. JSON is broken into lines here, and
-header sections omit the fields that every response has.
+responses of an instance that was started with \`npm start\` and has the sample catalog. Records, search results
+and errors are one line, which is broken here; header sections omit the fields that every response has.
 
 Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browsers). Unknown parameters are ignored. A listed
 parameter that is empty, given twice or not allowed is a 400.

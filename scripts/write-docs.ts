@@ -4,8 +4,9 @@ import { SETTINGS } from '../src/config/settings.ts';
 import { openApiDocument } from '../src/http/openapi/document.ts';
 import { apiDocument } from './docs-api.ts';
 import { code, table } from './docs-markdown.ts';
+import { apiPage } from './docs-site.ts';
 
-/* Writes what is made from the code: the OpenAPI document, docs/api.md, the table in docs/settings.md and .env.example. */
+/* Writes what is made from the code: the OpenAPI document, docs/api.md, site/api.html, the table in docs/settings.md and .env.example. */
 
 const ROOT = new URL('../', import.meta.url);
 const SETTINGS_PAGE = new URL('docs/settings.md', ROOT);
@@ -56,7 +57,9 @@ function comment(text: string): string {
 const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string };
 // First: the service that answers the examples in docs/api.md sends it.
 writeFileSync(new URL('src/http/openapi/openapi.json', ROOT), `${JSON.stringify(openApiDocument(version), null, 2)}\n`);
-writeFileSync(new URL('docs/api.md', ROOT), await apiDocument(version));
+const api = await apiDocument(version);
+writeFileSync(new URL('docs/api.md', ROOT), api);
+writeFileSync(new URL('site/api.html', ROOT), await apiPage(api));
 writeFileSync(new URL('.env.example', ROOT), envExample());
 
 const page = readFileSync(SETTINGS_PAGE, 'utf8');

@@ -49,6 +49,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     urlForm: config.urlForm,
     isNegotiating: config.negotiate,
     contact: config.contact,
+    siteUrl: config.siteUrl,
     defaultLimit: config.rateLimit,
     onRoute: (route) => metrics.beginRoute(route),
     onResponse(entry) {

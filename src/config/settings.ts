@@ -20,6 +20,12 @@ export const SETTINGS = {
     form.oneOf(['api', 'short']),
     'Form of the picture URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
   ),
+  siteUrl: form.setting(
+    'SITE_URL',
+    '',
+    form.optional(form.directoryUrl),
+    'Public URL at which the files of `site/` are served. The index then links the playground and the documentation. Unset: no links.',
+  ),
   dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the pictures.'),
   sources: form.setting(
     'SOURCES',

@@ -90,6 +90,14 @@ export function origin(value: string): string {
   throw new SettingError(`must be an origin such as https://pennant.example, without a path, is "${value}"`);
 }
 
+/** The http or https URL of a directory, without a query or a fragment. @returns it with a slash at the end */
+export function directoryUrl(value: string): string {
+  const url = URL.parse(value);
+  const isDirectory = url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(value) && !url.username;
+  if (isDirectory && !url.password) return url.href.endsWith('/') ? url.href : `${url.href}/`;
+  throw new SettingError(`must be a URL such as https://pennant.example/play/, without a query, is "${value}"`);
+}
+
 const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 /**

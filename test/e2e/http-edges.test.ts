@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
@@ -5,7 +6,7 @@ import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
 let service: TestApp;
 let port: number;
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ env: { SITE_URL: 'https://play.example/pennant' } });
   port = await service.listen();
 });
 afterAll(() => service.close());
@@ -164,6 +165,21 @@ describe('the documents', () => {
       const answer = await service.get(example.replace('http://pennant.test', ''));
       expect([example, answer.status]).toEqual([example, 200]);
     }
+  });
+
+  test('GET / links the playground for this instance, and the page of the API', async () => {
+    const links = (await service.get('/')).json<{ playground: string; documentation: string }>();
+    const playground = new URL(links.playground);
+    expect(`${playground.origin}${playground.pathname}`).toBe('https://play.example/pennant/');
+    expect(playground.searchParams.get('instance')).toBe('http://pennant.test');
+    expect(links.documentation).toBe('https://play.example/pennant/api.html');
+    // The file of that name in site/, with the sections of docs/api.md.
+    expect(await readFile(new URL('../../site/api.html', import.meta.url), 'utf8')).toContain('<h1 id="http-api">');
+  });
+
+  test.each(['/', '/problems', '/openapi.json'])('GET %s is indented', async (url) => {
+    const text = (await service.get(url)).bytes.toString();
+    expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
   });
 
   test('GET /problems lists every code once', async () => {

@@ -9,6 +9,8 @@ export interface DocumentRouteOptions {
   /** How to reach the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
+  /** Where the files of `site/` are served, with a slash at the end. */
+  readonly siteUrl: string | undefined;
   readonly version: string;
 }
 
@@ -27,8 +29,11 @@ function document(url: string, respond: Endpoint['respond']): Endpoint {
   return { url, parsePath: () => undefined, parseInput: () => undefined, respond };
 }
 
+/** Indented: people open these documents in a browser or a terminal. */
 function json(url: string, contentOf: (base: string) => object): Endpoint {
-  return document(url, (_input, { base }) => unchanging(JSON_MEDIA_TYPE, JSON.stringify(contentOf(base))));
+  return document(url, (_input, { base }) =>
+    unchanging(JSON_MEDIA_TYPE, `${JSON.stringify(contentOf(base), null, 2)}\n`),
+  );
 }
 
 function unchanging(contentType: string, body: string | Buffer): HttpResponse {
@@ -50,7 +55,7 @@ let openApi: OpenApi | undefined;
 
 const EXAMPLE_ID = 'UCPennantSample00000001A';
 
-function indexOf(base: string, { contact, defaultLimit, version }: DocumentRouteOptions): object {
+function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions): object {
   const picture = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
   return {
     name: 'Pennant',
@@ -85,6 +90,10 @@ function indexOf(base: string, { contact, defaultLimit, version }: DocumentRoute
     ],
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,
+    ...(siteUrl !== undefined && {
+      playground: `${siteUrl}?instance=${encodeURIComponent(base)}`,
+      documentation: `${siteUrl}api.html`,
+    }),
     limits: {
       requests: defaultLimit.requests,
       seconds: defaultLimit.windowMs / 1000,

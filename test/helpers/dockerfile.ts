@@ -6,6 +6,8 @@ export interface Stage {
   readonly commands: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly user: string | undefined;
+  readonly ports: readonly string[];
+  readonly volumes: readonly string[];
   readonly command: readonly string[];
   readonly healthCheck: readonly string[];
 }
@@ -38,6 +40,8 @@ function parseStage(lines: readonly string[]): Stage {
       ),
     ),
     user: argumentsOf('USER')[0],
+    ports: argumentsOf('EXPOSE'),
+    volumes: argumentsOf('VOLUME'),
     command: listOf(argumentsOf('CMD')[0]),
     healthCheck: listOf(argumentsOf('HEALTHCHECK')[0]?.replace(/^.*?CMD /, '')),
   };

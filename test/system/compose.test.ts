@@ -10,7 +10,7 @@ import { parse as parseYaml } from 'yaml';
 import { readDocuments } from '../helpers/documents/markdown.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
-/* deploy/compose.yaml, as docker-compose reads it. */
+/* deploy/compose.yaml and deploy/compose-one.yaml, as docker-compose reads them. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SAMPLE = 'UCPennantSample00000001A';
@@ -26,6 +26,26 @@ function firstDaySettings(): string {
   return first.text;
 }
 
+/** What docker-compose makes of a file beside an `.env` in the project's root. */
+async function compose(project: string, file: string, ...options: string[]): Promise<Record<string, ComposedService>> {
+  const { stdout } = await run('docker-compose', ['-f', join(project, 'deploy', file), ...options, 'config'], {
+    env: { PATH: process.env.PATH },
+  });
+  return (parseYaml(stdout) as { services: Record<string, ComposedService> }).services;
+}
+
+/** Few rights, bounds, and an image of one version. */
+const HARDENED = {
+  read_only: true,
+  cap_drop: ['ALL'],
+  security_opt: ['no-new-privileges:true'],
+  restart: 'unless-stopped',
+  mem_limit: expect.stringMatching(/^\d+[mg]$/),
+  pids_limit: expect.any(Number),
+  logging: { options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
+  image: expect.stringMatching(/^pennant$|:v?\d+\.\d+\.\d+$/),
+};
+
 interface ComposedService {
   readonly image: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -40,12 +60,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     project = await mkdtemp(join(tmpdir(), 'pennant-compose-'));
     await cp(join(ROOT, 'deploy'), join(project, 'deploy'), { recursive: true });
     await writeFile(join(project, '.env'), `${firstDaySettings()}\nBLOCKED_CHANNELS=${SAMPLE}\n`);
-    const { stdout } = await run(
-      'docker-compose',
-      ['-f', join(project, 'deploy/compose.yaml'), '--profile', 'metrics', 'config'],
-      { env: { PATH: process.env.PATH } },
-    );
-    ({ services } = parseYaml(stdout) as { services: Record<string, ComposedService> });
+    services = await compose(project, 'compose.yaml', '--profile', 'metrics');
   }, 60_000);
   afterAll(() => rm(project, { recursive: true, force: true }));
 
@@ -58,18 +73,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
       'prometheus',
       'valkey',
     ]);
-    for (const service of Object.values(services)) {
-      expect(service).toMatchObject({
-        read_only: true,
-        cap_drop: ['ALL'],
-        security_opt: ['no-new-privileges:true'],
-        restart: 'unless-stopped',
-        mem_limit: expect.stringMatching(/^\d+[mg]$/),
-        pids_limit: expect.any(Number),
-        logging: { options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
-      });
-      expect(service.image).toMatch(/^pennant$|:v?\d+\.\d+\.\d+$/);
-    }
+    for (const service of Object.values(services)) expect(service).toMatchObject(HARDENED);
   });
 
   test('every instance has the settings of .env, but for what the containers decide', () => {
@@ -102,6 +106,26 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     expect(scrape_configs[0]?.static_configs[0]?.targets).toEqual(listeners);
     expect(Object.keys(services.prometheus?.networks ?? {})).toContain('metrics');
     expect(Object.keys(services.nginx?.networks ?? {})).not.toContain('metrics');
+  });
+
+  test('compose-one.yaml has one instance with the same rights and bounds, for a proxy of this machine only', async () => {
+    const one = await compose(project, 'compose-one.yaml');
+    expect(Object.keys(one)).toEqual(['pennant']);
+    expect(one.pennant).toMatchObject({
+      ...HARDENED,
+      ports: ['127.0.0.1:8080:8080/tcp'],
+      environment: {
+        BASE_URL: 'https://img.example.org',
+        BLOCKED_CHANNELS: SAMPLE,
+        HOST: '0.0.0.0',
+        DATA_DIR: '/data',
+        CONSOLE_HOST: '127.0.0.1',
+      },
+    });
+    const { networks } = parseYaml(await readDeployed('compose-one.yaml')) as {
+      networks: { outer: { ipam: { config: { gateway: string }[] } } };
+    };
+    expect(one.pennant?.environment?.TRUST_PROXY).toBe(`${networks.outer.ipam.config[0]?.gateway}/32`);
   });
 });
 

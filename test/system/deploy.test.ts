@@ -6,7 +6,9 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
+import { readDocuments } from '../helpers/documents/markdown.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 import { WAIT } from '../helpers/wait.ts';
 
@@ -23,6 +25,27 @@ const INSTALL_MS = 180_000;
 
 const run = promisify(execFile);
 const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf8');
+
+/** `docker build … && docker run …` in docs/operating.md, as words. */
+function dockerCommands(): { readonly build: string[]; readonly run: string[] } {
+  const blocks = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/operating.md' ? blocks : []));
+  const lines = blocks.map(({ text }) => text).filter((text) => text.startsWith('docker build '));
+  expect(lines).toHaveLength(1);
+  const [build = [], started = []] = (lines[0] ?? '').split(' && ').map((command) => command.split(' '));
+  return { build, run: started };
+}
+
+test('docs/operating.md builds this image, and runs it with its port and its volume', async () => {
+  const image = parseDockerfile(await readDeployed('Dockerfile')).at(-1) as Stage;
+  const { build, run: started } = dockerCommands();
+  const optionOf = (command: readonly string[], name: string) => command[command.indexOf(name) + 1];
+  expect(optionOf(build, '-f')).toBe('deploy/Dockerfile');
+  expect(optionOf(build, '-t')).toBe(started.at(-1));
+  expect(optionOf(started, '-p')?.split(':').slice(1)).toEqual(image.ports);
+  expect(image.ports).toEqual([String(parseConfig({}).port)]);
+  expect(optionOf(started, '-v')?.split(':').slice(1)).toEqual(image.volumes);
+  expect(image.volumes).toEqual([image.environment.DATA_DIR]);
+});
 
 describe('the image', () => {
   let directory: string;

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { symlink, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { parseConfig } from '../../src/config/settings.ts';
+import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
+import { ROOT } from '../helpers/documents/markdown.ts';
+import { startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* deploy/kubernetes.yaml, checked without a cluster: by Kubernetes' schemas and types, the Dockerfile and the service. */
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+const MANIFESTS = parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes.yaml'), 'utf8')).map((document) => {
+  if (document.errors.length > 0) throw document.errors[0];
+  return document.toJS() as Manifest;
+});
+const MODELS = { Deployment, NetworkPolicy, PersistentVolumeClaim, Service };
+const run = promisify(execFile);
+
+/** What the API server's schema says against it. */
+function findSchemaFault(manifest: Manifest): string | undefined {
+  const Model = MODELS[manifest.kind as keyof typeof MODELS] as new (data: object) => { validate(): void };
+  try {
+    new Model(manifest).validate();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Fields that Kubernetes does not have, which its schemas allow: the compiler's report about the manifests as literals. */
+async function findUnknownFields(manifests: readonly Manifest[]): Promise<string> {
+  const directory = await createTemporaryDirectory();
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  const lines = manifests.map(
+    (manifest, at) =>
+      `import type { I${manifest.kind} as Kind${at} } from 'kubernetes-models/${manifest.apiVersion}';\n` +
+      `export const manifest${at}: Kind${at} = ${JSON.stringify(manifest)};\n`,
+  );
+  await writeFile(join(directory, 'manifests.ts'), lines.join(''));
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', ''];
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  return run(process.execPath, [tsc, ...options, 'manifests.ts'], { cwd: directory }).then(
+    ({ stdout }) => stdout,
+    (error: { readonly stdout: string }) => error.stdout,
+  );
+}
+
+function manifestOf<T>(kind: string): T {
+  const found = MANIFESTS.filter((manifest) => manifest.kind === kind);
+  if (found.length !== 1) throw new Error(`deploy/kubernetes.yaml has ${found.length} of ${kind}`);
+  return found[0] as T;
+}
+
+const { spec: DEPLOYMENT } = manifestOf<{ spec: NonNullable<Deployment['spec']> }>('Deployment');
+const POD = DEPLOYMENT.template.spec as NonNullable<typeof DEPLOYMENT.template.spec>;
+const CONTAINER = POD.containers[0] as (typeof POD.containers)[number];
+const ENVIRONMENT = Object.fromEntries((CONTAINER.env ?? []).map(({ name, value = '' }) => [name, value]));
+
+test.each(MANIFESTS.map((manifest) => [manifest.kind, manifest] as const))('%s is valid', (_kind, manifest) => {
+  expect(findSchemaFault(manifest)).toBeUndefined();
+});
+
+test('no manifest has a field that Kubernetes does not know', async () => {
+  expect(await findUnknownFields(MANIFESTS)).toBe('');
+});
+
+test('the checks find a value of the wrong type and a misspelled field', async () => {
+  const wrongType = { ...manifestOf<Manifest>('Deployment'), spec: { ...DEPLOYMENT, replicas: '1' } };
+  expect(findSchemaFault(wrongType)).toContain('replicas');
+  const misspelled = { ...manifestOf<Manifest>('Deployment'), spec: { ...DEPLOYMENT, replica: 1 } };
+  expect(await findUnknownFields([misspelled])).toContain('replica');
+});
+
+describe('the pod', () => {
+  const image = parseDockerfile(readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8')).at(-1) as Stage;
+
+  test('is selected by the Deployment, the Service and the NetworkPolicy', () => {
+    const { labels } = DEPLOYMENT.template.metadata as { labels: Record<string, string> };
+    expect(DEPLOYMENT.selector.matchLabels).toEqual(labels);
+    expect(manifestOf<Service>('Service').spec?.selector).toEqual(labels);
+    expect(manifestOf<NetworkPolicy>('NetworkPolicy').spec?.podSelector?.matchLabels).toEqual(labels);
+  });
+
+  test('keeps the data of the image’s volume in the claim', () => {
+    expect(image.volumes).toEqual([image.environment.DATA_DIR]);
+    expect(CONTAINER.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual(image.volumes);
+    expect(POD.volumes?.[0]?.persistentVolumeClaim?.claimName).toBe(
+      manifestOf<PersistentVolumeClaim>('PersistentVolumeClaim').metadata?.name,
+    );
+  });
+
+  test('has valid settings, and more time to stop than the service takes', () => {
+    const config = parseConfig(ENVIRONMENT);
+    expect(CONTAINER.ports?.map(({ containerPort }) => containerPort)).toEqual([config.port, config.consolePort]);
+    expect(image.ports).toEqual([String(config.port)]);
+    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(config.stopTimeoutSeconds);
+  });
+
+  test('has no rights that the service does not need', () => {
+    expect(POD).toMatchObject({ automountServiceAccountToken: false });
+    expect(POD.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(CONTAINER.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  test('answers the probes at its own address', async () => {
+    const service = await startService({ directory: await createTemporaryDirectory(), env: ENVIRONMENT });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
+      const { path, port } = CONTAINER[probe]?.httpGet ?? {};
+      expect(port).toBe('console');
+      expect([path, await statusAt(`${service.inside}${path}`, '10.42.7.9:8081')]).toEqual([path, 200]);
+    }
+  });
+});
+
+async function statusAt(url: string, host: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  get(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).on('error', reject);
+  return promise;
+}

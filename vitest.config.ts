@@ -15,7 +15,7 @@ const MEASURE_MEMORY = [
   'src/picture-store/pictures.test.ts',
   'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
-  'src/http/response/record-bodies.test.ts',
+  'src/http/response/serializers.test.ts',
   'src/services/remembered-pictures.test.ts',
   'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',

@@ -1,8 +1,8 @@
 import type { Config } from '../config/settings.ts';
 import { createClientIdentification } from '../http/request/client.ts';
+import { createBaseUrls } from '../http/request/context.ts';
 import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
-import { createBaseUrls } from '../http/request/target.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Listener } from '../lib/http/listener.ts';

@@ -4,8 +4,8 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
 import { createClientIdentification } from './request/client.ts';
+import { createBaseUrls } from './request/context.ts';
 import type { RateLimitGate } from './request/rate-limit.ts';
-import { createBaseUrls } from './request/target.ts';
 import type { AccessLogEntry } from './response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 

@@ -8,10 +8,10 @@ import {
   createRequestIds,
   type RequestContext,
   type Step,
+  validate,
 } from './request/context.ts';
 import { createRateLimitStep, type RateLimitStepOptions } from './request/rate-limit.ts';
 import { createRequestTracing, type RequestTracingOptions } from './request/tracing.ts';
-import { validate } from './request/validate.ts';
 import { createObserver, type ObserverOptions } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createHolders } from '../../lib/holders.ts';
 import { createClientIdentification } from '../request/client.ts';
-import { createBaseUrls } from '../request/target.ts';
+import { createBaseUrls } from '../request/context.ts';
 import { createHttpServer, type HttpServerOptions } from '../server.ts';
 import { openApiDocument } from './document.ts';
 

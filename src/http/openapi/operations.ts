@@ -1,6 +1,6 @@
 import { VARIANTS } from '../../domain/variants.ts';
-import { CHANNEL_QUERY, PICTURE_QUERY, type QuerySchema, SEARCH_QUERY } from '../request/params.ts';
-import { EXTENSION_LIST } from '../request/picture-path.ts';
+import { CHANNEL_QUERY, PICTURE_QUERY, type QuerySchema, SEARCH_QUERY } from '../request/target.ts';
+import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
   CHANNEL_ERRORS,
   CHANNEL_RECORD,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Span } from '../../lib/tracing.ts';
-import type { HttpResponse } from '../response/response.ts';
-import { type BaseUrls, parseTarget, type RequestTarget } from './target.ts';
+import { ALLOWED_METHODS, type HttpResponse } from '../response/response.ts';
+import { parseTarget, type RequestTarget } from './target.ts';
 
 /** Whom a request counts for. */
 export interface Client {
@@ -67,6 +67,54 @@ export interface Endpoint<Path = unknown, Input = unknown> {
   /** Adds the query and the header fields. */
   parseInput(path: Path, context: RequestContext): Input;
   respond(input: Input, context: RequestContext): HttpResponse | Promise<HttpResponse>;
+}
+
+export interface BaseUrlOptions {
+  /** The operator's origins; none: each request's own. */
+  readonly baseUrls: readonly string[];
+}
+
+export interface BaseUrls {
+  /** For answers to requests that do not say which host they ask: the first of the operator's origins, or empty. */
+  readonly fallback: string;
+  /**
+   * The origin that URLs in the answer start with, or `undefined` when it would have to be made of an unusable
+   * authority.
+   *
+   * @param authority what the client calls the service: `Host`, or the authority of an absolute target
+   */
+  find(authority: string, scheme: 'http' | 'https'): string | undefined;
+}
+
+export function createBaseUrls({ baseUrls }: BaseUrlOptions): BaseUrls {
+  const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
+  const [first] = baseUrls;
+  return {
+    fallback: first ?? '',
+    find(authority, scheme) {
+      if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
+      return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : undefined;
+    },
+  };
+}
+
+/** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
+const MAX_AUTHORITY_CHARACTERS = 260;
+const NAME_WITH_PORT = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?(?::(\d{1,5}))?$/i;
+const IPV6_WITH_PORT = /^\[([0-9a-f:.]{2,45})\](?::(\d{1,5}))?$/i;
+const MAX_PORT = 65_535;
+
+/** A name or address, perhaps with a port: anything else could end up in a URL that others are shown. */
+function isUsable(authority: string): boolean {
+  if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
+  const name = NAME_WITH_PORT.exec(authority);
+  if (name !== null) return isPort(name[1]);
+  const address = IPV6_WITH_PORT.exec(authority);
+  return address !== null && isIPv6(address[1] ?? '') && isPort(address[2]);
+}
+
+function isPort(text: string | undefined): boolean {
+  return text === undefined || (Number(text) >= 1 && Number(text) <= MAX_PORT);
 }
 
 export interface ContextOptions {
@@ -169,4 +217,45 @@ function isWholePacket({ method, url, headers, socket }: IncomingMessage): boole
   if (packet === undefined) return false;
   const start = `${method} ${url} `;
   return packet.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
+}
+
+/**
+ * Refuses what is wrong with a request whatever its path. In this order: malformed, expectation, method.
+ *
+ * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`
+ */
+export function validate({ request, target, authority, base }: RequestContext): undefined {
+  if (target.problem !== undefined) throw target.problem;
+  // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
+  if (request.httpVersionMajor !== 1) throw notHttp();
+  if (authority === '') throw new AppError('malformed_request', 'Send exactly one Host field that names a host.');
+  if (base === '') {
+    throw new AppError(
+      'malformed_request',
+      'The host is not a name or address of at most 260 characters, perhaps with a port from 1 to 65535.',
+    );
+  }
+  const { expect } = request.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    throw new AppError('expectation_failed', 'Only the expectation 100-continue can be met.');
+  }
+  if (!isAllowedMethod(request.method)) throw methodNotAllowed();
+}
+
+const METHODS: ReadonlySet<string | undefined> = new Set(ALLOWED_METHODS.split(', '));
+
+export function isAllowedMethod(method: string | undefined): boolean {
+  return METHODS.has(method);
+}
+
+export function notHttp(): AppError {
+  return new AppError('malformed_request', 'The request is not valid HTTP/1.1.');
+}
+
+export function methodNotAllowed(): AppError {
+  return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are answered.`);
+}
+
+export function routeNotFound(): AppError {
+  return new AppError('route_not_found', 'There is nothing at this path. GET / lists the endpoints.');
 }

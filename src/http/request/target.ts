@@ -1,5 +1,8 @@
-import { isIPv6 } from 'node:net';
+import { parse } from 'node:querystring';
+import type { XStatic } from 'typebox/schema';
 import { AppError } from '../../domain/errors.ts';
+import { FORMATS, type Format } from '../../domain/formats.ts';
+import { VARIANTS } from '../../domain/variants.ts';
 
 /** A request's target, read once, before anything looks at its path. */
 export interface RequestTarget {
@@ -83,50 +86,169 @@ function decode(text: string): string | undefined {
   }
 }
 
-export interface BaseUrlOptions {
-  /** The operator's origins; none: each request's own. */
-  readonly baseUrls: readonly string[];
+/*
+ * The service's parameters, each written once: these JSON Schemas check requests and are what /openapi.json shows.
+ */
+
+interface OneOf<Names extends readonly string[] = readonly string[]> {
+  readonly type: 'string';
+  readonly enum: Names;
+  readonly description: string;
+  readonly default?: Names[number];
 }
 
-export interface BaseUrls {
-  /** For answers to requests that do not say which host they ask: the first of the operator's origins, or empty. */
-  readonly fallback: string;
-  /**
-   * The origin that URLs in the answer start with, or `undefined` when it would have to be made of an unusable
-   * authority.
-   *
-   * @param authority what the client calls the service: `Host`, or the authority of an absolute target
-   */
-  find(authority: string, scheme: 'http' | 'https'): string | undefined;
+interface WholeNumber {
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly description: string;
+  readonly default?: number;
 }
 
-export function createBaseUrls({ baseUrls }: BaseUrlOptions): BaseUrls {
-  const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
-  const [first] = baseUrls;
-  return {
-    fallback: first ?? '',
-    find(authority, scheme) {
-      if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
-      return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : undefined;
+interface Text {
+  readonly type: 'string';
+  readonly minLength: number;
+  readonly maxLength: number;
+  readonly description: string;
+}
+
+type Parameter = OneOf | WholeNumber | Text;
+
+export interface QuerySchema {
+  readonly type: 'object';
+  readonly required?: readonly string[];
+  readonly properties: Readonly<Record<string, Parameter>>;
+}
+
+function oneOf<const Names extends readonly string[]>(
+  names: Names,
+  options: { description: string; default?: NoInfer<Names[number]> },
+): OneOf<Names> {
+  return { type: 'string', enum: names, ...options };
+}
+
+function pixels(description: string): WholeNumber {
+  return { type: 'integer', minimum: 1, maximum: 4096, description };
+}
+
+export const CHANNEL_QUERY = {
+  type: 'object',
+  properties: {
+    type: oneOf(['id', 'username', 'handle'], { description: 'How the identifier is read.', default: 'id' }),
+  },
+} as const satisfies QuerySchema;
+
+export const PICTURE_QUERY = {
+  type: 'object',
+  properties: {
+    type: oneOf(VARIANTS, { description: 'A crop of the banner, or the avatar.', default: 'default' }),
+    // A tuple type, from which the type of the parameter is made.
+    format: oneOf([...FORMATS, 'jpg'] as unknown as readonly [Format, 'jpg'], {
+      description:
+        'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+    }),
+    width: pixels('Pixels, at most those of the crop. Without `height`, the ratio stays.'),
+    height: pixels('Pixels, at most those of the crop. Without `width`, the ratio stays.'),
+    quality: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      description: 'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
     },
+  },
+} as const satisfies QuerySchema;
+
+export const SEARCH_QUERY = {
+  type: 'object',
+  required: ['q'],
+  properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      description: 'The search text, without surrounding blanks.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'Maximum number of results.' },
+  },
+} as const satisfies QuerySchema;
+
+type RawQuery = Readonly<Record<string, unknown>>;
+
+/** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
+export function parseQuery(query: string): RawQuery {
+  return parse(query.slice(1), '&', '=', { maxKeys: 0 });
+}
+
+/**
+ * A reader for the parameters of one endpoint. Unknown ones are ignored: people add them to get past caches.
+ *
+ * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
+ */
+export function createQueryReader<const Schema extends QuerySchema>(
+  schema: Schema,
+): (raw: RawQuery) => XStatic<Schema> {
+  const readers = Object.entries(schema.properties).map(([name, parameter]) => {
+    const isRequired = schema.required?.includes(name) ?? false;
+    return [name, createParameterReader(name, parameter, isRequired)] as const;
+  });
+  return (raw) => {
+    const read: Record<string, unknown> = {};
+    for (const [name, readParameter] of readers) {
+      const value = readParameter(raw[name]);
+      if (value !== undefined) read[name] = value;
+    }
+    return read as XStatic<Schema>;
   };
 }
 
-/** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
-const MAX_AUTHORITY_CHARACTERS = 260;
-const NAME_WITH_PORT = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?(?::(\d{1,5}))?$/i;
-const IPV6_WITH_PORT = /^\[([0-9a-f:.]{2,45})\](?::(\d{1,5}))?$/i;
-const MAX_PORT = 65_535;
-
-/** A name or address, perhaps with a port: anything else could end up in a URL that others are shown. */
-function isUsable(authority: string): boolean {
-  if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
-  const name = NAME_WITH_PORT.exec(authority);
-  if (name !== null) return isPort(name[1]);
-  const address = IPV6_WITH_PORT.exec(authority);
-  return address !== null && isIPv6(address[1] ?? '') && isPort(address[2]);
+function createParameterReader(name: string, parameter: Parameter, isRequired: boolean): (raw: unknown) => unknown {
+  const expected = expectationOf(parameter);
+  return (raw) => {
+    if (raw === undefined) {
+      if (isRequired)
+        throw new AppError('invalid_parameter', `The parameter "${name}" is missing. Valid: ${expected}.`);
+      return undefined;
+    }
+    if (typeof raw !== 'string') {
+      throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
+    }
+    const value = readValue(raw, parameter);
+    if (value !== undefined) return value;
+    const fault = raw.trim() === '' ? `The parameter "${name}" is empty` : `"${shortened(raw)}" is not a valid ${name}`;
+    throw new AppError('invalid_parameter', `${fault}. Valid: ${expected}.`);
+  };
 }
 
-function isPort(text: string | undefined): boolean {
-  return text === undefined || (Number(text) >= 1 && Number(text) <= MAX_PORT);
+/** `undefined` when the value is not allowed. */
+function readValue(raw: string, parameter: Parameter): number | string | undefined {
+  if (parameter.type === 'integer') return readWholeNumber(raw, parameter);
+  if ('enum' in parameter) return parameter.enum.includes(raw) ? raw : undefined;
+  return readText(raw, parameter);
+}
+
+function readWholeNumber(raw: string, { minimum, maximum }: WholeNumber): number | undefined {
+  if (!/^\d{1,9}$/.test(raw)) return undefined;
+  const value = Number(raw);
+  return value >= minimum && value <= maximum ? value : undefined;
+}
+
+/** Blanks around a text are dropped. A name or number with blanks is not allowed. */
+function readText(raw: string, { minLength, maxLength }: Text): string | undefined {
+  const text = raw.trim();
+  const codePoints = [...text].length;
+  return codePoints >= minLength && codePoints <= maxLength ? text : undefined;
+}
+
+function expectationOf(parameter: Parameter): string {
+  if (parameter.type === 'integer') {
+    return `a whole number from ${parameter.minimum} to ${parameter.maximum}`;
+  }
+  if ('enum' in parameter) return `${parameter.enum.join(', ')} (lower case)`;
+  return `a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
+}
+
+const MAX_SHOWN_CHARACTERS = 60;
+
+function shortened(value: string): string {
+  return value.length <= MAX_SHOWN_CHARACTERS ? value : `${value.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findUnchangedEtag } from './response.ts';
+import { findUnchangedEtag, parseHttpDate } from './response.ts';
 
 const STORED_MS = Date.UTC(2026, 0, 1, 12, 0, 0, 900);
 const VALIDATORS = { etag: '"new"', earlierEtags: ['"old"'], lastModifiedMs: STORED_MS };
@@ -45,5 +45,65 @@ describe('a conditional request', () => {
   it('by date finds nothing where no date is known', () => {
     const headers = { 'if-modified-since': 'Tue, 01 Jan 2030 00:00:00 GMT' };
     expect(findUnchangedEtag(headers, { etag: '"new"' })).toBeUndefined();
+  });
+});
+
+import fc from 'fast-check';
+
+const EXAMPLE = Date.UTC(1994, 10, 6, 8, 49, 37);
+
+describe('an HTTP-date', () => {
+  it.each([
+    ['Sun, 06 Nov 1994 08:49:37 GMT', EXAMPLE],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', EXAMPLE],
+    ['Sun Nov  6 08:49:37 1994', EXAMPLE],
+    ['Wed Nov 16 08:49:37 1994', Date.UTC(1994, 10, 16, 8, 49, 37)],
+    ['Thu, 29 Feb 2024 00:00:00 GMT', Date.UTC(2024, 1, 29)],
+    ['Sat, 31 Dec 2016 23:59:60 GMT', Date.UTC(2017, 0, 1)],
+    ['Sat, 01 Jan 0050 00:00:00 GMT', new Date('0050-01-01T00:00:00Z').getTime()],
+  ])('is read from %s', (text, ms) => {
+    expect(parseHttpDate(text)).toBe(ms);
+  });
+
+  it('of the service’s own is read as it was written, to the second', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), (date) => {
+        expect(parseHttpDate(date.toUTCString())).toBe(Math.floor(date.getTime() / 1000) * 1000);
+      }),
+    );
+  });
+
+  it('with two digits for the year is at most 50 years ahead', () => {
+    const now = Date.UTC(2026, 0, 1);
+    const yearOf = (digits: string) =>
+      new Date(parseHttpDate(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, now) ?? 0).getUTCFullYear();
+    expect(['26', '76', '77', '99', '00'].map(yearOf)).toEqual([2026, 2076, 1977, 1999, 2000]);
+  });
+
+  it.each([
+    '',
+    '0',
+    '2030',
+    '2030-01-01',
+    '2030-01-01T00:00:00Z',
+    'Sun, 06 Nov 1994 08:49:37',
+    'Sun, 06 Nov 1994 08:49:37 UTC',
+    'Sun, 06 Nov 1994 08:49:37 +0000',
+    'sun, 06 nov 1994 08:49:37 gmt',
+    'Sun, 6 Nov 1994 08:49:37 GMT',
+    'Sun,  06 Nov 1994 08:49:37 GMT',
+    ' Sun, 06 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 24:00:00 GMT',
+    'Sun, 06 Nov 1994 08:60:00 GMT',
+    'Sun, 06 Nov 1994 08:49:61 GMT',
+    'Sun, 31 Apr 1994 08:49:37 GMT',
+    'Wed, 29 Feb 2023 00:00:00 GMT',
+    'Sun, 00 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Nov 94 08:49:37 GMT',
+    'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
+    'never',
+    '9'.repeat(400),
+  ])('is not read from "%s"', (text) => {
+    expect(parseHttpDate(text)).toBeUndefined();
   });
 });

@@ -1,14 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
-import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
+import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Holders } from '../../lib/holders.ts';
+import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
-import { acceptedFormats, acceptFieldStats } from '../request/accept.ts';
-import { disconnectSignal, type Endpoint, type RequestContext } from '../request/context.ts';
-import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/params.ts';
-import { type PicturePath, parseBannerPath, parseShortPath } from '../request/picture-path.ts';
+import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } from '../request/context.ts';
+import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
 
 export interface BannerRouteOptions {
@@ -100,4 +101,123 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
     'invalid_parameter',
     `The path says ${inPath} and the parameter "${parameter}" says ${inQuery}: leave one of them out.`,
   );
+}
+
+const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
+
+/** Browsers send a handful of different values; anything else is a client of its own. */
+const MAX_REMEMBERED = 500;
+const MAX_REMEMBERED_LENGTH = 300;
+const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
+
+export function acceptFieldStats(): HolderStats {
+  return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
+}
+
+/**
+ * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
+ * order of the format table. `*\/*` and `image/*` name none: whoever sends them has not said that it can show AVIF.
+ */
+export function acceptedFormats(accept: string | undefined): readonly Format[] {
+  if (accept === undefined || accept === '') return [];
+  const known = parsed.get(accept);
+  if (known !== undefined) return known;
+  const formats = parseAccept(accept);
+  if (accept.length <= MAX_REMEMBERED_LENGTH) parsed.set(accept, formats);
+  return formats;
+}
+
+function parseAccept(accept: string): readonly Format[] {
+  const qualities = new Map<Format, number>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const format = NEGOTIATED.find((candidate) => type === formatRow(candidate).mediaType);
+    if (format !== undefined) qualities.set(format, Math.max(qualities.get(format) ?? 0, qualityOf(parameters)));
+  }
+  return NEGOTIATED.filter((format) => (qualities.get(format) ?? 0) > 0).sort(
+    (a, b) => (qualities.get(b) ?? 0) - (qualities.get(a) ?? 0),
+  );
+}
+
+const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** 1 where none is given, 0 where it is not one: a range that cannot be understood names nothing. */
+function qualityOf(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  if (given === undefined) return 1;
+  const match = QVALUE.exec(given);
+  return match === null ? 0 : Number(match[1]);
+}
+
+/** What a picture's path says. Query parameters may add to it. */
+export interface PicturePath {
+  readonly refs: readonly ChannelRef[];
+  readonly variant: Variant | undefined;
+  readonly format: Format | undefined;
+}
+
+/**
+ * Reads `/api/banner/{identifier}[/{variant}]`: a channel ID, an `@handle` or a bare name.
+ *
+ * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
+ */
+export function parseBannerPath(identifier: string, segment?: string): PicturePath {
+  const variant = parseVariantSegment(segment);
+  const named = splitChannelIdExtension(identifier);
+  if (named !== undefined && variant.variant === undefined) {
+    if (named.format !== undefined) return { ...variant, refs: refsOfBareIdentifier(named.id), format: named.format };
+    throw new AppError('invalid_parameter', `The extension is not one of ${FORMATS.join(', ')}, jpg.`);
+  }
+  const refs = refsOfBareIdentifier(identifier);
+  if (refs.length > 0) return { ...variant, refs };
+  throw new AppError(
+    'invalid_parameter',
+    'The identifier is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.',
+  );
+}
+
+/**
+ * Reads `/{identifier}` and `/{identifier}/{variant}`. Alone, the identifier must be a channel ID or an `@handle`:
+ * scanners ask for every other name there is, and none of them may cause an upstream call.
+ *
+ * @throws AppError `route_not_found`
+ */
+export function parseShortPath(identifier: string, segment?: string): PicturePath {
+  if (segment !== undefined) {
+    const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
+    if (refs.length === 0) throw routeNotFound();
+    return { ...parseVariantSegment(segment), refs };
+  }
+  const named = splitChannelIdExtension(identifier);
+  if (named?.format !== undefined) {
+    return { refs: refsOfBareIdentifier(named.id), variant: undefined, format: named.format };
+  }
+  const refs = isChannelId(identifier) || identifier.startsWith('@') ? refsOfBareIdentifier(identifier) : [];
+  if (refs.length > 0) return { refs, variant: undefined, format: undefined };
+  throw routeNotFound();
+}
+
+/** The extensions that a path may end in. */
+export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
+
+/** Everything below `/api/` is the service's own, never a channel's name. */
+const RESERVED_SEGMENT = 'api';
+
+function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'variant' | 'format'> {
+  if (segment === undefined) return { variant: undefined, format: undefined };
+  const dot = segment.indexOf('.');
+  const name = dot === -1 ? segment : segment.slice(0, dot);
+  const format = dot === -1 ? undefined : findFormat(segment.slice(dot + 1));
+  if (isVariant(name) && (dot === -1 || format !== undefined)) return { variant: name, format };
+  throw new AppError(
+    'route_not_found',
+    `There is no such picture: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,
+  );
+}
+
+const CHANNEL_ID_WITH_EXTENSION = /^(UC[A-Za-z0-9_-]{22})\.(.*)$/;
+
+function splitChannelIdExtension(identifier: string): { id: string; format: Format | undefined } | undefined {
+  const [, id, extension] = CHANNEL_ID_WITH_EXTENSION.exec(identifier) ?? [];
+  return id === undefined || extension === undefined ? undefined : { id, format: findFormat(extension) };
 }

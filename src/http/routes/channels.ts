@@ -1,12 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { type ChannelRef, findIdentifier, type IdentifierKind, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import type { Holders } from '../../lib/holders.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
-import { parseIdentifier } from '../request/identifier-path.ts';
-import { CHANNEL_QUERY, createQueryReader, parseQuery } from '../request/params.ts';
-import { createRecordBodies } from '../response/record-bodies.ts';
-import { jsonResponse, type UrlForm } from '../response/serializers.ts';
+import { CHANNEL_QUERY, createQueryReader, parseQuery, type RequestTarget } from '../request/target.ts';
+import { createRecordBodies, jsonResponse, type UrlForm } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {
   readonly channels: ChannelService;
@@ -50,4 +48,45 @@ function refsOfCustomName(name: string): ChannelRef[] {
   const refs = refsOfBareIdentifier(name).filter((ref) => ref.kind !== 'id');
   if (refs.length > 0) return refs;
   throw new AppError('invalid_parameter', 'The name can be neither a handle nor a user name.');
+}
+
+/**
+ * Reads an identifier as the kind that its path or `type` says it is.
+ *
+ * @throws AppError `invalid_parameter` when it cannot be of that kind; the message names the request that reads it as
+ * the kind that it can be
+ */
+export function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
+  const ref = findIdentifier(text, kind);
+  if (ref !== undefined) return ref;
+  throw new AppError('invalid_parameter', `${FORMS[kind]}${adviceFor(text, kind, target)}`);
+}
+
+const FORMS: Record<IdentifierKind, string> = {
+  id: 'The identifier is not a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
+  handle:
+    'The identifier is not a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
+  username: 'The identifier is not a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+};
+
+/** In this order; every channel ID could be a handle too, so none of these is ever an ID. */
+const LOOKS: Record<Exclude<IdentifierKind, 'id'>, string> = {
+  handle: 'It looks like a handle',
+  username: 'It may be a username',
+};
+
+function adviceFor(text: string, kind: IdentifierKind, target: RequestTarget): string {
+  for (const other of ['handle', 'username'] as const) {
+    const ref = other === kind ? undefined : findIdentifier(text, other);
+    if (ref !== undefined) return ` ${LOOKS[other]}: ${requestFor(ref, target)}.`;
+  }
+  return '';
+}
+
+const RECORD_PATH = '/api/channel/';
+
+/** Where `type` can be added as it is, that is shorter than the whole request. */
+function requestFor({ kind, value }: ChannelRef, { path, query }: RequestTarget): string {
+  if (path.startsWith(RECORD_PATH) && query === '') return `add ?type=${kind}`;
+  return `ask for ${RECORD_PATH}${encodeURIComponent(value)}?type=${kind}`;
 }

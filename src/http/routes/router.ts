@@ -3,10 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs, withRequest } from '../../lib/work.ts';
-import type { Endpoint, RequestContext, Step } from '../request/context.ts';
-import { routeNotFound } from '../request/picture-path.ts';
+import { type Endpoint, isAllowedMethod, type RequestContext, routeNotFound, type Step } from '../request/context.ts';
 import { MAX_URL_BYTES } from '../request/target.ts';
-import { isAllowedMethod } from '../request/validate.ts';
 import { type HttpResponse, PREFLIGHT } from '../response/response.ts';
 
 export interface Router {

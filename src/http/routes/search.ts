@@ -1,6 +1,6 @@
 import type { SearchService } from '../../services/search.ts';
 import type { Endpoint } from '../request/context.ts';
-import { createQueryReader, parseQuery, SEARCH_QUERY } from '../request/params.ts';
+import { createQueryReader, parseQuery, SEARCH_QUERY } from '../request/target.ts';
 import { entityTag } from '../response/response.ts';
 import { jsonResponse, searchResultOf, type UrlForm } from '../response/serializers.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import type { Channel } from '../../domain/channel.ts';
-import { createRecordBodies } from './record-bodies.ts';
+import { createRecordBodies } from './serializers.ts';
 
 function channel(number: number, description: string): Channel {
   return {

@@ -161,7 +161,7 @@ export interface PicturePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
  */
-export function parseBannerPath(identifier: string, segment?: string): PicturePath {
+function parseBannerPath(identifier: string, segment?: string): PicturePath {
   const variant = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant.variant === undefined) {
@@ -182,7 +182,7 @@ export function parseBannerPath(identifier: string, segment?: string): PicturePa
  *
  * @throws AppError `route_not_found`
  */
-export function parseShortPath(identifier: string, segment?: string): PicturePath {
+function parseShortPath(identifier: string, segment?: string): PicturePath {
   if (segment !== undefined) {
     const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
     if (refs.length === 0) throw routeNotFound();

@@ -56,7 +56,7 @@ function refsOfCustomName(name: string): ChannelRef[] {
  * @throws AppError `invalid_parameter` when it cannot be of that kind; the message names the request that reads it as
  * the kind that it can be
  */
-export function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
+function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return ref;
   throw new AppError('invalid_parameter', `${FORMS[kind]}${adviceFor(text, kind, target)}`);

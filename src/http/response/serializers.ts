@@ -29,7 +29,7 @@ function pictureUrls(base: string, form: UrlForm, { channelId, banner, avatar }:
 }
 
 /** The channel record as clients see it: 13 fields in this order, always all of them. */
-export function recordOf(channel: Channel, base: string, form: UrlForm): object {
+function recordOf(channel: Channel, base: string, form: UrlForm): object {
   const urls = pictureUrls(base, form, channel);
   return {
     channelId: channel.channelId,

@@ -110,7 +110,7 @@ const MAX_REMEMBERED = 500;
 const MAX_REMEMBERED_LENGTH = 300;
 const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
 
-export function acceptFieldStats(): HolderStats {
+function acceptFieldStats(): HolderStats {
   return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
 }
 
@@ -118,7 +118,7 @@ export function acceptFieldStats(): HolderStats {
  * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
  * order of the format table. `*\/*` and `image/*` name none: whoever sends them has not said that it can show AVIF.
  */
-export function acceptedFormats(accept: string | undefined): readonly Format[] {
+function acceptedFormats(accept: string | undefined): readonly Format[] {
   if (accept === undefined || accept === '') return [];
   const known = parsed.get(accept);
   if (known !== undefined) return known;

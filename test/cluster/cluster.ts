@@ -1,12 +1,18 @@
 import { join } from 'node:path';
-import { type FaultContext, metricsOf, metricValue } from '../faults/context.ts';
+import { type FaultContext, metricsOf } from '../faults/context.ts';
 import { type Front, startFront } from '../helpers/front.ts';
+import { readMetrics } from '../helpers/metrics.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { findFreePort, type ServiceProcess } from '../helpers/service-process.ts';
 
 /** Clients from here are not limited; all others are, as visitors would be. */
 const UNLIMITED_NETWORK = '127.1.0.0/16';
+
+interface Condition {
+  readonly name: string;
+  readonly detail: string;
+}
 
 /** One of three instances, on the same port and data directory however often it is started. */
 export interface Instance {
@@ -18,14 +24,12 @@ export interface Instance {
   /** SIGTERM; resolves to how it ended. */
   stop(): Promise<number | NodeJS.Signals>;
   kill(): Promise<void>;
-  /** Conditions that its readiness names. */
-  conditions(): Promise<string[]>;
-  /** Responses so far of the running process. */
+  /** The conditions in `/readyz`. */
+  conditions(): Promise<readonly Condition[]>;
+  /** The value of one series in `/metrics`; 0 if there is none. */
+  metric(series: string): Promise<number>;
+  /** Responses of the running process to all routes. */
   countAnswers(): Promise<number>;
-  /** Requests that the running process has admitted or refused without Redis. */
-  countDecidedAlone(): Promise<number>;
-  /** Pictures that the running process has encoded for clients. */
-  countEncodes(): Promise<number>;
 }
 
 /** Real processes on loopback: Redis, three instances, nginx, and the upstream as recorded. */
@@ -93,7 +97,7 @@ async function createInstance(
     return ended;
   }
 
-  const metrics = () => metricsOf(current());
+  const metrics = async () => readMetrics(await metricsOf(current()));
 
   return {
     name,
@@ -108,15 +112,16 @@ async function createInstance(
     },
     async conditions() {
       const answer = await fetch(`${current().inside}/readyz`);
-      const { conditions } = (await answer.json()) as { conditions: { name: string; detail: string }[] };
-      return conditions.map((condition) => `${condition.name}: ${condition.detail}`);
+      return ((await answer.json()) as { conditions: Condition[] }).conditions;
     },
-    countDecidedAlone: async () => metricValue(await metrics(), 'pennant_limiter_decided_alone_total'),
-    countEncodes: async () =>
-      metricValue(await metrics(), 'pennant_encoder_task_duration_seconds_count{task="encode"}'),
+    metric: async (series) => (await metrics()).get(series) ?? 0,
     async countAnswers() {
-      const counts = [...(await metrics()).matchAll(/^pennant_http_requests_total\{[^}]*\} (\d+)$/gm)];
-      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+      const counts = [...(await metrics())].filter(([series]) => series.startsWith('pennant_http_requests_total{'));
+      return sumOf(counts.map(([, count]) => count));
     },
   };
+}
+
+export function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { EventEmitter, once } from 'node:events';
 import { CHANNELS } from '../faults/mixed-load.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
@@ -17,17 +17,19 @@ export interface LoadResult {
 }
 
 export interface Load {
+  /** Resolves when so many more requests have ended. */
+  ended(requests: number): Promise<void>;
   stop(): Promise<LoadResult>;
 }
 
-const CLIENTS = 24;
-const PAUSE_MS = 4;
+const CLIENTS = 8;
 
-/** Visitors without a limit, who ask on and on, each with connections of its own. Times are monotonic. */
+/** Clients without a rate limit. Each sends one request after the other. Times are monotonic. */
 export function startLoad(port: number, urlOf: (request: number) => string): Load {
   const failures: Failure[] = [];
   let answers = 0;
   let requests = 0;
+  const progress = new EventEmitter();
   const senders = Array.from({ length: CLIENTS }, (_, client) => createHttpSender(port, `127.1.0.${client + 1}`));
 
   async function visit(client: number): Promise<void> {
@@ -40,11 +42,15 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
     );
     if (reason === undefined) answers += 1;
     else failures.push({ url, reason, startedAtMs, endedAtMs: performance.now() });
-    await sleep(PAUSE_MS);
+    progress.emit('ended');
   }
 
   const visits = repeat(CLIENTS, visit);
   return {
+    async ended(count) {
+      const end = answers + failures.length + count;
+      while (answers + failures.length < end) await once(progress, 'ended');
+    },
     async stop() {
       await visits.stop();
       for (const sender of senders) sender.close();
@@ -53,7 +59,7 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
   };
 }
 
-/** Records and pictures of every sample, most of them known; every seventh is a picture of one of many sizes. */
+/** Records and pictures of every sample. Every seventh request is for a picture in one of many sizes. */
 export function mixedUrl(request: number): string {
   const id = CHANNELS[request % CHANNELS.length] as string;
   switch (request % 7) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { channelIdOf } from '../test/helpers/catalog.ts';
+import { numberedChannelId } from '../test/helpers/fake-source.ts';
 import { startEncoding } from './encoding-load.ts';
 import { findLoadGenerator } from './load.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';
@@ -44,7 +44,7 @@ export async function benchBusy(print: (line: string) => void): Promise<Row[]> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-busy-'));
   const service = await startPhotoService(directory, pictures, SETTINGS);
   try {
-    const runLoad = await hotLoad(`${service.base}/api/channel/${channelIdOf(0)}`);
+    const runLoad = await hotLoad(`${service.base}/api/channel/${numberedChannelId(0)}`);
     await runLoad(0);
     // The first encodes start the second encoder and decode every original for the first time: not what is compared.
     await runWhileEncoding(service, pictures, () => runLoad(0));

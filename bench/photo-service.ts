@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { catalogLine, channelIdOf, importLines, writePictures } from '../test/helpers/catalog.ts';
+import { catalogLine, importLines, writePictures } from '../test/helpers/catalog.ts';
+import { numberedChannelId } from '../test/helpers/fake-source.ts';
 import { type ServiceProcess, startService } from '../test/helpers/service-process.ts';
 import type { BenchPicture } from './pictures.ts';
 
@@ -21,6 +22,6 @@ export async function startPhotoService(
   const service = await startService({ directory, env: { LOG_LEVEL: 'warn', ...env } });
   return {
     ...service,
-    urlOf: (picture, rest) => `${service.base}/${channelIdOf(pictures.indexOf(picture))}/${rest}`,
+    urlOf: (picture, rest) => `${service.base}/${numberedChannelId(pictures.indexOf(picture))}/${rest}`,
   };
 }

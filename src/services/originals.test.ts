@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -9,7 +10,6 @@ import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
-import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
@@ -18,7 +18,7 @@ const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht
 const NEW: OriginalRef = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht.com/new'] };
 
 let clock: ManualClock;
-let stored: Map<string, StoredEntry>;
+let store: ReturnType<typeof memoryStore>;
 let pictures: Map<string, Buffer>;
 let hasRoom: boolean;
 let fileClasses: Set<FileClass>;
@@ -29,7 +29,7 @@ let originals: Originals;
 
 beforeEach(() => {
   clock = createManualClock();
-  stored = new Map();
+  store = memoryStore();
   pictures = new Map();
   hasRoom = true;
   fileClasses = new Set();
@@ -40,16 +40,6 @@ beforeEach(() => {
 
 /** As after a start of the process: what is stored stays. */
 function start(): void {
-  const store: Store = {
-    get: async (key) => stored.get(key),
-    async set(key, entry) {
-      stored.set(key, entry);
-    },
-    async delete(key) {
-      stored.delete(key);
-    },
-    async close() {},
-  };
   originals = createOriginals({
     downloader: {
       download(ref) {

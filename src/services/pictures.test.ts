@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -8,7 +9,6 @@ import type { EndReason } from '../images/encoder/pool.ts';
 import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
-import type { Store, StoredEntry } from '../store/store.ts';
 import { createRenderer, type PictureSpec, type Renderer } from './pictures.ts';
 import { createReEncoding } from './re-encoding.ts';
 
@@ -41,7 +41,7 @@ const SPEC: PictureSpec = {
 const WAITING = { client: 'client', disconnectSignal: () => new AbortController().signal };
 
 const clock = createManualClock();
-let stored: Map<string, StoredEntry>;
+let store: ReturnType<typeof memoryStore>;
 let pictures: Map<string, Buffer>;
 /** Of every picture that was put there. */
 let fileClasses: FileClass[];
@@ -57,7 +57,7 @@ let ask: (spec?: PictureSpec) => Promise<Buffer>;
 let renderer: Renderer;
 
 beforeEach(() => {
-  stored = new Map();
+  store = memoryStore();
   pictures = new Map();
   fileClasses = [];
   outcomes = [];
@@ -74,16 +74,6 @@ function start(): void {
   const changes = createChanges();
   const runtime = createTestRuntime({ clock });
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
-  const store: Store = {
-    get: async (key) => stored.get(key),
-    async set(key, entry) {
-      stored.set(key, entry);
-    },
-    async delete(key) {
-      stored.delete(key);
-    },
-    async close() {},
-  };
   renderer = createRenderer({
     originals: { readBytes: () => readBytes(), read: () => readOriginal() },
     encoder: {
@@ -216,7 +206,7 @@ describe('an optimized encoding that was evicted', () => {
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);
     for (const key of pictures.keys()) if (how === 'purged' || key.endsWith('.refined')) pictures.delete(key);
-    if (how === 'purged') stored.clear();
+    if (how === 'purged') store.entries.clear();
     expect(await ask()).toEqual(FAST);
     await askUntilDue();
     expect(attempts).toBe(2);

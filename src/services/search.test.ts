@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import type { SearchHit } from '../domain/channel.ts';
+import { hit } from '../../test/helpers/fake-source.ts';
 import { AppError } from '../domain/errors.ts';
 import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
@@ -14,21 +14,8 @@ const BLOCKED = 'UCblocked000000000000000';
 const ONE = 'UCone0000000000000000000';
 const OTHER = 'UCother00000000000000000';
 
-function hit(channelId: string): SearchHit {
-  return {
-    channelId,
-    title: channelId,
-    description: null,
-    customUrl: null,
-    subscriberCount: null,
-    videoCount: null,
-    banner: 'unknown',
-    avatar: 'unknown',
-  };
-}
-
 const page = (ids: readonly string[], next?: string): SearchResult => ({
-  hits: ids.map(hit),
+  hits: ids.map((id) => hit(id)),
   next: next === undefined ? {} : { source: next },
 });
 

@@ -5,13 +5,19 @@ import { createCatalogSource } from '../../src/sources/catalog/catalog.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
-import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/fake-source.ts';
+import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import {
+  createHeldSource,
+  HELD_CHANNEL_ID,
+  HELD_HANDLE,
+  type HeldSource,
+  numberedChannelId,
+} from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-const NEW = channelIdOf(1);
+const NEW = numberedChannelId(1);
 const HIT = /^pennant; hit/;
 
 let dataDir: string;
@@ -20,7 +26,7 @@ beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
   app = await start();
   // The first start makes the catalog in the background. An answer from it shows that it is there.
-  expect(await statusOf(`/channel/${channelIdOf(9)}`)).toBe(404);
+  expect(await statusOf(`/channel/${numberedChannelId(9)}`)).toBe(404);
 });
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {

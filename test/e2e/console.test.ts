@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ConsoleState } from '../../src/console/state.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -25,10 +24,6 @@ const PLAYED = { encoder: createFakeEncoder() };
 
 async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
   return (await service.console({ url, headers: { host } })).status;
-}
-
-async function stateOf(service: TestApp): Promise<ConsoleState> {
-  return (await service.console('/state.json')).json();
 }
 
 describe('the private listener', () => {
@@ -89,13 +84,13 @@ describe('the state', () => {
   test('counts requests, look-ups and encodes of the last minutes', async () => {
     const service = await start({}, {});
     // The first request to the private listener begins the history.
-    await stateOf(service);
+    await service.state();
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
     await service.get(`/${SAMPLE}/tv.webp?width=200`);
     await service.get('/nowhere');
     await service.get(`/channel/${SAMPLE}`, { 'if-none-match': '*' });
-    const { recent, encoder, stores, version } = await stateOf(service);
+    const { recent, encoder, stores, version } = await service.state();
     expect(recent.requests).toEqual({ answered: 3, unchanged: 1, mistaken: 1, refused: 0, failed: 0 });
     const none = { hit: 0, miss: 0, refreshed: 0, stale: 0 };
     expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 2 });
@@ -116,23 +111,23 @@ describe('the state', () => {
       BASE_URL: 'http://pennant.test',
     });
     const ask = (client: string) => service.get('/', { 'x-forwarded-for': client });
-    await stateOf(service);
+    await service.state();
     for (const client of ['203.0.113.77', '203.0.113.77', '203.0.113.78', '203.0.113.78', '203.0.113.78'])
       await ask(client);
     for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
-    const { refusedNetworks, recent } = await stateOf(service);
+    const { refusedNetworks, recent } = await service.state();
     expect(recent.requests).toMatchObject({ answered: 3, mistaken: 0, refused: 4 });
     expect(refusedNetworks).toEqual([
       { network: '203.0.113.0/24', refused: 3 },
       { network: '2001:db8:17::/48', refused: 1 },
     ]);
     service.clock.advance(600_000);
-    expect((await stateOf(service)).refusedNetworks).toEqual([]);
+    expect((await service.state()).refusedNetworks).toEqual([]);
   });
 
   test('shows settings, but no secret', async () => {
     const service = await start({ SOURCES: 'catalog,youtube-data-api', YOUTUBE_API_KEY: 'a-secret-key' });
-    const state = await stateOf(service);
+    const state = await service.state();
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
     const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false, origin: 'environment' };
     expect(state.settings).toContainEqual(key);

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../helpers/clock.ts';
 import { answerDataApi } from '../helpers/data-api.ts';
-import { readMetrics } from '../helpers/metrics.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const API_KEY = 'key-of-the-test';
@@ -18,8 +17,7 @@ let running: YoutubeService;
 afterEach(() => running.close());
 
 async function searchesSpent(): Promise<number | undefined> {
-  const { text } = await running.service.console('/metrics');
-  return readMetrics(text).get('pennant_data_api_quota_spent{allowance="searches"}');
+  return running.service.metric('pennant_data_api_quota_spent{allowance="searches"}');
 }
 
 describe('the day’s searches of the official API', () => {

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { formatRow } from '../../src/domain/formats.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
+import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import { SEED, seedPictures } from '../helpers/seeded-pictures.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -21,7 +22,7 @@ test('no byte of an original is sent that is not part of its picture', async () 
 
   for (const [number, { format, place }] of pictures.entries()) {
     const extension = format === 'gif' ? 'png' : formatRow(format).extension;
-    const { status, bytes } = await service.get(`/${channelIdOf(number)}/avatar.${extension}`);
+    const { status, bytes } = await service.get(`/${numberedChannelId(number)}/avatar.${extension}`);
     const name = `${format}: ${place}`;
     expect([name, bytes.includes(SHORTEST_SEED)]).toEqual([name, false]);
     expect([name, status]).toEqual([name, REFUSED.includes(name) ? 502 : 200]);

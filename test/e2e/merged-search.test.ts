@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { catalogLine, channelIdOf, importLines } from '../helpers/catalog.ts';
+import { catalogLine, importLines } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import { answerHtml, answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownAnswer } from '../helpers/replay-answers.ts';
@@ -13,7 +14,7 @@ const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
 const TOPIC = 'UCreplayGameTopic0000006';
 const QUIET = 'UCreplayQuiet00000000007';
-const OWN = channelIdOf(1);
+const OWN = numberedChannelId(1);
 const MINUTE_MS = 60_000;
 
 let running: YoutubeService;

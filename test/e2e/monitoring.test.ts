@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import type { HolderReading } from '../../src/lib/holders.ts';
 import { EVERY_SOURCE, startTestApp, type TestApp } from '../helpers/app.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
@@ -106,7 +105,7 @@ test('metrics and console show the same of everything that grows with requests',
   await service.get('/channel/UCPennantSample00000001A');
   const values = readMetrics(await exposition());
   const shown = (metric: string, holder: string) => values.get(`${metric}{holder="${holder}"}`);
-  const { stores } = (await service.console('/state.json')).json<{ stores: readonly HolderReading[] }>();
+  const { stores } = await service.state();
   expect(stores.find(({ name }) => name === 'records in memory')).toMatchObject({ entries: 1 });
   for (const { name, ...figures } of stores) {
     expect({

@@ -31,9 +31,8 @@ async function hammer(url: string): Promise<void> {
   }
 }
 
-async function conditions(): Promise<unknown[]> {
-  const answer = await running.service.console('/readyz');
-  return answer.json<{ conditions: unknown[] }>().conditions;
+async function conditions(): Promise<readonly object[]> {
+  return (await running.service.readiness()).conditions;
 }
 
 /** Answers the banner of the lighthouse this way and all other pictures as usual. */

@@ -5,7 +5,7 @@ import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { metric, startWithoutEncoder } from '../helpers/operators-view.ts';
+import { startWithoutEncoder } from '../helpers/operators-view.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -19,15 +19,15 @@ test('metrics count what was asked of sources, found and kept', async () => {
   await service.get(`/${SAMPLE}/tv.webp?width=99`);
   await service.get('/');
   const calls = (operation: string, outcome: string) =>
-    metric(service, `pennant_source_calls_total{source="catalog",operation="${operation}",outcome="${outcome}"}`);
+    service.metric(`pennant_source_calls_total{source="catalog",operation="${operation}",outcome="${outcome}"}`);
   expect(await calls('getChannel', 'found')).toBe(1);
   expect(await calls('resolve', 'channel_not_found')).toBe(1);
-  expect(await metric(service, 'pennant_limiter_clients')).toBe(1);
-  expect(await metric(service, 'pennant_refused_networks')).toBe(1);
-  expect(await metric(service, 'pennant_memory_entries{kind="records"}')).toBe(1);
-  expect(await metric(service, 'pennant_memory_entries{kind="originals"}')).toBe(1);
-  expect(await metric(service, 'pennant_memory_entries{kind="searches"}')).toBe(0);
-  const bytes = (kind: string) => metric(service, `pennant_picture_store_bytes{kind="${kind}"}`);
+  expect(await service.metric('pennant_limiter_clients')).toBe(1);
+  expect(await service.metric('pennant_refused_networks')).toBe(1);
+  expect(await service.metric('pennant_memory_entries{kind="records"}')).toBe(1);
+  expect(await service.metric('pennant_memory_entries{kind="originals"}')).toBe(1);
+  expect(await service.metric('pennant_memory_entries{kind="searches"}')).toBe(0);
+  const bytes = (kind: string) => service.metric(`pennant_picture_store_bytes{kind="${kind}"}`);
   await expect.poll(() => bytes('custom'), { timeout: 60_000 }).toBeGreaterThan(0);
   expect(await bytes('plain')).toBeGreaterThan(Number(await bytes('custom')));
   expect(await bytes('memory')).toBeGreaterThan(0);
@@ -46,8 +46,8 @@ test('metrics tell times in seconds', async () => {
   const service = await startWithoutEncoder({ clock, sources: [slow] });
   await service.get(`/channel/${numberedChannelId(1)}`);
   const call = 'pennant_source_call_duration_seconds_sum{source="numbered",operation="getChannel"}';
-  expect(await metric(service, call)).toBe(2);
-  expect(await metric(service, 'pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
+  expect(await service.metric(call)).toBe(2);
+  expect(await service.metric('pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
 });
 
 test('metrics tell what encoders take, which is less than what the request took', async () => {
@@ -59,11 +59,11 @@ test('metrics tell what encoders take, which is less than what the request took'
   // The first task waits for its process to start.
   for (const task of ['inspect', 'encode']) {
     for (const name of ['pennant_encoder_wait_duration_seconds', 'pennant_encoder_task_duration_seconds']) {
-      const seconds = await metric(service, `${name}_sum{task="${task}"}`);
-      expect([task, name, await metric(service, `${name}_count{task="${task}"}`)]).toEqual([task, name, 1]);
+      const seconds = await service.metric(`${name}_sum{task="${task}"}`);
+      expect([task, name, await service.metric(`${name}_count{task="${task}"}`)]).toEqual([task, name, 1]);
       expect(seconds, `${name} ${task}`).toBeLessThan(elapsedSeconds);
     }
-    const sumOf = (what: string) => metric(service, `pennant_encoder_${what}_duration_seconds_sum{task="${task}"}`);
+    const sumOf = (what: string) => service.metric(`pennant_encoder_${what}_duration_seconds_sum{task="${task}"}`);
     expect(await sumOf('wait'), task).not.toBe(await sumOf('task'));
   }
 });
@@ -86,6 +86,6 @@ test('a stored value that is not ours is counted by its kind, and loaded anew', 
   for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/tv.webp`, '/api/search?q=crops']) {
     expect([url, (await service.get(url)).status]).toEqual([url, 200]);
   }
-  const refused = (kind: string) => metric(service, `pennant_stored_values_refused_total{kind="${kind}"}`);
+  const refused = (kind: string) => service.metric(`pennant_stored_values_refused_total{kind="${kind}"}`);
   expect(await Promise.all(['channel', 'original', 'search', 'name'].map(refused))).toEqual([1, 1, 1, 0]);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { conditionsOf, failingSource, metric, startWithoutEncoder, stateOf } from '../helpers/operators-view.ts';
+import { failingSource, startWithoutEncoder } from '../helpers/operators-view.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -16,15 +16,15 @@ describe('a part that fails', () => {
     await writeFile(obstacle, 'a file where the directory should be');
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/${SAMPLE}/tv.webp`)).status).toBe(200);
-    const isTold = () => conditionsOf(service);
+    const conditions = async () => (await service.readiness()).conditions;
     const told = { name: 'pictures', detail: 'cannot be stored', isBlocking: false };
-    await expect.poll(isTold, { timeout: 60_000 }).toEqual([told]);
-    expect(await metric(service, 'pennant_part_degraded{part="pictures"}')).toBe(1);
+    await expect.poll(conditions, { timeout: 60_000 }).toEqual([told]);
+    expect(await service.metric('pennant_part_degraded{part="pictures"}')).toBe(1);
 
     await rm(obstacle);
     expect((await service.get(`/${OTHER}/tv.webp`)).status).toBe(200);
-    await expect.poll(isTold, { timeout: 60_000 }).toEqual([]);
-    expect(await metric(service, 'pennant_part_degraded{part="pictures"}')).toBeUndefined();
+    await expect.poll(conditions, { timeout: 60_000 }).toEqual([]);
+    expect(await service.metric('pennant_part_degraded{part="pictures"}')).toBeUndefined();
   });
 
   test('shows in readiness while records cannot be stored; they are answered all the same', async () => {
@@ -32,7 +32,9 @@ describe('a part that fails', () => {
     await mkdir(join(dataDir, 'cache.db'));
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/channel/${SAMPLE}`)).status).toBe(200);
-    expect(await conditionsOf(service)).toEqual([{ name: 'cache', detail: 'cannot be used', isBlocking: false }]);
+    expect((await service.readiness()).conditions).toEqual([
+      { name: 'cache', detail: 'cannot be used', isBlocking: false },
+    ]);
   });
 
   test('shows in readiness where a catalog cannot be read', async () => {
@@ -40,7 +42,9 @@ describe('a part that fails', () => {
     await writeFile(join(dataDir, 'catalog.db'), 'no database at all'.repeat(1_000));
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/channel/${SAMPLE}`)).status).toBe(503);
-    expect(await conditionsOf(service)).toContainEqual(expect.objectContaining({ name: 'catalog', isBlocking: false }));
+    expect((await service.readiness()).conditions).toContainEqual(
+      expect.objectContaining({ name: 'catalog', isBlocking: false }),
+    );
   });
 
   test('stops new requests once the service is being stopped', async () => {
@@ -61,7 +65,7 @@ describe('a setting reaches the part that it is for', () => {
         ENCODER_QUEUE: '7',
       },
     });
-    const { stores } = await stateOf(service);
+    const { stores } = await service.state();
     const bounds = Object.fromEntries(stores.map(({ name, maxBytes, maxEntries }) => [name, maxBytes ?? maxEntries]));
     expect(bounds).toMatchObject({
       'records in memory': 2 * MIB,
@@ -93,7 +97,7 @@ describe('a setting reaches the part that it is for', () => {
 
 test('the console knows since when the service runs', async () => {
   const beforeMs = Date.now();
-  const { startedAtMs, nowMs } = await stateOf(await startWithoutEncoder());
+  const { startedAtMs, nowMs } = await (await startWithoutEncoder()).state();
   expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs);
   expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
 });
@@ -102,14 +106,14 @@ test('a source that fails is left alone, and says so in readiness and metrics', 
   const service = await startWithoutEncoder({ sources: [failingSource()] });
   const series = 'pennant_breaker_openings_total{upstream="failing"}';
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
-  expect(await conditionsOf(service)).toEqual([
+  expect((await service.readiness()).conditions).toEqual([
     { name: 'source failing', detail: 'circuit breaker open', isBlocking: false },
   ]);
-  expect([await metric(service, series), await metric(service, 'pennant_breaker_open{upstream="failing"}')]).toEqual([
+  expect([await service.metric(series), await service.metric('pennant_breaker_open{upstream="failing"}')]).toEqual([
     1, 1,
   ]);
   const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
-  expect(await metric(service, calls)).toBe(20);
+  expect(await service.metric(calls)).toBe(20);
   expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('10');
 });
 
@@ -128,18 +132,20 @@ test('a source that is tried again after a pause counts as paused until it has a
     },
   };
   const service = await startWithoutEncoder({ sources: [source] });
-  const isPaused = () => metric(service, 'pennant_breaker_open{upstream="failing"}');
+  const isPaused = () => service.metric('pennant_breaker_open{upstream="failing"}');
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
   isWorking = true;
   service.clock.advance(10_000);
   const asking = service.get(`/channel/${numberedChannelId(40)}`);
   await probe.asked.promise;
-  expect(await conditionsOf(service)).toEqual([expect.objectContaining({ detail: 'circuit breaker half-open' })]);
-  expect((await stateOf(service)).sources).toContainEqual(
+  expect((await service.readiness()).conditions).toEqual([
+    expect.objectContaining({ detail: 'circuit breaker half-open' }),
+  ]);
+  expect((await service.state()).sources).toContainEqual(
     expect.objectContaining({ name: 'failing', breaker: 'half-open' }),
   );
   expect(await isPaused()).toBe(1);
   probe.answered.resolve();
   expect((await asking).status).toBe(200);
-  expect([await conditionsOf(service), await isPaused()]).toEqual([[], 0]);
+  expect([(await service.readiness()).conditions, await isPaused()]).toEqual([[], 0]);
 });

@@ -1,7 +1,8 @@
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { catalogLine, channelIdOf, importLines, writePictures } from '../helpers/catalog.ts';
+import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -73,11 +74,11 @@ describe('a picture that is the original itself', () => {
     );
     expect(refusals).toEqual([]);
     const service = await start({ dataDir });
-    const same = await service.get(`/${channelIdOf(1)}/avatar.jpg`);
+    const same = await service.get(`/${numberedChannelId(1)}/avatar.jpg`);
     expect(same.bytes.equals(clean)).toBe(true);
-    expect((await service.get(`/${channelIdOf(1)}/avatar.jpg?width=299`)).bytes.equals(clean)).toBe(false);
-    expect((await service.get(`/${channelIdOf(1)}/avatar.jpg?quality=61`)).bytes.equals(clean)).toBe(false);
-    const stripped = await service.get(`/${channelIdOf(2)}/avatar.jpg`);
+    expect((await service.get(`/${numberedChannelId(1)}/avatar.jpg?width=299`)).bytes.equals(clean)).toBe(false);
+    expect((await service.get(`/${numberedChannelId(1)}/avatar.jpg?quality=61`)).bytes.equals(clean)).toBe(false);
+    const stripped = await service.get(`/${numberedChannelId(2)}/avatar.jpg`);
     expect(stripped.bytes.includes('somebody')).toBe(false);
     expect((await sharp(stripped.bytes).metadata()).exif).toBeUndefined();
   });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
+import { eventuallyAnswers, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/fake-upstream.ts';
+import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
-import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';
@@ -40,18 +40,10 @@ function callCounts(): Record<string, number> {
   return counts;
 }
 
-/** The same data directory, in a new process as far as the service can tell; nothing answers upstream. */
-async function restartWithoutUpstream(): Promise<TestApp> {
-  const { clock } = service;
-  await running.close();
-  service = await startTestApp({
-    env: youtubeSettings(await findRefusingOrigin()),
-    clock,
-    dataDir,
-    encoder: createFakeEncoder(),
-  });
-  running = { ...running, close: () => service.close() };
-  return service;
+/** Nothing but stored values can answer after this. */
+async function restartWithoutUpstream(): Promise<void> {
+  replay.misbehave('all', FAULTS.resetBeforeAnswer);
+  service = await running.restart();
 }
 
 describe('one load for everybody', () => {

@@ -54,7 +54,7 @@ describe('the canary of a service', () => {
     const detail = 'UCreplayLighthouse000001 no longer has these fields: publishedAt';
     expect(await conditions()).toEqual([{ name: 'YouTube canary', detail, isBlocking: false }]);
     expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="publishedAt"} 1');
-    const state = (await service.console('/state.json')).json<{ sources: object[] }>();
+    const state = await service.state();
     expect(state.sources[0]).toMatchObject({ status: { canary: { gone: ['publishedAt'], failure: null } } });
   });
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
-import { answerJson, answerStatus, findRefusingOrigin } from '../helpers/fake-upstream.ts';
+import { eventuallyAnswers, type TestApp } from '../helpers/app.ts';
+import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
-import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -28,10 +28,8 @@ const ANSWERS = [
 let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;
-let dataDir: string;
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({ answers: ANSWERS }, { dataDir });
+  running = await startYoutubeService({ answers: ANSWERS }, { dataDir: await createTemporaryDirectory() });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());
@@ -120,13 +118,10 @@ describe('a record whose panel cannot be had', () => {
   it('is asked for its panel alone after a restart too', async () => {
     losePanel();
     await service.get(URL);
-    const { clock } = service;
-    await service.close();
+    service = await running.restart();
     replay.behave();
     replay.forgetCalls();
-    clock.advance(MINUTE_MS + 1);
-    service = await startTestApp({ env: youtubeSettings(replay.origin), clock, dataDir });
-    running = { replay, service, close: () => service.close().then(() => replay.close()) };
+    service.clock.advance(MINUTE_MS + 1);
     expect((await service.get(URL)).json()).toMatchObject({ title: 'Bell Rock Light', viewCount: '312530935570' });
     expect(routesAsked()).toEqual(['about']);
   });
@@ -166,10 +161,8 @@ describe('a record whose panel cannot be had', () => {
     losePanel();
     service.clock.advance(HOUR_MS + 1);
     expect((await service.get(URL)).headers['cache-status']).toBe('pennant; fwd=stale');
-    const { clock } = service;
-    await running.close();
-    service = await startTestApp({ env: youtubeSettings(await findRefusingOrigin()), clock, dataDir });
-    running = { ...running, close: () => service.close() };
+    replay.misbehave('all', FAULTS.resetBeforeAnswer);
+    service = await running.restart();
     const stored = await service.get(URL);
     expect([stored.status, stored.json()]).toEqual([200, whole]);
   });

@@ -6,10 +6,18 @@ import { vi } from 'vitest';
 import { type App, type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
+import type { ConsoleState } from '../../src/console/state.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { type InProcessRequest, type InProcessResponse, listenOnLoopback, sendInProcess } from './in-process.ts';
+import { readMetrics } from './metrics.ts';
 import { WAIT } from './wait.ts';
+
+/** What `/readyz` answers. */
+interface Readiness {
+  readonly ready: boolean;
+  readonly conditions: readonly { readonly name: string; readonly detail: string; readonly isBlocking: boolean }[];
+}
 
 export interface TestApp {
   readonly app: App;
@@ -20,6 +28,11 @@ export interface TestApp {
   request(options: InProcessRequest): Promise<InProcessResponse>;
   /** Sends a request to the private listener without a socket, by a loopback name unless the headers name another. */
   console(request: string | InProcessRequest): Promise<InProcessResponse>;
+  readiness(): Promise<Readiness>;
+  /** The console's state. */
+  state(): Promise<ConsoleState>;
+  /** The value of one series in `/metrics`; `undefined` if there is none. */
+  metric(series: string): Promise<number | undefined>;
   /** Sends a purge with the field that the private listener requires. */
   purge(body: object): Promise<InProcessResponse>;
   /** Makes the public listener listen on 127.0.0.1. @returns the port */
@@ -76,6 +89,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     request,
     get: (url, headers = {}) => request({ url, headers }),
     console: askConsole,
+    readiness: async () => (await askConsole('/readyz')).json(),
+    state: async () => (await askConsole('/state.json')).json(),
+    metric: async (series) => readMetrics((await askConsole('/metrics')).text).get(series),
     purge: (body) => askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
     listen: () => listenOnLoopback(app.http),
     async close() {

@@ -4,15 +4,11 @@ import { Readable } from 'node:stream';
 import { type ImportOptions, type ImportSummary, importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
+import { numberedChannelId } from './fake-source.ts';
 
-/** The ID of the test channel with this number. */
-export function channelIdOf(number: number): string {
-  return `UC${String(number).padStart(22, '0')}`;
-}
-
-/** A line that says no more than it must, and `fields`. */
+/** A line of a catalog with the required fields and `fields`. */
 export function catalogLine(number: number, fields: Record<string, unknown> = {}): string {
-  return JSON.stringify({ channelId: channelIdOf(number), title: `Channel ${number}`, ...fields });
+  return JSON.stringify({ channelId: numberedChannelId(number), title: `Channel ${number}`, ...fields });
 }
 
 /** The beginning of a PNG, which is all that an import looks at, and bytes that only this text has. */

@@ -12,8 +12,8 @@ export function numberedChannelId(number: number): string {
   return `UC${String(number).padStart(22, '0')}`;
 }
 
-/** A channel with every field; those that the test does not name are unknown. */
-function testChannel(channelId: string, fields: Partial<Channel> = {}): Channel {
+/** A channel whose other fields are unknown. */
+export function testChannel(channelId: string, fields: Partial<Channel> = {}): Channel {
   return {
     channelId,
     title: `Channel ${channelId}`,

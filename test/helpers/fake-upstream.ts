@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import type { ErrorCode } from '../../src/domain/errors.ts';
 
 /** An HTTP server on a socket of this machine that responds as the test says. */
 export interface FakeUpstream {
@@ -125,7 +126,27 @@ export const FAULTS = {
   unknownEncoding: answerBytes(Buffer.from('{}'), { 'content-encoding': 'zstd' }),
 } satisfies Record<string, RequestListener>;
 
-export type FaultName = keyof typeof FAULTS;
+type FaultName = keyof typeof FAULTS;
+
+/** The error code of a call that meets the fault. */
+const FAULT_CODES: Readonly<Record<FaultName, ErrorCode>> = {
+  resetBeforeAnswer: 'upstream_unavailable',
+  hangBeforeHeaders: 'upstream_timeout',
+  hangMidBody: 'upstream_timeout',
+  slowDrip: 'upstream_timeout',
+  resetMidBody: 'upstream_invalid',
+  closeMidBody: 'upstream_invalid',
+  closeMidChunk: 'upstream_invalid',
+  endlessBody: 'upstream_invalid',
+  garbage: 'upstream_invalid',
+  gzipBomb: 'upstream_invalid',
+  cutGzip: 'upstream_invalid',
+  falseGzip: 'upstream_invalid',
+  unknownEncoding: 'upstream_invalid',
+};
+
+/** Each fault with its code, as rows for `test.each`. */
+export const EVERY_FAULT = Object.entries(FAULT_CODES) as [FaultName, ErrorCode][];
 
 function sendPart(response: ServerResponse): void {
   response.writeHead(200, { 'content-length': '1000' }).write('{"partial":');

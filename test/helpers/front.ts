@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +23,7 @@ export interface Front {
   stop(): Promise<void>;
 }
 
-export interface FrontOptions {
+interface FrontOptions {
   /** Ports of this machine, of the instances in the file's order. */
   readonly instancePorts: readonly [number, number, number];
   /** As the file says it should be done where every instance has a BASE_URL. */
@@ -115,53 +113,4 @@ async function expireCopy(path: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-interface ReceivedRequest {
-  /** Which of the three instances. */
-  readonly instance: number;
-  readonly request: IncomingMessage;
-}
-
-type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** Three small servers in place of instances of the service. */
-export interface FakeInstances {
-  readonly ports: readonly [number, number, number];
-  /** What has reached them, oldest first. */
-  readonly received: ReceivedRequest[];
-  /** How they answer; a test may replace it. */
-  handler: RequestHandler;
-  close(): void;
-}
-
-export async function startFakeInstances(): Promise<FakeInstances> {
-  const servers = [0, 1, 2].map((instance) =>
-    createServer((request, response) => {
-      fake.received.push({ instance, request });
-      fake.handler(request, response);
-    }).listen(0, '127.0.0.1'),
-  );
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const [first = 0, second = 0, third = 0] = servers.map((server) => (server.address() as AddressInfo).port);
-  const fake: FakeInstances = {
-    ports: [first, second, third],
-    received: [],
-    handler: (_request, response) => response.end(),
-    close() {
-      for (const server of servers) {
-        server.closeAllConnections();
-        server.close();
-      }
-    },
-  };
-  return fake;
-}
-
-/** An answer that no cache may keep unless it is allowed to. */
-export function answerJson(status: number, cacheControl: string): RequestHandler {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': cacheControl });
-    response.end('{}');
-  };
 }

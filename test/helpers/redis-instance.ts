@@ -3,7 +3,6 @@ import { expect, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from './app.ts';
 import { createManualClock } from './clock.ts';
 import type { InProcessResponse } from './in-process.ts';
-import { readMetrics } from './metrics.ts';
 
 /* Instances in this process that share a real Redis. */
 
@@ -81,29 +80,18 @@ export async function startInstance(
 /** An instance that uses Redis. */
 export async function startConnected(...options: Parameters<typeof startInstance>): Promise<Instance> {
   const instance = await startInstance(...options);
-  expect(await metric(instance, 'pennant_redis_usable')).toBe(1);
+  expect(await instance.metric('pennant_redis_usable')).toBe(1);
   return instance;
 }
 
 /** Lets the pause after a failure pass; the attempt after it succeeds. */
 export async function reconnect(instance: TestApp): Promise<void> {
   instance.clock.advance(REST_MS);
-  await expect.poll(() => metric(instance, 'pennant_redis_usable')).toBe(1);
+  await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(1);
 }
 
 export function statuses(answers: readonly InProcessResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
-}
-
-export async function readiness(
-  instance: TestApp,
-): Promise<{ ready: boolean; conditions: { name: string; detail: string }[] }> {
-  return (await instance.console('/readyz')).json();
-}
-
-export async function metric(instance: TestApp, name: string): Promise<number | undefined> {
-  const { text } = await instance.console('/metrics');
-  return readMetrics(text).get(name);
 }

@@ -3,20 +3,31 @@ import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettin
 
 export interface YoutubeService {
   readonly replay: ReplayServer;
+  /** The one that runs. */
   readonly service: TestApp;
+  /** Stops the service and starts it again with the same settings, clock and `dataDir`. */
+  restart(): Promise<TestApp>;
   close(): Promise<void>;
 }
 
-/** The whole service, with an upstream on this machine that shows the same picture at every address. */
+/** The whole service with a replayed upstream, which has the same picture at every address. */
 export async function startYoutubeService(
   replayOptions: ReplayOptions = {},
   { env, ...options }: TestAppOptions = {},
 ): Promise<YoutubeService> {
   const replay = await startReplayServer(replayOptions);
-  const service = await startTestApp({ env: { ...youtubeSettings(replay.origin), ...env }, ...options });
+  const appOptions = { ...options, env: { ...youtubeSettings(replay.origin), ...env } };
+  let service = await startTestApp(appOptions);
   return {
     replay,
-    service,
+    get service() {
+      return service;
+    },
+    async restart() {
+      await service.close();
+      service = await startTestApp({ ...appOptions, clock: service.clock });
+      return service;
+    },
     async close() {
       await service.close();
       await replay.close();

@@ -8,8 +8,9 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { catalogLine, channelIdOf } from '../helpers/catalog.ts';
+import { catalogLine } from '../helpers/catalog.ts';
 import { launchCommand } from '../helpers/command.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import { createFifo } from '../helpers/fifo.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { startService } from '../helpers/service-process.ts';
@@ -56,14 +57,14 @@ describe('a running service', () => {
     const service = await startService({ directory });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const statusOf = async (path: string) => (await fetch(`${service.base}${path}`)).status;
-    const [record, picture] = [`/channel/${channelIdOf(1)}`, '/UCPennantSample00000005A/avatar'];
+    const [record, picture] = [`/channel/${numberedChannelId(1)}`, '/UCPennantSample00000005A/avatar'];
     expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(picture)]).toEqual([
       404, 404, 200,
     ]);
     const file = await writeLines(directory, [catalogLine(1, { username: 'Newcomer' })]);
     expect(await catalog(dataDir, 'import', file)).toMatchObject({ exitCode: 0 });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([200, 200]);
-    expect(await catalog(dataDir, 'remove', channelIdOf(1))).toMatchObject({ exitCode: 0 });
+    expect(await catalog(dataDir, 'remove', numberedChannelId(1))).toMatchObject({ exitCode: 0 });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([404, 404]);
     await expect.poll(() => filesOfCache(dataDir)).not.toEqual([]);
     expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
@@ -116,7 +117,7 @@ describe('the catalog command', () => {
       stdout: 'Channels added: 2, replaced: 0. Lines refused: 2.\n',
       stderr:
         'line 2: subscriberCount: must be a decimal integer as a string, got 12.5\n' +
-        `line 4: customUrl: @Three belongs to the channel ${channelIdOf(3)}\n`,
+        `line 4: customUrl: @Three belongs to the channel ${numberedChannelId(3)}\n`,
     });
   });
 
@@ -188,7 +189,8 @@ describe('the catalog command', () => {
       stdio: 'ignore',
     });
     const ended = once(importing, 'exit');
-    while (!(await catalog(dataDir, 'list')).stdout.includes(channelIdOf(0))) expect(importing.exitCode).toBeNull();
+    while (!(await catalog(dataDir, 'list')).stdout.includes(numberedChannelId(0)))
+      expect(importing.exitCode).toBeNull();
     importing.kill('SIGKILL');
     expect(await ended).toEqual([null, 'SIGKILL']);
 

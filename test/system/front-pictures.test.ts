@@ -1,16 +1,9 @@
 import { execFile } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readDocuments } from '../helpers/documents/markdown.ts';
-import {
-  answerJson,
-  type FakeInstances,
-  type Front,
-  findNginx,
-  startFakeInstances,
-  startFront,
-} from '../helpers/front.ts';
+import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx, before three small servers: which pictures it keeps, for whom and for how long. */
@@ -19,31 +12,9 @@ const ID = 'UCPennantSample00000001A';
 const PICTURE = Buffer.from('a picture, as far as nginx can tell');
 const CACHE_DIRECTORY = '/var/cache/nginx/pictures';
 
-let instances: FakeInstances;
-let front: Front;
-let frontWithBaseUrl: Front;
-
-const hasNginx = findNginx();
-
-beforeAll(async () => {
-  if (!hasNginx) return;
-  instances = await startFakeInstances();
-  front = await startFront({ instancePorts: instances.ports });
-  frontWithBaseUrl = await startFront({ instancePorts: instances.ports, hasBaseUrl: true });
-});
-
-afterAll(async () => {
-  if (!hasNginx) return;
-  await front.stop();
-  await frontWithBaseUrl.stop();
-  instances.close();
-});
-
-beforeEach(() => {
-  if (!hasNginx) return;
-  instances.received.length = 0;
-  instances.handler = answerPicture;
-});
+const instances = useFakeInstances(answerPicture);
+const front = useFront(instances);
+const frontWithBaseUrl = useFront(instances, true);
 
 const REQUEST_FIELDS = {
   'ratelimit-policy': '"default";q=10;w=30',
@@ -85,7 +56,7 @@ async function removeCopies(cacheDirectory: string): Promise<void> {
   await promisify(execFile)('bash', ['-euc', command.text.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
 }
 
-describe.skipIf(!hasNginx)('a picture', () => {
+describeWithNginx('a picture', () => {
   test('is asked for once, and the copy carries nothing of the first client’s request', async () => {
     const path = freshPicture();
     const first = await ask(path);

@@ -1,12 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  answerJson,
-  type FakeInstances,
-  type Front,
-  findNginx,
-  startFakeInstances,
-  startFront,
-} from '../helpers/front.ts';
+import { expect, test } from 'vitest';
+import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx, before three small servers: what reaches which of them, and what comes back. */
@@ -14,26 +7,8 @@ import { sendRaw } from '../helpers/raw-http.ts';
 const ID = 'UCPennantSample00000001A';
 const OTHER_CASE_ID = 'UCpennantSample00000001A';
 
-let instances: FakeInstances;
-let front: Front;
-
-const hasNginx = findNginx();
-
-beforeAll(async () => {
-  if (!hasNginx) return;
-  instances = await startFakeInstances();
-  front = await startFront({ instancePorts: instances.ports });
-});
-
-afterAll(async () => {
-  if (!hasNginx) return;
-  await front.stop();
-  instances.close();
-});
-
-beforeEach(() => {
-  if (hasNginx) instances.received.length = 0;
-});
+const instances = useFakeInstances();
+const front = useFront(instances);
 
 function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(front.base + path, { headers });
@@ -45,7 +20,7 @@ async function instanceFor(path: string): Promise<number | undefined> {
   return instances.received.at(-1)?.instance;
 }
 
-describe.skipIf(!hasNginx)('which instance', () => {
+describeWithNginx('which instance', () => {
   test.each([
     [
       ID,
@@ -99,7 +74,7 @@ describe.skipIf(!hasNginx)('which instance', () => {
   });
 });
 
-describe.skipIf(!hasNginx)('what an instance is told', () => {
+describeWithNginx('what an instance is told', () => {
   test('is the client by its own address, the host as asked for and nothing that a client made up', async () => {
     instances.handler = answerJson(200, 'no-store');
     await sendRaw(
@@ -141,7 +116,7 @@ describe.skipIf(!hasNginx)('what an instance is told', () => {
   });
 });
 
-describe.skipIf(!hasNginx)('anything but a picture', () => {
+describeWithNginx('anything but a picture', () => {
   test.each([
     ['a record', '/api/channel/x?type=handle', 200, 'public, max-age=3000'],
     ['a 404 at a picture’s path', `/${ID}/avatar?nothing`, 404, 'public, max-age=60'],

@@ -1,13 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import {
-  createRedisClock,
-  type Instance,
-  metric,
-  readiness,
-  startConnected,
-  statuses,
-} from '../helpers/redis-instance.ts';
+import { createRedisClock, type Instance, startConnected, statuses } from '../helpers/redis-instance.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const UNLIMITED = { RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' };
@@ -105,11 +98,11 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     }
     const refused = await Promise.all(
       ['channel', 'limit', 'search', 'name'].map((kind) =>
-        metric(instance, `pennant_stored_values_refused_total{kind="${kind}"}`),
+        instance.metric(`pennant_stored_values_refused_total{kind="${kind}"}`),
       ),
     );
     expect(refused).toEqual([1, 1, 1, 1]);
-    expect([await metric(instance, 'pennant_redis_usable'), (await readiness(instance)).conditions]).toEqual([1, []]);
+    expect([await instance.metric('pennant_redis_usable'), (await instance.readiness()).conditions]).toEqual([1, []]);
     await expect.poll(() => server.command('TYPE', record)).toBe('string');
   });
 

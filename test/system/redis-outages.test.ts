@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import {
-  metric,
   type RedisClock,
-  readiness,
   reconnect,
   reportedLines,
   startConnected,
@@ -74,9 +72,9 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     await breakIt(server, instance.clock);
     expect(statuses(await underWay)).toEqual({ 200: 16 });
     expect(statuses(await ask())).toEqual({ 200: 16 });
-    await expect.poll(() => metric(instance, 'pennant_redis_usable')).toBe(0);
-    expect(await readiness(instance)).toMatchObject({ ready: true, conditions: [{ name: 'redis' }] });
-    expect(await metric(instance, 'pennant_limiter_decided_alone_total')).toBeGreaterThan(0);
+    await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(0);
+    expect(await instance.readiness()).toMatchObject({ ready: true, conditions: [{ name: 'redis' }] });
+    expect(await instance.metric('pennant_limiter_decided_alone_total')).toBeGreaterThan(0);
     // Nobody waits for it from then on.
     const roundsBefore = instance.clock.rounds();
     expect(statuses(await ask())).toEqual({ 200: 16 });
@@ -87,7 +85,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     expect(statuses(await ask())).toEqual({ 200: 16 });
     expect(instance.clock.rounds()).toBeGreaterThan(roundsBefore);
     instance.clock.advance(STEADY_MS);
-    expect((await readiness(instance)).conditions).toEqual([]);
+    expect((await instance.readiness()).conditions).toEqual([]);
     expect(reportedLines(instance)).toEqual([
       [40, expect.stringMatching(/^redis: not used \(.+\)$/)],
       [30, 'redis works again'],
@@ -147,7 +145,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     const instance = await startInstance(server.url);
     const answers = await Promise.all(Array.from({ length: 15 }, () => instance.get(`/api/channel/${SAMPLE}`)));
     expect(statuses(answers)).toEqual({ 200: 10, 429: 5 });
-    expect(await readiness(instance)).toMatchObject({
+    expect(await instance.readiness()).toMatchObject({
       ready: true,
       conditions: [{ name: 'redis', detail: expect.stringContaining('ECONNREFUSED') }],
     });

@@ -59,8 +59,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return entries.filter((entry) => entry.isFile()).length;
   }
 
-  const conditionsOf = async (service: TestApp) =>
-    (await service.console('/readyz')).json<{ conditions: { name: string }[] }>().conditions.map(({ name }) => name);
+  const conditionsOf = async (service: TestApp) => (await service.readiness()).conditions.map(({ name }) => name);
 
   test('a channel that is blocked after it was stored is gone from there too', async () => {
     await fillStores();

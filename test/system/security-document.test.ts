@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { HolderReading } from '../../src/lib/holders.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 
@@ -90,7 +89,7 @@ test('what is kept is named in SECURITY.md, all of it', async () => {
     },
   });
   onTestFinished(() => service.close());
-  const { stores } = (await service.console('/state.json')).json<{ stores: readonly HolderReading[] }>();
+  const { stores } = await service.state();
   const named = (await readClaims('What is kept')).flatMap(({ subject }) => [...subject.matchAll(/`([^`]+)`/g)]);
   expect(named.map(([, name]) => name).toSorted()).toEqual(stores.map(({ name }) => name).toSorted());
 });

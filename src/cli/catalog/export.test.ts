@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, channelIdOf, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { runCatalogCommand } from '../catalog.ts';
@@ -43,12 +44,12 @@ describe('catalog export --images', () => {
   it('copies no file from outside of the catalog’s folder, whatever its database says', async () => {
     await writeFile(join(dataDir, 'secret'), 'secret');
     const db = new DatabaseSync(catalogPaths(dataDir).database);
-    db.prepare('UPDATE channels SET avatar_file = ? WHERE channel_id = ?').run('../secret', channelIdOf(1));
+    db.prepare('UPDATE channels SET avatar_file = ? WHERE channel_id = ?').run('../secret', numberedChannelId(1));
     db.close();
     const folder = join(dataDir, 'exported', 'images');
     const { exitCode, lines, errors } = await run('export', '--images', folder);
     expect([exitCode, lines.length]).toEqual([1, 2]);
-    expect(errors).toBe(`${channelIdOf(1)}: "../secret" is not a valid picture name\n`);
+    expect(errors).toBe(`${numberedChannelId(1)}: "../secret" is not a valid picture name\n`);
     expect(await readdir(folder)).toHaveLength(1);
     expect(existsSync(join(dataDir, 'exported', 'secret'))).toBe(false);
   });
@@ -70,7 +71,7 @@ describe('catalog export --images', () => {
     expect(await run('export', '--images', folder)).toMatchObject({ exitCode: 0, errors: '' });
     await writeFile(join(folder, 'my own.txt'), 'mine');
     const before = await readdir(folder);
-    expect(await run('remove', channelIdOf(1))).toMatchObject({ exitCode: 0 });
+    expect(await run('remove', numberedChannelId(1))).toMatchObject({ exitCode: 0 });
 
     const { exitCode, lines, errors } = await run('export', '--images', folder);
     expect([exitCode, lines.length]).toEqual([0, 1]);

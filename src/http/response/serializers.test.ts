@@ -1,23 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { numberedChannelId, testChannel } from '../../../test/helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { createRecordBodies } from './serializers.ts';
 
 function channel(number: number, description: string): Channel {
-  return {
-    channelId: `UC${String(number).padStart(22, '0')}`,
-    title: `Channel ${number}`,
-    description,
-    customUrl: null,
-    publishedAt: null,
-    country: null,
-    subscriberCount: null,
-    viewCount: null,
-    videoCount: null,
-    links: null,
-    banner: null,
-    avatar: { kind: 'remote', key: `${number}`, urls: [] },
-  };
+  const avatar = { kind: 'remote', key: `${number}`, urls: [] } as const;
+  return testChannel(numberedChannelId(number), { description, avatar });
 }
 
 const BASE = 'http://pennant.test';

@@ -6,15 +6,15 @@ import {
   answerBytes,
   answerJson,
   answerStatus,
+  EVERY_FAULT,
   FAULTS,
   type FakeUpstream,
-  type FaultName,
   findRefusingOrigin,
   redirectTo,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
-import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './client.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -94,24 +94,8 @@ describe('an answer', () => {
 describe('a failing upstream', () => {
   /** Unusable, but complete: their connections may serve the next request. */
   const WHOLE_ANSWERS = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
-  const expected: Record<FaultName, ErrorCode> = {
-    resetBeforeAnswer: 'upstream_unavailable',
-    hangBeforeHeaders: 'upstream_timeout',
-    hangMidBody: 'upstream_timeout',
-    slowDrip: 'upstream_timeout',
-    resetMidBody: 'upstream_invalid',
-    closeMidBody: 'upstream_invalid',
-    closeMidChunk: 'upstream_invalid',
-    endlessBody: 'upstream_invalid',
-    garbage: 'upstream_invalid',
-    gzipBomb: 'upstream_invalid',
-    cutGzip: 'upstream_invalid',
-    falseGzip: 'upstream_invalid',
-    unknownEncoding: 'upstream_invalid',
-  };
-
-  it.each(Object.entries(expected))('that does %s is %s, and its socket is let go', async (fault, code) => {
-    upstream.answer(FAULTS[fault as FaultName]);
+  it.each(EVERY_FAULT)('that does %s is %s, and its socket is let go', async (fault, code) => {
+    upstream.answer(FAULTS[fault]);
     const failure = failureOf(get('/', { timeoutMs: 150 }));
     if (code === 'upstream_timeout') {
       await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);

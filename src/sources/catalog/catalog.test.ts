@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
-import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { catalogPaths } from './schema.ts';
@@ -19,7 +20,7 @@ describeSourceContract('catalog', async () => {
     source: createCatalogSource({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR }),
     known: { channelId: SAMPLE_ID, title: 'Pennant Sample', handle: 'pennantsample' },
     knownUsername: 'pennantsample',
-    unknown: { channelId: channelIdOf(0), handle: 'nobodyhere', username: 'nobodyhere' },
+    unknown: { channelId: numberedChannelId(0), handle: 'nobodyhere', username: 'nobodyhere' },
     queryWithHits: 'sample',
     queryWithoutHits: 'zzzzzz',
     breakUpstream: () => writeFile(catalogPaths(dataDir).database, 'damaged '.repeat(1_000)),
@@ -36,7 +37,7 @@ function createSource(dataDir: string, samplesDir: string | null = null) {
   return {
     clock,
     states,
-    titleOf: async (number: number) => (await source.getChannel(channelIdOf(number), { signal })).channel.title,
+    titleOf: async (number: number) => (await source.getChannel(numberedChannelId(number), { signal })).channel.title,
     titlesFound: async (query: string) => (await source.search(query, 20, { signal })).hits.map(({ title }) => title),
     close: () => source.close(),
   };

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { type CatalogPosition, type ChangesSince, readChangesSince } from './change-log.ts';
 import { catalogPaths } from './schema.ts';
@@ -41,15 +42,15 @@ describe('the log of a catalog’s changes', () => {
     await importAll(catalogLine(1, { customUrl: '@One' }), catalogLine(2, { customUrl: null, username: 'Two' }));
     const first = read();
     expect(first?.changes).toEqual([
-      { channelId: channelIdOf(1), names: ['handle:one'], isRemoved: false },
-      { channelId: channelIdOf(2), names: ['username:two'], isRemoved: false },
+      { channelId: numberedChannelId(1), names: ['handle:one'], isRemoved: false },
+      { channelId: numberedChannelId(2), names: ['username:two'], isRemoved: false },
     ]);
     await importAll(catalogLine(1, { customUrl: '@Uno' }));
-    remove(channelIdOf(2));
+    remove(numberedChannelId(2));
     const second = read(first?.position);
     expect(second?.changes).toEqual([
-      { channelId: channelIdOf(1), names: ['handle:one', 'handle:uno'], isRemoved: false },
-      { channelId: channelIdOf(2), names: ['username:two'], isRemoved: true },
+      { channelId: numberedChannelId(1), names: ['handle:one', 'handle:uno'], isRemoved: false },
+      { channelId: numberedChannelId(2), names: ['username:two'], isRemoved: true },
     ]);
     expect(read(second?.position)?.changes).toEqual([]);
   });
@@ -66,7 +67,7 @@ describe('the log of a catalog’s changes', () => {
     await importAll(catalogLine(1, { customUrl: '@One' }));
     const position = read()?.position;
     expect((await importLines(dataDir, [catalogLine(2, { customUrl: '@One' })])).refusals).toHaveLength(1);
-    remove(channelIdOf(3));
+    remove(numberedChannelId(3));
     expect(read(position)).toEqual({ position, changes: [] });
   });
 
@@ -88,6 +89,6 @@ describe('the log of a catalog’s changes', () => {
     write('DROP TABLE changes; DROP TABLE change_log');
     expect(read()).toBeUndefined();
     await importAll(catalogLine(2));
-    expect(read()?.changes).toMatchObject([{ channelId: channelIdOf(2) }]);
+    expect(read()?.changes).toMatchObject([{ channelId: numberedChannelId(2) }]);
   });
 });

@@ -2,7 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogLine, channelIdOf, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
@@ -20,7 +21,7 @@ function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
 }
 
 const recordOf = (dataDir: string, number: number) =>
-  ask(dataDir, (reader) => reader.findRecord(channelIdRef(channelIdOf(number))));
+  ask(dataDir, (reader) => reader.findRecord(channelIdRef(numberedChannelId(number))));
 const titlesFound = (dataDir: string, query: string) =>
   ask(dataDir, (reader) => reader.search(query, 20).map((hit) => hit.title));
 const picturesIn = (dataDir: string) => readdirSync(catalogPaths(dataDir).images);
@@ -106,8 +107,8 @@ describe('an import', () => {
       catalogLine(1, { customUrl: '@höhe', username: 'hoehe' }),
     ]);
     expect(report.refusals).toEqual([
-      `line 2: customUrl: @HÖHE belongs to the channel ${channelIdOf(1)}`,
-      `line 3: username: HOEHE belongs to the channel ${channelIdOf(1)}`,
+      `line 2: customUrl: @HÖHE belongs to the channel ${numberedChannelId(1)}`,
+      `line 3: username: HOEHE belongs to the channel ${numberedChannelId(1)}`,
     ]);
     expect(report).toMatchObject({ added: 1, replaced: 1 });
   });
@@ -163,8 +164,8 @@ describe('an import', () => {
     await importLines(dataDir, [catalogLine(2)]);
     expect(picturesIn(dataDir)).toEqual(['README', recordOf(dataDir, 1)?.bannerFile].sort());
     const writer = openCatalogWriter(catalogPaths(dataDir));
-    expect(writer.remove(channelIdOf(1))).toBe(true);
-    expect(writer.remove(channelIdOf(1))).toBe(false);
+    expect(writer.remove(numberedChannelId(1))).toBe(true);
+    expect(writer.remove(numberedChannelId(1))).toBe(false);
     writer.removeLeftovers();
     writer.close();
     expect(picturesIn(dataDir)).toEqual(['README']);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths, hasOwnTables, readSchemaState, SCHEMA_STEPS, upgradeSchema } from './schema.ts';
 
@@ -31,7 +32,7 @@ test('an older catalog is told by those that read, and brought up with its chann
   upgradeSchema(db, NEXT_STEPS);
   expect(hasOwnTables(db, path, NEXT_STEPS)).toBe(true);
   const rows = db.prepare('SELECT channel_id, language FROM channels').all();
-  expect(rows.map((row) => ({ ...row }))).toEqual([{ channel_id: channelIdOf(1), language: 'en' }]);
+  expect(rows.map((row) => ({ ...row }))).toEqual([{ channel_id: numberedChannelId(1), language: 'en' }]);
   // Another command may have been first.
   upgradeSchema(db, NEXT_STEPS);
   expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(NEXT_STEPS.length);

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { type OpenedCatalog, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
@@ -80,9 +81,9 @@ describe('a search in the catalog', () => {
   });
 
   it.each([
-    channelIdOf(6),
-    `https://www.youtube.com/channel/${channelIdOf(6)}`,
-    `https://banners.example/${channelIdOf(6)}/avatar`,
+    numberedChannelId(6),
+    `https://www.youtube.com/channel/${numberedChannelId(6)}`,
+    `https://banners.example/${numberedChannelId(6)}/avatar`,
   ])('finds the very channel that %s names', (query) => {
     expect(found(query)[0]).toBe(6);
   });
@@ -97,7 +98,7 @@ describe('a search in the catalog', () => {
   it('answers what a hit shows', () => {
     expect(catalog.reader.search('elan', 1)).toEqual([
       {
-        channelId: channelIdOf(8),
+        channelId: numberedChannelId(8),
         title: 'Élan Café',
         description: 'naïve',
         customUrl: '@elan',

@@ -1,7 +1,8 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { catalogLine, channelIdOf, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { type CatalogPosition, type CatalogWatch, createCatalogWatch } from './change-log.ts';
@@ -34,26 +35,26 @@ describe('a catalog that is watched', () => {
   it('says once what others have changed, at once', async () => {
     await put(1);
     const watch = open();
-    expect([found(watch), found(watch)]).toEqual([[channelIdOf(1)], undefined]);
+    expect([found(watch), found(watch)]).toEqual([[numberedChannelId(1)], undefined]);
     await put(2);
-    expect([found(watch), found(watch)]).toEqual([[channelIdOf(2)], undefined]);
+    expect([found(watch), found(watch)]).toEqual([[numberedChannelId(2)], undefined]);
     await put(3);
     await put(1, 'another title');
-    expect(found(watch)).toEqual([channelIdOf(3), channelIdOf(1)]);
+    expect(found(watch)).toEqual([numberedChannelId(3), numberedChannelId(1)]);
   });
 
   it('says what was changed since an earlier run', async () => {
     await put(1);
     const position = open().findChanges()?.position;
     await put(2);
-    expect(found(open(position))).toEqual([channelIdOf(2)]);
+    expect(found(open(position))).toEqual([numberedChannelId(2)]);
   });
 
   it('may be made later', async () => {
     const watch = open();
     expect(found(watch)).toBeUndefined();
     await put(1);
-    expect(found(watch)).toEqual([channelIdOf(1)]);
+    expect(found(watch)).toEqual([numberedChannelId(1)]);
   });
 
   it('that a start has made with the samples has no changes, and later ones are told', async () => {
@@ -62,7 +63,7 @@ describe('a catalog that is watched', () => {
     await createCatalog({ dataDir, paths: catalogPaths(dataDir), samplesDir: SHIPPED_SAMPLES_DIR });
     expect(found(watch) ?? []).toEqual([]);
     await put(1);
-    expect(found(watch)).toEqual([channelIdOf(1)]);
+    expect(found(watch)).toEqual([numberedChannelId(1)]);
   });
 
   it('may be of anything after another file has taken its name', async () => {
@@ -85,6 +86,6 @@ describe('a catalog that is watched', () => {
     await put(1);
     expect(found(watch)).toBeUndefined();
     clock.advance(1_000);
-    expect(found(watch)).toEqual([channelIdOf(1)]);
+    expect(found(watch)).toEqual([numberedChannelId(1)]);
   });
 });

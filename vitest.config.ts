@@ -11,7 +11,7 @@ const LIMITS = {
 
 /** What else is in a process would be measured too: each of these has one of its own. */
 const MEASURE_MEMORY = [
-  'src/picture-store/file-index.test.ts',
+  'src/picture-store/disk-usage.test.ts',
   'src/picture-store/pictures.test.ts',
   'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',

@@ -185,7 +185,7 @@ export const SETTINGS = {
     'IMAGE_CACHE_BYTES',
     '2GiB',
     form.bytes('1024TiB'),
-    'Disk space for originals and pictures, counted in blocks of 4 KiB. At most 500,000 files are kept.',
+    'Disk space for originals and pictures, counted in blocks of 4 KiB. At most 10,000,000 files are kept.',
   ),
   encoders: form.setting(
     'ENCODERS',

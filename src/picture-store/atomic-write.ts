@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
@@ -88,6 +88,21 @@ export async function listed(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    throw error;
+  }
+}
+
+export interface FileStats {
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** `undefined` if there is no such file. */
+export async function statsOf(path: string): Promise<FileStats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

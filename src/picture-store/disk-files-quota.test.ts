@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
   shardsOf,
 } from '../../test/helpers/file-store.ts';
 import { EVERYTHING } from '../store/changes.ts';
+import { digestOf } from './file-names.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -125,6 +126,39 @@ describe('the quota', () => {
   });
 });
 
+describe('eviction in a large store', () => {
+  it('removes files that are among the 10 % used least recently', async () => {
+    const FILES = 400;
+    const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxFiles: FILES, maxBytes: 10_000_000 });
+    const files = await openScanned();
+    const lastUse = new Map<string, number>();
+    let uses = 0;
+    const use = (key: string) => {
+      uses += 1;
+      clock.advance(1_000);
+      lastUse.set(key, uses);
+    };
+    for (let number = 0; number < FILES; number += 1) {
+      await files.set(`key ${number}`, bytesOf('picture', 10), 'plain');
+      use(`key ${number}`);
+      const popular = `key ${number - (number % 7)}`;
+      expect(await files.get(popular)).toBeDefined();
+      use(popular);
+    }
+    for (let number = FILES; number < FILES + 50; number += 1) {
+      const order = [...lastUse].sort(([, left], [, right]) => left - right).map(([key]) => key);
+      await files.set(`key ${number}`, bytesOf('picture', 10), 'plain');
+      const left = (await readdir(directory, { recursive: true })).join();
+      const rank = order.findIndex((key) => !left.includes(digestOf(key)));
+      expect(rank).toBeGreaterThanOrEqual(0);
+      expect(rank).toBeLessThan(0.1 * FILES);
+      lastUse.delete(order[rank] as string);
+      use(`key ${number}`);
+    }
+    expect(countOf('evicted')).toBe(50);
+  });
+});
+
 describe('the time of last use', () => {
   it('counts the files of earlier runs, and orders them by the hour of their last use', async () => {
     const { directory, clock, openScanned } = await setUpFileStore();
@@ -166,7 +200,9 @@ describe('the time of last use', () => {
     clock.jumpWallClock(72 * HOUR_MS);
     await files.set('b', bytesOf('b'), 'plain');
     clock.jumpWallClock(-72 * HOUR_MS);
+    clock.advance(1);
     await files.set('c', bytesOf('c'), 'plain');
+    clock.advance(1);
     await files.set('d', bytesOf('d'), 'plain');
     await files.set('e', bytesOf('e'), 'plain');
     const left = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => files.get(key)));
@@ -188,9 +224,10 @@ describe('the time of last use', () => {
     expect(await next.get('new')).toBeDefined();
   });
 
-  it('records a use on disk once an hour, also for a file in constant use', async () => {
+  it('records a use on disk once an hour in a store that evicts nothing, also for a file in constant use', async () => {
     const { clock, open } = await setUpFileStore();
     const files = open();
+    clock.advance(32 * HOUR_MS);
     await files.set('key', bytesOf('picture'), 'plain');
     const path = await pathOf(files, 'key');
     const writtenAtMs = clock.now();

@@ -1,11 +1,11 @@
-import { readFile, rm, utimes } from 'node:fs/promises';
+import { type FileHandle, open, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { Change } from '../store/changes.ts';
-import { listed, removeIfAllowed, removeIfEmpty, removeLeftovers, writeWhole } from './atomic-write.ts';
-import { createFileIndex, createFileQuota, type IndexedFile, indexedFile, minuteOf } from './file-index.ts';
+import { type FileStats, removeIfAllowed, removeLeftovers, statsOf, writeWhole } from './atomic-write.ts';
+import { createDiskUsage, createFileQuota } from './disk-usage.ts';
 import {
   channelDigestIn,
   channelDigestOf,
@@ -15,11 +15,12 @@ import {
   fileBytesOf,
   fileNameOf,
   isContentOf,
-  parseFileName,
   relativePathOf,
   shardOf,
 } from './file-names.ts';
-import { fileNamesIn, inspect, scanFiles } from './file-scan.ts';
+import { scanFiles } from './file-scan.ts';
+import { createShards, filesIn, findFile, shardsIn } from './shards.ts';
+import { createVictims } from './victims.ts';
 
 /** `bytes` is the disk usage of the files and their directories. */
 export interface FileStoreStats extends HolderStats {
@@ -63,7 +64,7 @@ export interface DiskFileStoreOptions {
   readonly directory: string;
   /** Quota for the disk usage of all files and their directories. */
   readonly maxBytes: number;
-  /** Maximum number of files; each takes about 190 bytes of memory. Default: 500,000. */
+  /** Maximum number of files. Default: 10,000,000. */
   readonly maxFiles?: number;
   /** Maximum share of `custom` files in both limits. They are also evicted first. */
   readonly customShare?: number;
@@ -71,17 +72,22 @@ export interface DiskFileStoreOptions {
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
-/** With so many files, the index takes 95 MB of memory. */
-const DEFAULT_MAX_FILES = 500_000;
+/** Each of the 4,096 directories then has 2,441 files, which a look-up lists in some milliseconds. */
+const DEFAULT_MAX_FILES = 10_000_000;
 const DEFAULT_CUSTOM_SHARE = 0.25;
 const TEMPORARY = 'tmp';
-/** Recording each use would cost a write. After a restart, an hour is exact enough. */
-const REMEMBER_USE_AFTER_MINUTES = 60;
+/**
+ * A use is recorded when the recorded one is older than this share of the time since the last use of the file that was
+ * evicted last, so that the order of eviction is exact to this share. Recording each use would cost a write.
+ */
+const USE_SHARE = 1 / 32;
+const MAX_USE_MS = 3_600_000;
 
 /**
- * Pictures as files, one each, with a quota and LRU eviction. Truncated, damaged or foreign files count as absent.
+ * Pictures as files, one each, with a quota and approximate LRU eviction. Truncated, damaged or foreign files count as
+ * absent. There is no index: a look-up lists one of the directories, and the modification time is the time of last use.
  * Files of an earlier run are found at once, and counted against the quota when a background scan has reached them.
- * Several processes may share the directory; each counts the files that it knows.
+ * Several processes may share the directory; each counts the files of the others when it changes the same directory.
  *
  * `set` rejects when the disk is full or read-only; stored files can still be read.
  */
@@ -89,11 +95,17 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   const { maxBytes, maxFiles = DEFAULT_MAX_FILES, customShare = DEFAULT_CUSTOM_SHARE, clock, onEvent } = options;
   const directory = resolve(options.directory);
   const temporaryDirectory = join(directory, TEMPORARY);
-  const index = createFileIndex();
-  const quota = createFileQuota({ index, maxBytes, maxFiles, customShare });
+  const usage = createDiskUsage();
+  const quota = createFileQuota({ usage, maxBytes, maxFiles, customShare });
+  const shards = createShards(directory, usage);
+  const victims = createVictims({ directory, usage, shards, clock, isCounted: () => isCounted });
   const stop = new AbortController();
   let scanning: Promise<void> | undefined;
+  let isCounted = false;
   let mustScanAgain = false;
+  let evicting: Promise<void> = Promise.resolve();
+  /** The last use of the file that was evicted last. Without one, no file of this run is older than the run. */
+  let evictedUseMs = clock.now();
   startScan();
 
   function startScan(): void {
@@ -103,9 +115,9 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   async function scan(): Promise<void> {
     try {
-      // The index must not exceed its bound during the scan; the files used last are kept.
-      await scanFiles({ directory, index, nowMs: clock.now(), signal: stop.signal, afterDirectory: evictSurplus });
+      await scanFiles({ directory, shards, clock, signal: stop.signal });
       if (stop.signal.aborted) return;
+      isCounted = true;
       await removeLeftovers(temporaryDirectory);
       await evictSurplus();
       const { entries, bytes } = stats();
@@ -121,104 +133,89 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     return join(directory, relativePathOf(file));
   }
 
-  /** Also finds files of other processes, and files that the scan has not reached yet. */
-  async function find(digest: string): Promise<IndexedFile | undefined> {
-    const known = index.find(digest);
-    if (known !== undefined) return known;
-    const shard = join(directory, shardOf(digest));
-    const name = (await listed(shard)).map(parseFileName).find((found) => found?.digest === digest);
-    if (name === undefined) return undefined;
-    const found = await inspect(pathOf(name), name, clock.now());
-    if (found === undefined || index.find(digest) !== undefined) return index.find(digest);
-    // With a full index on a read-only disk, nothing can be evicted. The file is used without being indexed.
-    if (quota.hasPlaceInIndex()) index.put(found.file, found.usedAtMs);
-    return found.file;
-  }
-
-  async function markUsed(file: IndexedFile): Promise<void> {
+  async function markUsed(file: FileName, { mtimeMs }: FileStats): Promise<void> {
     const nowMs = clock.now();
-    index.use(file, nowMs);
-    const sinceRemembered = minuteOf(nowMs) - file.rememberedUseMinute;
+    const sinceRecordedMs = nowMs - mtimeMs;
+    const exactToMs = Math.min(MAX_USE_MS, (nowMs - evictedUseMs) * USE_SHARE);
     // Negative after the clock was set back: the recorded time is wrong.
-    if (sinceRemembered >= 0 && sinceRemembered < REMEMBER_USE_AFTER_MINUTES) return;
-    file.rememberedUseMinute = minuteOf(nowMs);
+    if (sinceRecordedMs >= 0 && sinceRecordedMs < exactToMs) return;
     // Fails when the file was just removed or the disk is read-only. Then the use is not recorded.
     await utimes(pathOf(file), nowMs / 1000, nowMs / 1000).catch(() => undefined);
   }
 
-  async function remove(file: IndexedFile): Promise<void> {
-    index.remove(file);
-    await removeName(file);
-  }
-
-  async function removeName(name: FileName): Promise<void> {
-    await rm(pathOf(name), { force: true });
-    if (!index.hasFilesBeside(name)) await removeIfEmpty(join(directory, shardOf(name.digest)));
-  }
-
-  async function discardDamaged(file: IndexedFile): Promise<void> {
+  async function discardDamaged(file: FileName): Promise<void> {
     onEvent({ kind: 'damaged', path: pathOf(file) });
-    index.remove(file);
-    await removeIfAllowed(pathOf(file));
+    await shards.change(shardOf(file.digest), async (files) => {
+      await removeIfAllowed(pathOf(file));
+      return files.filter((other) => !isSame(other, file));
+    });
   }
 
-  async function evictSurplus(): Promise<void> {
-    for (let file = quota.findSurplus(); file !== undefined; file = quota.findSurplus()) {
-      const { bucket } = file;
-      try {
-        await remove(file);
-        onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
-      } catch (error) {
-        index.putBack(file, bucket);
-        throw error;
-      }
+  /** One eviction at a time, so that concurrent writes do not evict more than necessary. */
+  function evictSurplus(): Promise<void> {
+    if (quota.findSurplus() === undefined) return Promise.resolve();
+    const run = evicting.then(evict);
+    evicting = run.catch(() => undefined);
+    return run;
+  }
+
+  async function evict(): Promise<void> {
+    for (let surplus = quota.findSurplus(); surplus !== undefined; surplus = quota.findSurplus()) {
+      const victim = await victims.next(surplus);
+      // The search has corrected the sums. Without a change, the files of this class cannot be found.
+      if (victim === undefined && quota.findSurplus() === surplus) return;
+      // The sums were too high: nothing has to be evicted.
+      if (victim === undefined || quota.findSurplus() !== surplus) continue;
+      const { file, usedAtMs } = victim;
+      await shards.remove(shardOf(file.digest), (other) => isSame(other, file));
+      if (usedAtMs > 0) evictedUseMs = usedAtMs;
+      onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
     }
   }
 
   async function write(key: string, content: Buffer, fileClass: FileClass): Promise<void> {
-    const name = await fileNameOf(key, content, fileClass);
-    const nowMs = clock.now();
-    const release = quota.reserve(name.bytes, fileClass);
+    const file = await fileNameOf(key, content, fileClass);
+    const release = quota.reserve(file.bytes, fileClass);
     try {
       await evictSurplus();
-      await writeWhole(join(directory, relativePathOf(name)), temporaryDirectory, content, nowMs);
+      await shards.change(shardOf(file.digest), async (files) => {
+        await writeWhole(pathOf(file), temporaryDirectory, content, clock.now());
+        for (const former of files.filter(({ digest }) => digest === file.digest)) {
+          if (!isSame(former, file)) await removeIfAllowed(pathOf(former));
+        }
+        return [...files.filter(({ digest }) => digest !== file.digest), file];
+      });
     } finally {
       release();
     }
-    const previous = index.find(name.digest);
-    index.putNew(indexedFile(name, nowMs), nowMs);
-    const isReplaced = previous !== undefined && relativePathOf(previous) !== relativePathOf(name);
-    if (isReplaced) await rm(pathOf(previous), { force: true });
     // Concurrent writes may have exceeded the quota together.
     await evictSurplus();
   }
 
   async function removeKey(key: string): Promise<void> {
-    const file = await find(digestOf(key));
-    if (file !== undefined) await remove(file);
+    const digest = digestOf(key);
+    await shards.remove(shardOf(digest), (file) => file.digest === digest);
   }
 
-  /** Lists the directory, because the index has no files of other processes. */
-  async function erase(matches: (name: FileName) => boolean): Promise<ErasedFiles> {
+  async function erase(isErased: (file: FileName) => boolean): Promise<ErasedFiles> {
     const erased = { files: 0, bytes: 0 };
-    for await (const name of fileNamesIn(directory)) {
-      if (!matches(name)) continue;
-      const known = index.find(name.digest);
-      if (known !== undefined) index.remove(known);
-      await removeName(name);
-      erased.files += 1;
-      erased.bytes += fileBytesOf(name.bytes);
+    for (const shard of await shardsIn(directory)) {
+      if (!(await filesIn(directory, shard)).some(isErased)) continue;
+      for (const { bytes } of await shards.remove(shard, isErased)) {
+        erased.files += 1;
+        erased.bytes += fileBytesOf(bytes);
+      }
     }
     return erased;
   }
 
   function stats(): FileStoreStats {
-    const plain = index.totals('plain');
-    const custom = index.totals('custom');
+    const plain = usage.ofClass('plain');
+    const custom = usage.ofClass('custom');
     return {
       entries: plain.files + custom.files,
       maxEntries: maxFiles,
-      bytes: plain.bytes + custom.bytes + index.directoryBytes(),
+      bytes: plain.bytes + custom.bytes + usage.directoryBytes(),
       maxBytes,
       plainBytes: plain.bytes,
       customBytes: custom.bytes,
@@ -227,33 +224,27 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   return {
     async get(key) {
-      const file = await find(digestOf(key));
-      if (file === undefined) return undefined;
-      try {
-        const content = await readFile(pathOf(file));
-        if (await isContentOf(file, content)) {
-          await markUsed(file);
-          return content;
-        }
-      } catch (error) {
-        if (!hasErrorCode(error, 'ENOENT')) throw error;
-        index.remove(file);
-        return undefined;
+      const file = await findFile(directory, digestOf(key));
+      const found = file === undefined ? undefined : await read(pathOf(file));
+      if (file === undefined || found === undefined) return undefined;
+      if (await isContentOf(file, found.content)) {
+        await markUsed(file, found.stats);
+        return found.content;
       }
       await discardDamaged(file);
       return undefined;
     },
 
     async findPath(key) {
-      const file = await find(digestOf(key));
-      if (file === undefined) return undefined;
-      const found = await inspect(pathOf(file), file, clock.now());
-      if (found === undefined) {
-        index.remove(file);
-        return undefined;
+      const file = await findFile(directory, digestOf(key));
+      const found = file === undefined ? undefined : await statsOf(pathOf(file));
+      if (file === undefined || found === undefined) return undefined;
+      if (found.size === file.bytes) {
+        await markUsed(file, found);
+        return pathOf(file);
       }
-      await markUsed(file);
-      return pathOf(file);
+      await discardDamaged(file);
+      return undefined;
     },
 
     async set(key, bytes, fileClass) {
@@ -270,7 +261,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
       if (!includesPictures) return { files: 0, bytes: 0 };
       if (channelIds === 'all') return erase(() => true);
       const digests = new Set([...channelIds].map(channelDigestOf));
-      return erase((name) => digests.has(channelDigestIn(name)));
+      return erase((file) => digests.has(channelDigestIn(file)));
     },
 
     stats,
@@ -280,6 +271,29 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
       await scanning;
     },
   };
+}
+
+function isSame(one: FileName, other: FileName): boolean {
+  return one.digest === other.digest && relativePathOf(one) === relativePathOf(other);
+}
+
+/** `undefined` if there is no such file. */
+async function read(path: string): Promise<{ content: Buffer; stats: FileStats } | undefined> {
+  const handle = await openIfPresent(path);
+  try {
+    return handle && { stats: await handle.stat(), content: await handle.readFile() };
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
 }
 
 function reasonOf(error: unknown): string {

@@ -15,7 +15,7 @@ export interface FileName {
   /** 96 bits of the key's SHA-256 and 64 bits of its channel's: enough against deliberate collisions. */
   readonly digest: string;
   readonly bytes: number;
-  /** CRC-32 as a signed integer, which V8 stores without a separate object. */
+  /** CRC-32. */
   readonly checksum: number;
   readonly fileClass: FileClass;
   /** False for an encoded picture. */
@@ -29,7 +29,7 @@ export function picturesDirectory(dataDir: string): string {
 
 const KEY_CHARACTERS = 24;
 const CHANNEL_CHARACTERS = 16;
-/** 4,096 directories: with a hundred thousand files, each has two dozen. */
+/** 4,096 directories: with a million files, each has 244. A look-up lists one of them. */
 const SHARD_CHARACTERS = 3;
 export const SHARD_COUNT = 16 ** SHARD_CHARACTERS;
 const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(original|plain|custom)$/;
@@ -73,7 +73,7 @@ async function checksumOf(content: Buffer): Promise<number> {
     if (at > 0) await setImmediate();
     checksum = crc32(content.subarray(at, at + CHECKSUM_STEP_BYTES), checksum);
   }
-  return checksum | 0;
+  return checksum;
 }
 
 export function shardOf(digest: string): string {
@@ -88,8 +88,13 @@ export function isShard(name: string): boolean {
 }
 
 /** From 0 to `SHARD_COUNT - 1`. */
-export function shardNumberOf(digest: string): number {
-  return Number.parseInt(shardOf(digest), 16);
+export function shardNumberOf(shard: string): number {
+  return Number.parseInt(shard, 16);
+}
+
+/** The directory of a number from 0 to `SHARD_COUNT - 1`. */
+export function shardAt(number: number): string {
+  return number.toString(16).padStart(SHARD_CHARACTERS, '0');
 }
 
 /** The block size of ext4, XFS and most other file systems. */
@@ -110,7 +115,7 @@ export function directoryBytesOf(files: number): number {
 /** The path relative to the store's directory. */
 export function relativePathOf({ digest, bytes, checksum, fileClass, isOriginal }: FileName): string {
   const ending = isOriginal ? 'original' : fileClass;
-  return join(shardOf(digest), `${digest}-${bytes}-${(checksum >>> 0).toString(16).padStart(8, '0')}.${ending}`);
+  return join(shardOf(digest), `${digest}-${bytes}-${checksum.toString(16).padStart(8, '0')}.${ending}`);
 }
 
 /** Parses a file's name; `undefined` if it is foreign. */
@@ -120,7 +125,7 @@ export function parseFileName(text: string): FileName | undefined {
   return {
     digest,
     bytes: Number(bytes),
-    checksum: Number(`0x${checksum}`) | 0,
+    checksum: Number(`0x${checksum}`),
     fileClass: ending === 'custom' ? 'custom' : 'plain',
     isOriginal: ending === 'original',
   };

@@ -51,7 +51,7 @@ export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
   ];
 }
 
-/** Two services can share a directory, but each of them counts only its own pictures against the quota. */
+/** Two services can share a directory, but each counts the pictures of the other against the quota with a delay. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
   const isSame = listeners.some((listener) => isListenerOf(running, listener));

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createKeyedHash } from './keyed-hash.ts';
-import { createShardedMap, type ShardedMap } from './sharded-map.ts';
+import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 
-const SHARDS = 64;
-const KEYS = SHARDS * 256;
+const GROUP_BITS = 6;
+const GROUPS = 1 << GROUP_BITS;
+const KEYS = GROUPS * 256;
 
 /** A hash with the same coefficients in every run, so that a distribution is measured and not drawn. */
-function createRepeatableHash(seed: number) {
+function createRepeatableHash(seed: number): KeyedHash {
   const coefficients = new Uint32Array(256).map((_, at) =>
     createHash('sha256').update(`${seed} ${at}`).digest().readUInt32LE(),
   );
@@ -18,27 +18,26 @@ function keysOf(makeKey: (number: number) => string): string[] {
   return Array.from({ length: KEYS }, (_, number) => makeKey(number));
 }
 
-function filled(keys: readonly string[], map: ShardedMap<number>): ShardedMap<number> {
-  keys.forEach((key, number) => {
-    map.set(key, number);
-  });
-  return map;
+/** The upper bits decide about the group. */
+function groupOf(hashed: number): number {
+  return hashed >>> (32 - GROUP_BITS);
+}
+
+function largestGroup(keys: readonly string[], hash: KeyedHash): number {
+  const sizes = new Uint32Array(GROUPS);
+  for (const key of keys) {
+    const group = groupOf(hash(key));
+    sizes[group] = (sizes[group] as number) + 1;
+  }
+  return Math.max(...sizes);
 }
 
 const hex = (number: number) => number.toString(16).padStart(4, '0');
 
-describe('a sharded map', () => {
-  it('holds what a map holds, for keys of any length', () => {
-    const map = createShardedMap<string>();
-    const keys = ['', 'a', 'ab', 'a\0', '\0', 'x'.repeat(10_000), `${'x'.repeat(9_999)}y`, '\u{1f4fa} ключ'];
-    for (const key of keys) map.set(key, `value of ${key}`);
-    expect(keys.map((key) => map.get(key))).toEqual(keys.map((key) => `value of ${key}`));
-    expect(map.get('b')).toBeUndefined();
-    map.set('a', 'another');
-    map.delete('ab');
-    map.delete('absent');
-    expect([map.get('a'), map.get('ab')]).toEqual(['another', undefined]);
-    expect(map.stats().entries).toBe(keys.length - 1);
+describe('a keyed hash', () => {
+  it('depends on every character, in texts of any length', () => {
+    const texts = ['', 'a', 'ab', 'a\0', '\0', 'x'.repeat(10_000), `${'x'.repeat(9_999)}y`, '\u{1f4fa} ключ'];
+    expect(new Set(texts.map(createRepeatableHash(1))).size).toBe(texts.length);
   });
 
   it.each([
@@ -56,23 +55,20 @@ describe('a sharded map', () => {
     ['long keys that differ at the end', (number: number) => `${'x'.repeat(200)} ${number}`],
   ])('spreads %s', (_, makeKey) => {
     const keys = keysOf(makeKey);
-    const largest = [1, 2, 3].map(
-      (seed) => filled(keys, createShardedMap(createRepeatableHash(seed))).stats().largestShardEntries,
-    );
-    expect(Math.max(...largest)).toBeLessThan((KEYS / SHARDS) * 2);
+    const largest = [1, 2, 3].map((seed) => largestGroup(keys, createRepeatableHash(seed)));
+    expect(Math.max(...largest)).toBeLessThan((KEYS / GROUPS) * 2);
   });
 
-  it('spreads keys that were chosen to share a shard of another map', () => {
+  it('spreads keys that were chosen to collide with other coefficients', () => {
     const known = createRepeatableHash(1);
     const chosen = Array.from({ length: KEYS * 4 }, (_, number) => `2001:db8:${hex(number)}::/64`).filter(
-      (key) => known(key) >>> 26 === 0,
+      (key) => groupOf(known(key)) === 0,
     );
-    expect(filled(chosen, createShardedMap(known)).stats().largestShardEntries).toBe(chosen.length);
-    const other = filled(chosen, createShardedMap(createRepeatableHash(2))).stats();
-    expect(other.largestShardEntries).toBeLessThan((chosen.length / SHARDS) * 2.5);
+    expect(largestGroup(chosen, known)).toBe(chosen.length);
+    expect(largestGroup(chosen, createRepeatableHash(2))).toBeLessThan((chosen.length / GROUPS) * 2.5);
   });
 
-  it('draws its own hash, so that nobody can know where a key falls', () => {
+  it('draws its own coefficients, so that nobody can know the hash of a key', () => {
     const keys = keysOf((number) => `2001:db8:${hex(number)}::/64`).slice(0, 1_000);
     const [first, second] = [createKeyedHash(), createKeyedHash()].map((hash) => keys.map(hash));
     expect(first).not.toEqual(second);

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { statsOf } from './atomic-write.ts';
+import type { DiskUsage } from './disk-usage.ts';
+import { type FileClass, type FileName, relativePathOf, SHARD_COUNT, shardAt } from './file-names.ts';
+import type { Shards } from './shards.ts';
+
+export interface Victim {
+  readonly file: FileName;
+  /** The last use that is recorded; 0 for a file of the wrong length or with a time in the future. */
+  readonly usedAtMs: number;
+}
+
+/** Selects files to evict: approximately those that were not used for longest. */
+export interface Victims {
+  /** `undefined` when no file of the class was found. */
+  next(fileClass: FileClass): Promise<Victim | undefined>;
+}
+
+export interface VictimsOptions {
+  readonly directory: string;
+  readonly usage: DiskUsage;
+  readonly shards: Shards;
+  readonly clock: Clock;
+  /** False while directories with files may be missing from `usage`. */
+  readonly isCounted: () => boolean;
+}
+
+/**
+ * The names of the directories are digests, so the files of any directory are a random sample of all files. The oldest 8
+ * of 256 are among the oldest 3 % of all files on average, and almost never above 8 %. A smaller store is seen as a whole.
+ */
+const SAMPLE_FILES = 256;
+const VICTIMS_OF_SAMPLE = 8;
+/** A time further in the future was written with a wrong clock. It would protect its file until then. */
+const MAX_AHEAD_MS = 3_600_000;
+
+export function createVictims({ directory, usage, shards, clock, isCounted }: VictimsOptions): Victims {
+  const chosen: Record<FileClass, Victim[]> = { plain: [], custom: [] };
+
+  async function inspect(file: FileName): Promise<Victim | undefined> {
+    const found = await statsOf(join(directory, relativePathOf(file)));
+    if (found === undefined) return undefined;
+    const isSound = found.size === file.bytes && found.mtimeMs <= clock.now() + MAX_AHEAD_MS;
+    return { file, usedAtMs: isSound ? found.mtimeMs : 0 };
+  }
+
+  /** One after the other: pictures that clients wait for are read in between. */
+  async function choose(fileClass: FileClass): Promise<Victim[]> {
+    const sample: Victim[] = [];
+    for (const shard of shardsInRandomOrder()) {
+      if (sample.length >= SAMPLE_FILES) break;
+      if (isCounted() && !usage.hasClass(shard, fileClass)) continue;
+      // Also corrects the sums of a directory that somebody else has changed.
+      const files = await shards.change(shard, async (unchanged) => unchanged);
+      const ofClass = files.filter((file) => file.fileClass === fileClass);
+      for (const file of someOf(ofClass, SAMPLE_FILES - sample.length)) {
+        const found = await inspect(file);
+        if (found !== undefined) sample.push(found);
+      }
+    }
+    return sample.sort((left, right) => left.usedAtMs - right.usedAtMs).slice(0, VICTIMS_OF_SAMPLE);
+  }
+
+  return {
+    async next(fileClass) {
+      for (let victim = chosen[fileClass].shift(); victim !== undefined; victim = chosen[fileClass].shift()) {
+        const found = await inspect(victim.file);
+        // Used since then, or gone.
+        if (found !== undefined && found.usedAtMs <= victim.usedAtMs) return victim;
+      }
+      chosen[fileClass] = await choose(fileClass);
+      return chosen[fileClass].shift();
+    },
+  };
+}
+
+/** Every directory once. An odd step visits all of a power of two. */
+function* shardsInRandomOrder(): Generator<string> {
+  const first = Math.floor(Math.random() * SHARD_COUNT);
+  const step = 1 + 2 * Math.floor(Math.random() * (SHARD_COUNT / 2));
+  for (let number = 0; number < SHARD_COUNT; number += 1) yield shardAt((first + number * step) % SHARD_COUNT);
+}
+
+/** As many in a row from a random place on, because file systems list the files in an order of their own. */
+function someOf<T>(items: readonly T[], count: number): T[] {
+  const first = Math.floor(Math.random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)].slice(0, count);
+}

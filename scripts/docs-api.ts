@@ -17,6 +17,8 @@ interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly pattern?: string;
   readonly format?: string;
   readonly anyOf?: readonly Schema[];
@@ -239,12 +241,15 @@ function typeOf(schema: Schema): string {
     maximum,
     minLength,
     maxLength,
+    minItems,
+    maxItems,
     pattern,
     format,
   } = schema;
   if ($ref !== undefined) return `[${lastPart($ref)}](#${lastPart($ref).toLowerCase()})`;
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
   if (names !== undefined) return names.map(code).join(' ');
+  if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;
   if (items !== undefined) return `array of ${typeOf(items)}`;
   if (minimum !== undefined) return `${type}, ${minimum} to ${maximum}`;
   if (minLength !== undefined) return `${type}, ${minLength} to ${maxLength} characters`;

@@ -8,6 +8,7 @@ import type { Listener } from '../lib/http/listener.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createBannerService } from '../services/banners.ts';
+import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createOriginals } from '../services/originals.ts';
@@ -81,6 +82,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
   const channels = createChannelService({ sources: failover, ...caches, publishDates, blockedChannels, clock });
+  const channelBatches = createChannelBatches({ channels, ...runtime });
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({ ...upstreams, encoder, pictures, cache: caches.originals, channels, runtime });
   const reEncoding = createReEncoding({ store, changes, runtime });
@@ -89,7 +91,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Listeners, background work and the stop
   const limiter = openRateLimiter(config, runtime, stores.redis);
-  const services = { channels, searches, banners };
+  const services = { channels, channelBatches, searches, banners };
   const listener = createPublicListener({ config, runtime, limiter, version, beforeLookUp, ...services });
   const { http, refusedClients } = listener;
   const backgroundWork = createBackgroundWork({

@@ -11,7 +11,7 @@ import type { Runtime } from '../lib/runtime.ts';
 import { createLimitLookup, type RateLimiter } from '../rate-limit/limiter.ts';
 
 export interface PublicListenerOptions
-  extends Pick<HttpServerOptions, 'channels' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
+  extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly limiter: RateLimiter;

@@ -11,6 +11,8 @@ export const TIME_LIMITS_MS = {
   picture: 11_000,
   /** A search with all further pages. */
   search: 11_000,
+  /** A batch of channels; what is not loaded by then is stale or an error. */
+  batch: 11_000,
   /** The channel that a search names. */
   namedChannel: 10_000,
   /** One load from the sources, all of them together. It may outlive the response that started it. */
@@ -55,6 +57,7 @@ export const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> 
   request: 'promise',
   picture: 'response',
   search: 'response',
+  batch: 'response',
   namedChannel: 'search',
   sourceAttempt: 'request',
   upstreamCall: 'sourceAttempt',

@@ -17,25 +17,35 @@ import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { problemResponse } from './response/problems.ts';
 import { applyConditions, type HttpResponse, send } from './response/response.ts';
-import { type BannerRouteOptions, bannerRoutes } from './routes/banners.ts';
-import { type ChannelRouteOptions, channelRoutes } from './routes/channels.ts';
-import { type DocumentRouteOptions, documentRoutes } from './routes/documents.ts';
+import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
+import { bannerRoutes } from './routes/banners.ts';
+import { channelBatchRoutes } from './routes/channel-batches.ts';
+import { channelRoutes } from './routes/channels.ts';
+import { documentRoutes } from './routes/documents.ts';
 import { createHandlerStep, createRouter, readParameters } from './routes/router.ts';
-import { type SearchRouteOptions, searchRoutes } from './routes/search.ts';
+import { searchRoutes } from './routes/search.ts';
 
-type RouteOptions = BannerRouteOptions & ChannelRouteOptions & DocumentRouteOptions & SearchRouteOptions;
+const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, bannerRoutes];
+
+/** What all of them need. */
+type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 type StepOptions = Omit<ContextOptions, 'nextRequestId' | 'isClosing'> &
   ClientStepOptions &
   RateLimitStepOptions &
   MicroCacheOptions;
-export type HttpServerOptions = RouteOptions & StepOptions & ObserverOptions & RequestTracingOptions;
+export type HttpServerOptions = Omit<RouteOptions, 'recordBodies'> &
+  RecordBodiesOptions &
+  StepOptions &
+  ObserverOptions &
+  RequestTracingOptions;
 
 /** The public listener: images and JSON in every response, whatever comes in. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const nextRequestId = createRequestIds();
   const createContext = createContextFactory({ ...options, nextRequestId, isClosing: () => listener.isClosing });
   const microCache = createMicroCache(options);
-  const endpoints = [documentRoutes, channelRoutes, searchRoutes, bannerRoutes].flatMap((routes) => routes(options));
+  const routeOptions = { ...options, recordBodies: createRecordBodies(options) };
+  const endpoints = ROUTES.flatMap((routes) => routes(routeOptions));
   const router = createRouter(endpoints);
   const observe = createObserver(options, endpoints);
 

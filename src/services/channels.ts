@@ -24,6 +24,12 @@ export interface ChannelService {
   getChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
   /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
   findChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
+  /**
+   * Returns the cached record, fresh or stale, and loads nothing.
+   *
+   * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
+   */
+  peekChannel(ref: ChannelRef): Promise<ChannelAnswer | undefined>;
   /** Reloads the record. */
   reload(channelId: string): Promise<Channel>;
   isBlocked(channelId: string): boolean;
@@ -162,6 +168,21 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw notFound ?? new AppError('channel_not_found', 'There is no such channel.');
   }
 
+  async function peek(ref: ChannelRef): Promise<ChannelAnswer | undefined> {
+    if (ref.kind === 'id') return peekRecord(ref.value);
+    const name = await names.peek(nameKey(ref));
+    return name && notFresherThan(name.outcome, await peekRecord(name.value));
+  }
+
+  async function peekRecord(channelId: string, moves = 0): Promise<ChannelAnswer | undefined> {
+    assertNotBlocked(channelId);
+    const cached = await records.peek(channelKey(channelId));
+    if (cached === undefined) return undefined;
+    const { value, outcome } = cached;
+    if ('channel' in value) return { channel: value.channel, outcome };
+    return moves === MAX_MOVES ? undefined : notFresherThan(outcome, await peekRecord(value.movedTo, moves + 1));
+  }
+
   function assertNotBlocked(channelId: string): void {
     if (!blockedChannels.has(channelId)) return;
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
@@ -170,6 +191,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   return {
     getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
     findChannel: (refs) => findFirst(refs, 0),
+    peekChannel: peek,
 
     async reload(channelId) {
       await records.refresh(channelKey(channelId), (previous) => loadWhole(channelId, previous));
@@ -185,4 +207,9 @@ function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | u
   if (lastGood === undefined) return channel;
   const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));
   return { ...channel, ...kept };
+}
+
+/** A record is stale if the name or the redirect that led to it is stale. */
+function notFresherThan(way: CacheOutcome, answer: ChannelAnswer | undefined): ChannelAnswer | undefined {
+  return answer !== undefined && way.kind === 'stale' ? { ...answer, outcome: way } : answer;
 }

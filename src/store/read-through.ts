@@ -83,6 +83,8 @@ export interface ReadThrough<V> {
   get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>>;
   /** Returns the cached value, fresh or stale, without loading one. */
   find(key: string): Promise<V | undefined>;
+  /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
+  peek(key: string): Promise<Cached<V> | undefined>;
   /** Reloads the value, or joins a current load. */
   refresh(key: string, load: Load<V>, identity?: LoadIdentity): Promise<Cached<V>>;
   /** Stores what `load` returns for the cached value, fresh or stale. */
@@ -271,6 +273,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       }),
 
     find: (key) => asWork(async () => valueIn(await find(key))),
+    peek: (key) =>
+      asWork(async () => {
+        const entry = await find(key);
+        return entry && answer(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
+      }),
 
     refresh: (key, load, identity) => asWork(() => tracedLookUp(name, () => refresh(key, load, identity))),
 

@@ -4,7 +4,12 @@ import { decodePicture } from './picture.ts';
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';
-  readonly schema: { readonly enum?: readonly string[]; readonly minimum?: number; readonly maximum?: number };
+  readonly schema: {
+    readonly enum?: readonly string[];
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly maxItems?: number;
+  };
 }
 
 interface Response {

@@ -112,8 +112,13 @@ function queryOf(operation: Operation): fc.Arbitrary<string> {
   return fc.array(one, { maxLength: 3 }).map((all) => all.map(({ name, value }) => `${name}=${value}`).join('&'));
 }
 
-function queryValue({ enum: names, minimum, maximum }: Parameter['schema']): fc.Arbitrary<string> {
+function queryValue({ enum: names, minimum, maximum, maxItems }: Parameter['schema']): fc.Arbitrary<string> {
   const hostile = hostileText();
+  if (maxItems !== undefined) {
+    const known = fc.constantFrom(...KNOWN_IDENTIFIERS).map(encodeURIComponent);
+    const value = fc.oneof({ weight: 20, arbitrary: known }, { weight: 1, arbitrary: hostile });
+    return fc.array(value, { maxLength: maxItems + 1 }).map((values) => values.join(','));
+  }
   if (names !== undefined) return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...names) }, hostile);
   if (minimum === undefined || maximum === undefined) return hostile;
   const edges = [minimum - 1, minimum, maximum, maximum + 1].map(String);

@@ -49,7 +49,9 @@ export function openApiDocument(version: string): object {
 function parametersOf({ path = {}, query }: Pick<OperationSchema, 'path' | 'query'>): object {
   const ofQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => {
     const required = query?.required?.includes(name) ?? false;
-    return { schema, in: 'query', name, required, description };
+    // A list has its values in one parameter: ids=A,B.
+    const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
+    return { schema, in: 'query', name, required, description, ...style };
   });
   const ofPath = Object.entries(path).map(([name, { description, ...schema }]) => {
     return { schema, in: 'path', name, required: true, description };

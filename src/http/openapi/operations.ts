@@ -1,7 +1,8 @@
 import { VARIANTS } from '../../domain/variants.ts';
-import { CHANNEL_QUERY, PICTURE_QUERY, type QuerySchema, SEARCH_QUERY } from '../request/target.ts';
+import { BATCH_QUERY, CHANNEL_QUERY, PICTURE_QUERY, type QuerySchema, SEARCH_QUERY } from '../request/target.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
+  CHANNEL_BATCH,
   CHANNEL_ERRORS,
   CHANNEL_RECORD,
   ICON,
@@ -68,6 +69,16 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     path: { identifier: text('A channel ID, a user name or a handle, according to `type`.') },
     query: CHANNEL_QUERY,
     ...RECORD,
+  },
+  '/api/channels': {
+    summary: 'The metadata of up to 50 channels',
+    description:
+      'One request of the limit. Records that are fresh are returned as they are. Of the other channels, at most ten are ' +
+      'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
+      '`upstream_unavailable`; a later request returns more of them. `max-age` is the least of all results; if a result ' +
+      'is a 5xx, the response is `no-store`.',
+    query: BATCH_QUERY,
+    responses: responsesOf(CHANNEL_BATCH, ['invalid_parameter', 'upstream_timeout']),
   },
   '/channel/{identifier}': {
     summary: 'A channel’s metadata by ID',

@@ -67,6 +67,30 @@ const CHANNEL_RECORD_SCHEMA = described('A channel. Every field is always there;
   },
 });
 
+const REQUESTED_IDENTIFIER = text('The identifier as it is in the request.');
+
+const BATCH_RECORD_SCHEMA = described('A channel of a batch.', {
+  identifier: REQUESTED_IDENTIFIER,
+  channel: { $ref: schemaRef('ChannelRecord') },
+});
+
+const BATCH_ERROR_SCHEMA = described('A channel of a batch for which there is no record.', {
+  identifier: REQUESTED_IDENTIFIER,
+  error: described('The error.', {
+    status: { type: 'integer', description: 'The status that a request for this channel alone would have.' },
+    code: { type: 'string', enum: ERROR_CODES, description: 'The error code.' },
+    detail: text('What is wrong and how to correct it.'),
+  }),
+});
+
+const CHANNEL_BATCH_SCHEMA = described('The requested channels.', {
+  results: {
+    type: 'array',
+    description: 'One for each identifier, in the order of the request.',
+    items: { anyOf: [{ $ref: schemaRef('BatchRecord') }, { $ref: schemaRef('BatchError') }] },
+  },
+});
+
 const SEARCH_RESULT_SCHEMA = described('A channel in search results; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
@@ -97,14 +121,26 @@ const PROBLEM_SCHEMA = described('An error (RFC 9457).', {
 });
 
 /** The named schemas that responses refer to. */
-export const COMPONENT_SCHEMAS = {
+export const COMPONENT_SCHEMAS: Readonly<Record<SchemaName, object>> = {
   ChannelRecord: CHANNEL_RECORD_SCHEMA,
+  ChannelBatch: CHANNEL_BATCH_SCHEMA,
+  BatchRecord: BATCH_RECORD_SCHEMA,
+  BatchError: BATCH_ERROR_SCHEMA,
   SearchResults: SEARCH_RESULTS_SCHEMA,
   SearchResult: SEARCH_RESULT_SCHEMA,
   Problem: PROBLEM_SCHEMA,
 };
 
-function schemaRef(name: 'ChannelRecord' | 'SearchResults' | 'SearchResult' | 'Problem'): string {
+type SchemaName =
+  | 'ChannelRecord'
+  | 'ChannelBatch'
+  | 'BatchRecord'
+  | 'BatchError'
+  | 'SearchResults'
+  | 'SearchResult'
+  | 'Problem';
+
+function schemaRef(name: SchemaName): string {
   return `#/components/schemas/${name}`;
 }
 
@@ -148,6 +184,11 @@ const BYTES = { schema: { type: 'string', format: 'binary' } };
 
 export const CHANNEL_RECORD = success('record', {
   content: json({ $ref: schemaRef('ChannelRecord') }),
+  fields: LOOKED_UP_FIELDS,
+});
+
+export const CHANNEL_BATCH = success('batch', {
+  content: json({ $ref: schemaRef('ChannelBatch') }),
   fields: LOOKED_UP_FIELDS,
 });
 

@@ -112,7 +112,16 @@ interface Text {
   readonly description: string;
 }
 
-type Parameter = OneOf | WholeNumber | Text;
+/** Values in one parameter, separated by commas. */
+interface List {
+  readonly type: 'array';
+  readonly items: { readonly type: 'string' };
+  readonly minItems: number;
+  readonly maxItems: number;
+  readonly description: string;
+}
+
+type Parameter = OneOf | WholeNumber | Text | List;
 
 export interface QuerySchema {
   readonly type: 'object';
@@ -172,6 +181,20 @@ export const SEARCH_QUERY = {
   },
 } as const satisfies QuerySchema;
 
+export const BATCH_QUERY = {
+  type: 'object',
+  required: ['ids'],
+  properties: {
+    ids: {
+      type: 'array',
+      items: { type: 'string' },
+      minItems: 1,
+      maxItems: 50,
+      description: 'Channel IDs and @handles, separated by commas.',
+    },
+  },
+} as const satisfies QuerySchema;
+
 type RawQuery = Readonly<Record<string, unknown>>;
 
 /** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
@@ -220,7 +243,8 @@ function createParameterReader(name: string, parameter: Parameter, isRequired: b
 }
 
 /** `undefined` when the value is not allowed. */
-function readValue(raw: string, parameter: Parameter): number | string | undefined {
+function readValue(raw: string, parameter: Parameter): number | string | string[] | undefined {
+  if (parameter.type === 'array') return readList(raw, parameter);
   if (parameter.type === 'integer') return readWholeNumber(raw, parameter);
   if ('enum' in parameter) return parameter.enum.includes(raw) ? raw : undefined;
   return readText(raw, parameter);
@@ -230,6 +254,12 @@ function readWholeNumber(raw: string, { minimum, maximum }: WholeNumber): number
   if (!/^\d{1,9}$/.test(raw)) return undefined;
   const value = Number(raw);
   return value >= minimum && value <= maximum ? value : undefined;
+}
+
+/** The values as they came: the endpoint checks them. */
+function readList(raw: string, { maxItems }: List): string[] | undefined {
+  const values = raw.split(',', maxItems + 1);
+  return raw === '' || values.length > maxItems ? undefined : values;
 }
 
 /** Blanks around a text are dropped. A name or number with blanks is not allowed. */
@@ -244,6 +274,7 @@ function expectationOf(parameter: Parameter): string {
     return `a whole number from ${parameter.minimum} to ${parameter.maximum}`;
   }
   if ('enum' in parameter) return `${parameter.enum.join(', ')} (lower case)`;
+  if (parameter.type === 'array') return `${parameter.minItems} to ${parameter.maxItems} values, separated by commas`;
   return `a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
 }
 

@@ -64,12 +64,15 @@ export function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: Ca
   return `pennant; fwd=${forwarded}${isStored ? '; stored' : ''}${isCollapsed ? '; collapsed' : ''}`;
 }
 
-const STALE_MAX_AGE_SECONDS = 60;
+const STALE_MAX_AGE_MS = 60_000;
 
-/** `max-age` is what is left of the value's freshness. A stale value is sent with a minute. */
-export function cacheControlOf({ kind, ttlMs }: CacheOutcome): string {
-  const seconds = kind === 'stale' ? STALE_MAX_AGE_SECONDS : Math.max(0, Math.round(ttlMs / 1000));
-  return `public, max-age=${seconds}`;
+/** How long a cache may keep a response with this value: what is left of its freshness, or a minute if it is stale. */
+export function keptForMs({ kind, ttlMs }: CacheOutcome): number {
+  return kind === 'stale' ? STALE_MAX_AGE_MS : Math.max(0, ttlMs);
+}
+
+export function cacheControlOf(outcome: CacheOutcome): string {
+  return `public, max-age=${Math.round(keptForMs(outcome) / 1000)}`;
 }
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of these bytes. */

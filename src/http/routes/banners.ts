@@ -12,7 +12,7 @@ import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } f
 import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
 
-export interface BannerRouteOptions {
+interface BannerRouteOptions {
   readonly clock: Clock;
   readonly banners: BannerService;
   /** True when the format follows `Accept`. */

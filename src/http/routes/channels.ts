@@ -1,20 +1,17 @@
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findIdentifier, type IdentifierKind, refsOfBareIdentifier } from '../../domain/identifier.ts';
-import type { Holders } from '../../lib/holders.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { CHANNEL_QUERY, createQueryReader, parseQuery, type RequestTarget } from '../request/target.ts';
-import { createRecordBodies, jsonResponse, type UrlForm } from '../response/serializers.ts';
+import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
 
-export interface ChannelRouteOptions {
+interface ChannelRouteOptions {
   readonly channels: ChannelService;
-  readonly urlForm: UrlForm;
-  readonly holders: Holders;
+  readonly recordBodies: RecordBodies;
 }
 
 /** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
-export function channelRoutes({ channels, urlForm, holders }: ChannelRouteOptions): Endpoint[] {
-  const recordBodies = createRecordBodies({ urlForm, holders });
+export function channelRoutes({ channels, recordBodies }: ChannelRouteOptions): Endpoint[] {
   const readQuery = createQueryReader(CHANNEL_QUERY);
 
   function endpoint(

@@ -5,7 +5,7 @@ import { listProblems } from '../response/problems.ts';
 import { entityTag, type HttpResponse } from '../response/response.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
-export interface DocumentRouteOptions {
+interface DocumentRouteOptions {
   /** How to reach the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
@@ -66,6 +66,11 @@ function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: Docu
         path: '/api/channel/{identifier}?type=id|handle|username',
         description: 'The channel’s record as JSON.',
         example: `${base}/api/channel/pennantsample?type=handle`,
+      },
+      {
+        path: '/api/channels?ids={id},@{handle},…',
+        description: 'The records of up to 50 channels.',
+        example: `${base}/api/channels?ids=${EXAMPLE_ID},@lanternhours`,
       },
       {
         path: `/api/banner/{identifier}?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`,

@@ -4,7 +4,7 @@ import { createQueryReader, parseQuery, SEARCH_QUERY } from '../request/target.t
 import { entityTag } from '../response/response.ts';
 import { jsonResponse, searchResultOf, type UrlForm } from '../response/serializers.ts';
 
-export interface SearchRouteOptions {
+interface SearchRouteOptions {
   readonly searches: SearchService;
   readonly urlForm: UrlForm;
 }

@@ -1,0 +1,117 @@
+import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
+import { printable } from '../../domain/printable.ts';
+import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
+import type { Endpoint } from '../request/context.ts';
+import { BATCH_QUERY, createQueryReader, parseQuery } from '../request/target.ts';
+import { PROBLEMS } from '../response/problems.ts';
+import { cacheStatusOf, entityTag, type HttpResponse, keptForMs } from '../response/response.ts';
+import { JSON_MEDIA_TYPE, type RecordBodies } from '../response/serializers.ts';
+
+interface ChannelBatchRouteOptions {
+  readonly channelBatches: ChannelBatches;
+  readonly recordBodies: RecordBodies;
+}
+
+interface RequestedChannel {
+  /** As the client wrote it. */
+  readonly identifier: string;
+  readonly ref: ChannelRef;
+}
+
+/** The records of many channels in one response. */
+export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatchRouteOptions): Endpoint[] {
+  const readQuery = createQueryReader(BATCH_QUERY);
+
+  function itemOf(identifier: string, result: BatchResult, base: string): string {
+    const named = `{"identifier":${JSON.stringify(identifier)}`;
+    if (!(result instanceof AppError)) {
+      return `${latin1(named)},"channel":${recordBodies.get(result.channel, base).body}}`;
+    }
+    const { code, message: detail } = result;
+    return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
+  }
+
+  const batch: Endpoint<undefined, readonly RequestedChannel[]> = {
+    url: '/api/channels',
+    parsePath: () => undefined,
+    parseInput(_path, context) {
+      // Each item has an age of its own.
+      context.microCacheKey = undefined;
+      const { ids } = readQuery(parseQuery(context.target.query));
+      return ids.map((identifier, at) => ({ identifier, ref: parseId(identifier, at) }));
+    },
+    async respond(requested, { base }) {
+      const results = await channelBatches.getChannels(requested.map(({ ref }) => ref));
+      const items = requested.map(({ identifier }, at) => itemOf(identifier, results[at] as BatchResult, base));
+      return responseOf(results, `{"results":[${items.join(',')}]}`);
+    },
+  };
+  return [batch];
+}
+
+/** The text's UTF-8 bytes, one per character, as in the JSON of records. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+const MAX_SHOWN_CHARACTERS = 60;
+
+function parseId(identifier: string, at: number): ChannelRef {
+  const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
+  if (ref !== undefined) return ref;
+  const fault =
+    identifier === ''
+      ? `Value ${at + 1} of "ids" is empty.`
+      : `"${printable(identifier, MAX_SHOWN_CHARACTERS)}" in "ids" is neither a channel ID nor an @handle.`;
+  throw new AppError(
+    'invalid_parameter',
+    `${fault} Valid: channel IDs and @handles, separated by commas without blanks.`,
+  );
+}
+
+/** @param body latin1 */
+function responseOf(results: readonly BatchResult[], body: string): HttpResponse {
+  const etag = entityTag(Buffer.from(body, 'latin1'));
+  const outcome = overallOutcome(results);
+  const headers = {
+    'content-type': JSON_MEDIA_TYPE,
+    'cache-control': cacheControlOf(results),
+    ...(outcome !== undefined && { 'cache-status': cacheStatusOf(outcome) }),
+    etag,
+  };
+  const cache = outcome === undefined ? {} : { cache: outcome.kind };
+  return { status: 200, headers, body, bodyEncoding: 'latin1', ...cache, cacheValidators: { etag } };
+}
+
+/** The least that is left of any result. After a failure the next request may get more. */
+function cacheControlOf(results: readonly BatchResult[]): string {
+  const leftMs = results.map(keptForMsOf).filter((ms) => ms !== undefined);
+  if (results.some(isFailure) || leftMs.length === 0) return 'no-store';
+  return `public, max-age=${Math.round(Math.min(...leftMs) / 1000)}`;
+}
+
+/** `undefined` for a blocked channel: only the operator changes that. */
+function keptForMsOf(result: BatchResult): number | undefined {
+  return result instanceof AppError ? result.validForMs : keptForMs(result.outcome);
+}
+
+function isFailure(result: BatchResult): boolean {
+  return result instanceof AppError && PROBLEMS[result.code].status >= 500;
+}
+
+const FAILED: CacheOutcome = { kind: 'miss', ttlMs: 0, isCollapsed: false, isStored: false };
+const KINDS = ['miss', 'refreshed', 'stale', 'hit'] as const;
+
+/** A hit only if nothing was loaded. `undefined` if nothing was looked up. */
+function overallOutcome(results: readonly BatchResult[]): CacheOutcome | undefined {
+  const outcomes = results
+    .map((result) => (isFailure(result) ? FAILED : result.outcome))
+    .filter((one) => one !== undefined);
+  const kind = KINDS.find((one) => outcomes.some((outcome) => outcome.kind === one));
+  if (kind === undefined) return undefined;
+  const ttlMs = Math.min(...outcomes.map((outcome) => outcome.ttlMs));
+  const loaded = outcomes.filter((outcome) => outcome.kind === 'miss' || outcome.kind === 'refreshed');
+  const isCollapsed = loaded.some((outcome) => outcome.isCollapsed);
+  return { kind, ttlMs, isCollapsed, isStored: loaded.every((outcome) => outcome.isStored) };
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
+import type { ChannelRef } from '../../src/domain/identifier.ts';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import type { InProcessResponse } from '../helpers/in-process.ts';
+
+interface Item {
+  readonly identifier: string;
+  readonly channel?: Record<string, unknown> & { readonly channelId: string };
+  readonly error?: { readonly status: number; readonly code: string; readonly detail: string };
+}
+
+/** A live source of every channel ID. The handle `number-7` is that of channel 7. */
+interface CountedSource extends ChannelSource {
+  /** The IDs and handles that were loaded. */
+  readonly loads: string[];
+  /** While set, every load fails. */
+  failure: AppError | undefined;
+  /** From now on loads wait until `release`. `begun` resolves when so many have begun. */
+  hold(loads: number): { readonly begun: Promise<void>; release(): void };
+}
+
+function createCountedSource(): CountedSource {
+  const numbered = numberedSource();
+  let held: { toBegin: number; begun: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
+
+  async function load(name: string): Promise<void> {
+    source.loads.push(name);
+    if (held !== undefined) {
+      held.toBegin -= 1;
+      if (held.toBegin === 0) held.begun.resolve();
+      await held.released.promise;
+    }
+    if (source.failure !== undefined) throw source.failure;
+  }
+
+  const source: CountedSource = {
+    ...numbered,
+    name: 'counted',
+    loads: [],
+    failure: undefined,
+    hold(toBegin) {
+      const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      held = { toBegin, begun, released };
+      return {
+        begun: begun.promise,
+        release() {
+          held = undefined;
+          released.resolve();
+        },
+      };
+    },
+    async resolve(ref: ChannelRef) {
+      await load(`@${ref.key}`);
+      const number = /^number-(\d+)$/.exec(ref.key)?.[1];
+      if (number === undefined) throw new AppError('channel_not_found', 'There is no such channel.');
+      return { channelId: numberedChannelId(Number(number)) };
+    },
+    async getChannel(channelId, options) {
+      await load(channelId);
+      return numbered.getChannel(channelId, options);
+    },
+  };
+  return source;
+}
+
+const ids = (...numbers: number[]) => numbers.map(numberedChannelId);
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const itemsOf = (answer: InProcessResponse) => answer.json<{ results: Item[] }>().results;
+const summaryOf = (answer: InProcessResponse) =>
+  itemsOf(answer).map(({ channel, error }) => channel?.channelId ?? error?.code);
+
+const BLOCKED = numberedChannelId(666);
+
+async function start(env: Record<string, string> = {}) {
+  const source = createCountedSource();
+  const service = await startTestApp({ sources: [source], env: { BLOCKED_CHANNELS: BLOCKED, ...env } });
+  const batch = (identifiers: readonly string[], headers: Record<string, string> = {}) =>
+    service.get(`/api/channels?ids=${identifiers.map(encodeURIComponent).join(',')}`, headers);
+  return { source, service, batch, [Symbol.asyncDispose]: () => service.close() };
+}
+
+describe('a batch of channels', () => {
+  test('has the record of each identifier, in the order of the request, as a request for it alone has it', async () => {
+    await using app = await start();
+    const wanted = [...ids(2, 1), '@Number-3'];
+    const answer = await app.batch(wanted);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(itemsOf(answer).map(({ identifier }) => identifier)).toEqual(wanted);
+    expect(summaryOf(answer)).toEqual(ids(2, 1, 3));
+    for (const { channel } of itemsOf(answer)) {
+      expect(channel).toEqual((await app.service.get(`/api/channel/${channel?.channelId}`)).json());
+    }
+  });
+
+  test('loads a channel once, whatever it is called in the request', async () => {
+    await using app = await start();
+    const wanted = [...ids(7, 7), '@number-7', '@NUMBER-7', numberedChannelId(7)];
+    expect(summaryOf(await app.batch(wanted))).toEqual(ids(7, 7, 7, 7, 7));
+    expect(app.source.loads.toSorted()).toEqual(['@number-7', numberedChannelId(7)]);
+  });
+
+  test('loads ten channels at most; the rest are errors that say so, and come with the next requests', async () => {
+    await using app = await start();
+    const wanted = ids(...range(1, 25));
+    const first = await app.batch(wanted);
+    expect(summaryOf(first)).toEqual([...wanted.slice(0, 10), ...Array(15).fill('upstream_unavailable')]);
+    expect(itemsOf(first)[10]?.error).toMatchObject({ status: 503, detail: expect.stringContaining('Ask again') });
+    expect(first.headers['cache-control']).toBe('no-store');
+    expect(app.source.loads.toSorted()).toEqual(wanted.slice(0, 10));
+    await app.batch(wanted);
+    const third = await app.batch(wanted);
+    expect(summaryOf(third)).toEqual(wanted);
+    expect(third.headers['cache-control']).toBe('public, max-age=3600');
+    expect(app.source.loads.toSorted()).toEqual(wanted);
+  });
+
+  test('returns stale records, for a minute, where it loads nothing', async () => {
+    await using app = await start();
+    const old = ids(...range(1, 10));
+    const older = ids(...range(11, 15));
+    await app.batch(older);
+    app.service.clock.advance(60_000);
+    await app.batch(old);
+    app.service.clock.advance(3_601_000);
+    app.source.loads.length = 0;
+    const answer = await app.batch([...older, ...old, numberedChannelId(99)]);
+    expect(summaryOf(answer)).toEqual([...older, ...old, numberedChannelId(99)]);
+    expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    // The channel without a record, and those that are the least stale.
+    expect(app.source.loads.toSorted()).toEqual([...old.slice(0, 9), numberedChannelId(99)]);
+  });
+
+  test('names what each channel without a record lacks, and is not stored if a source failed', async () => {
+    await using app = await start();
+    const answer = await app.batch(['@nobody', BLOCKED, numberedChannelId(1)]);
+    expect(itemsOf(answer).map(({ error }) => error?.status)).toEqual([404, 451, undefined]);
+    expect(summaryOf(answer)).toEqual(['channel_not_found', 'channel_blocked', numberedChannelId(1)]);
+    expect(Object.keys(itemsOf(answer)[0]?.error ?? {})).toEqual(['status', 'code', 'detail']);
+    // The rest of the minute for which there is no such channel.
+    expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    app.source.failure = new AppError('upstream_timeout', 'The upstream did not answer in time.');
+    const failed = await app.batch([numberedChannelId(1), numberedChannelId(2)]);
+    expect(summaryOf(failed)).toEqual([numberedChannelId(1), 'upstream_timeout']);
+    expect(failed.headers['cache-control']).toBe('no-store');
+    expect((await app.batch([BLOCKED])).headers['cache-control']).toBe('no-store');
+  });
+
+  test('may be kept for the least that is left of any record', async () => {
+    await using app = await start();
+    await app.batch(ids(1));
+    app.service.clock.advance(600_000);
+    const mixed = await app.batch(ids(1, 2));
+    expect(mixed.headers['cache-control']).toBe('public, max-age=3000');
+    expect(mixed.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
+    const cached = await app.batch(ids(1, 2));
+    expect(cached.headers['cache-status']).toBe('pennant; hit; ttl=3000');
+  });
+
+  test('is confirmed by its ETag, and never comes from the micro-cache', async () => {
+    await using app = await start();
+    const first = await app.batch(ids(1, 2));
+    const etag = String(first.headers.etag);
+    expect(etag).toMatch(/^"[^"]+"$/);
+    const confirmed = await app.batch(ids(1, 2), { 'if-none-match': etag });
+    expect([confirmed.status, confirmed.text, confirmed.headers.etag]).toEqual([304, '', etag]);
+    expect((await app.batch(ids(2, 1))).headers.etag).not.toBe(etag);
+    // Within the second for which equal requests get an equal response.
+    const before = await app.batch(ids(1, 2));
+    app.service.clock.advance(999);
+    const after = await app.batch(ids(1, 2));
+    expect([before, after].map(({ headers }) => headers['cache-status'])).toEqual([
+      'pennant; hit; ttl=3600',
+      'pennant; hit; ttl=3599',
+    ]);
+  });
+
+  test('with HEAD has no body, and with OPTIONS loads nothing', async () => {
+    await using app = await start();
+    const url = `/api/channels?ids=${numberedChannelId(1)}`;
+    const options = await app.service.request({ method: 'OPTIONS', url });
+    expect([options.status, app.source.loads]).toEqual([204, []]);
+    const head = await app.service.request({ method: 'HEAD', url });
+    expect([head.status, head.bytes.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe((await app.service.get(url)).headers['content-length']);
+  });
+
+  test('loads nothing while two batches of the client load channels', async () => {
+    await using app = await start();
+    await app.batch(ids(1));
+    const held = app.source.hold(2);
+    const [first, second] = [app.batch(ids(2)), app.batch(ids(3))];
+    await held.begun;
+    const third = await app.batch(ids(1, 4));
+    expect(summaryOf(third)).toEqual([numberedChannelId(1), 'upstream_unavailable']);
+    expect(app.source.loads).not.toContain(numberedChannelId(4));
+    held.release();
+    expect([summaryOf(await first), summaryOf(await second)]).toEqual([ids(2), ids(3)]);
+    expect(summaryOf(await app.batch(ids(4)))).toEqual(ids(4));
+  });
+
+  test('does not wait longer than 11 s for a slow source, and has what the others sent', async () => {
+    await using app = await start();
+    await app.batch(ids(1));
+    const held = app.source.hold(1);
+    const answer = app.batch(ids(1, 2));
+    await held.begun;
+    app.service.clock.advance(11_000);
+    expect(summaryOf(await answer)).toEqual([numberedChannelId(1), 'upstream_timeout']);
+    held.release();
+  });
+
+  test('counts as one request of the limit', async () => {
+    await using app = await start({ RATE_LIMIT_OVERRIDES: '' });
+    const answer = await app.batch(ids(1, 2, 3));
+    expect(answer.headers.ratelimit).toBe('"default";r=9;t=30');
+  });
+});
+
+describe('a batch that is refused', () => {
+  let service: TestApp;
+  beforeAll(async () => {
+    service = await startTestApp({ sources: [createCountedSource()] });
+  });
+  afterAll(() => service.close());
+
+  const LONG = 'x'.repeat(4_000);
+  test.each([
+    ['no parameter', '', '"ids" is missing'],
+    ['an empty list', '?ids=', '"ids" is empty'],
+    ['two lists', `?ids=${ids(1)}&ids=${ids(2)}`, 'more than once'],
+    ['an empty value', `?ids=${ids(1)},,${ids(2)}`, 'Value 2 of "ids" is empty'],
+    ['a bare name', `?ids=${ids(1)},pennant`, '"pennant" in "ids" is neither'],
+    ['a blank', `?ids=${ids(1)},%20@pennant`, '" @pennant" in "ids" is neither'],
+    ['control characters', `?ids=@%1b%E2%80%AE`, '"@\\u{1b}\\u{202e}" in "ids" is neither'],
+    ['a long value', `?ids=@${LONG}`, `"@${'x'.repeat(59)}…" in "ids" is neither`],
+    ['51 values', `?ids=${ids(...range(1, 51))}`, '1 to 50 values'],
+  ])('for %s: the response names the fault', async (_what, query, fault) => {
+    const answer = await service.get(`/api/channels${query}`);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
+    const detail = String(answer.json<{ detail: string }>().detail);
+    expect(detail).toContain(fault);
+    expect(detail.length).toBeLessThan(400);
+  });
+});

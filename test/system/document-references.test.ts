@@ -19,7 +19,7 @@ function named(blocks: readonly Block[]): (readonly [string, Block])[] {
   return blocks.map((block) => [nameOf(block), block] as const);
 }
 
-const LANGUAGES = ['sh', 'html', 'ini', 'json', 'http', 'text', 'mermaid', 'js', 'ts', 'diff'];
+const LANGUAGES = ['sh', 'html', 'ini', 'json', 'http', 'text', 'mermaid', 'js', 'ts', 'diff', 'nginx', 'yaml', 'md'];
 
 test.each(named(BLOCKS))('%s says what it is written in', (_name, { language }) => {
   expect(LANGUAGES).toContain(language);

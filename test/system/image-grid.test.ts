@@ -1,0 +1,141 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parseConfig } from '../../src/config/settings.ts';
+import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+import { isInstalled } from '../helpers/installed.ts';
+import { readMetrics } from '../helpers/metrics.ts';
+import { runNginx } from '../helpers/nginx.ts';
+import { findFreePort } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* A page with 50 images, as docs/on-your-page.md describes it, in a browser. */
+
+const IMAGES = 50;
+const BLOCKS = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/on-your-page.md' ? blocks : []));
+const hasNginx = isInstalled('nginx', 'the cache of docs/on-your-page.md');
+
+/** The document's only block in that language with that text. */
+function blockWith(language: string, text: string): string {
+  const found = BLOCKS.filter((block) => block.language === language && block.text.includes(text));
+  if (found.length !== 1) throw new Error(`docs/on-your-page.md has ${found.length} ${language} blocks with ${text}`);
+  return found[0]?.text as string;
+}
+
+/** A document's image 50 times, each with a URL of its own: a small avatar instead of the banner, which costs less. */
+function gridOf(image: string): string {
+  const paths = /@pennantsample\/mobile([.a-z]*)\?width=640/;
+  expect(image).toMatch(paths);
+  return Array.from({ length: IMAGES }, (_, index) =>
+    image.replace(paths, `@pennantsample/avatar$1?width=${index + 16}`),
+  ).join('\n');
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+/** The default number of requests, in a time that no slow machine takes. */
+const DEFAULT_LIMIT = { RATE_LIMIT: `${parseConfig({}).rateLimit.requests}/3600` };
+
+async function startService(
+  env: Record<string, string> = DEFAULT_LIMIT,
+): Promise<BrowsedService & { readonly origin: string }> {
+  const service = await startBrowsedService(env);
+  onTestFinished(() => service.close());
+  // The browser is an IPv4 client, like nginx.
+  return { ...service, origin: service.publicOrigin.replace('localhost', '127.0.0.1') };
+}
+
+/** How many images a visitor sees, whose browser has nothing in its cache. */
+async function visit(open: (page: Page) => Promise<unknown>): Promise<number> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await open(page);
+    return (await page.evaluate(
+      '[...document.images].filter(({ naturalWidth }) => naturalWidth > 0).length',
+    )) as number;
+  } finally {
+    await context.close();
+  }
+}
+
+async function countRequests({ consoleOrigin }: BrowsedService): Promise<number> {
+  const response = await fetch(`${consoleOrigin}/metrics`);
+  const series = [...readMetrics(await response.text())];
+  const counts = series.filter(([name]) => name.startsWith('pennant_http_requests_total'));
+  return counts.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** The author's web server: the document's configuration with other addresses and paths, and a page with a grid. */
+async function startAuthorsServer(origin: string): Promise<string> {
+  const directory = await createTemporaryDirectory();
+  // Workers run as another user than the one who starts nginx as root.
+  await chmod(directory, 0o755);
+  await mkdir(join(directory, 'html'));
+  await writeFile(join(directory, 'html/index.html'), gridOf(blockWith('html', '/channels/')));
+  const port = await findFreePort();
+  const edits = [
+    ['/var/cache/nginx/channels', join(directory, 'cache')],
+    ['listen 80;', `listen 127.0.0.1:${port};`],
+    ['/var/www/html', join(directory, 'html')],
+    ['https://img.example.org/', `${origin}/`],
+  ] as const;
+  const configured = edits.reduce(
+    (text, [from, to]) => {
+      expect(text).toContain(from);
+      return text.replace(from, to);
+    },
+    blockWith('nginx', 'proxy_cache_path'),
+  );
+  const before = `pid ${join(directory, 'pid')};\nerror_log stderr notice;\nevents {}\n`;
+  await writeFile(join(directory, 'nginx.conf'), `${before}http {\naccess_log off;\n${configured}\n}\n`);
+  const stop = await runNginx(join(directory, 'nginx.conf'));
+  onTestFinished(stop);
+  return `http://127.0.0.1:${port}`;
+}
+
+describe.skipIf(!hasBrowser)('a page with 50 images', () => {
+  const direct = (origin: string) => {
+    const image = blockWith('html', 'height="175" loading="lazy"').replaceAll('http://localhost:8080', origin);
+    return { lazy: gridOf(image), eager: gridOf(image.replace(' loading="lazy"', '')) };
+  };
+
+  test('shows a new visitor 10 of them', async () => {
+    const { origin } = await startService();
+    expect(await visit((page) => page.setContent(direct(origin).eager))).toBe(10);
+  });
+
+  test('requests no more than ten of them where ten fill more than the view, with loading="lazy"', async () => {
+    const service = await startService();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const tall = '<style>img { display: block; height: 400px }</style>';
+    await page.setContent(tall + direct(service.origin).lazy);
+    await eventually(() => page.evaluate('document.images[2].naturalWidth > 0')).toBe(true);
+    expect(await countRequests(service)).toBeLessThanOrEqual(10);
+  });
+
+  describe.skipIf(!hasNginx)('through a cache of the author’s', () => {
+    test('shows all of them if the cache has a higher limit, and requests none of them again', async () => {
+      const [override = ''] = blockWith('ini', '192.0.2.7').split('\n');
+      const [, limit = ''] = /^RATE_LIMIT_OVERRIDES=192\.0\.2\.7\/32=(.+)$/.exec(override) ?? [];
+      const service = await startService({ RATE_LIMIT_OVERRIDES: `127.0.0.1/32=${limit}` });
+      const url = await startAuthorsServer(service.origin);
+      expect([await visit((page) => page.goto(url)), await countRequests(service)]).toEqual([IMAGES, IMAGES]);
+      expect([await visit((page) => page.goto(url)), await countRequests(service)]).toEqual([IMAGES, IMAGES]);
+    });
+
+    test('shows 10 of them if it has none', async () => {
+      const { origin } = await startService();
+      const url = await startAuthorsServer(origin);
+      expect(await visit((page) => page.goto(url))).toBe(10);
+    });
+  });
+});

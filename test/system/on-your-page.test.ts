@@ -1,0 +1,280 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { readDocuments } from '../helpers/documents/markdown.ts';
+import { decodePicture } from '../helpers/picture.ts';
+import { startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* The examples of docs/on-your-page.md; image-grid.test.ts has those of its first section. */
+
+const FILE = 'test/system/on-your-page.test.ts';
+const BLOCKS = readDocuments().flatMap(({ name, blocks }) =>
+  name === 'docs/on-your-page.md'
+    ? blocks.filter(({ note }) => note?.kind === 'run elsewhere' && note.file === FILE)
+    : [],
+);
+const run = promisify(execFile);
+
+let service: BrowsedService;
+let origin: string;
+beforeAll(async () => {
+  service = await startBrowsedService({ RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited' });
+  origin = service.publicOrigin.replace('localhost', '127.0.0.1');
+});
+afterAll(() => service.close());
+
+/** As the reader writes it, with the instance of these tests. */
+function onInstance(text: string): string {
+  return text.replaceAll(/http:\/\/localhost:8080|https:\/\/img\.example\.org/g, origin);
+}
+
+function blocksIn(language: string): (readonly [name: string, text: string])[] {
+  return BLOCKS.flatMap((block) => (block.language === language ? [[`line ${block.line}`, block.text] as const] : []));
+}
+
+/** The only block that has the text. */
+function blockWith(text: string): string {
+  const found = BLOCKS.filter((block) => block.text.includes(text));
+  if (found.length !== 1) throw new Error(`docs/on-your-page.md has ${found.length} blocks with ${text}`);
+  return found[0]?.text as string;
+}
+
+async function loadImage(url: string) {
+  const response = await fetch(url);
+  expect([url, response.status]).toEqual([url, 200]);
+  return decodePicture(Buffer.from(await response.arrayBuffer()));
+}
+
+test('every example is in a language that is tested below', () => {
+  const tested = ['html', 'js', 'json', 'md', 'yaml', 'sh'];
+  expect(BLOCKS.length).toBeGreaterThan(12);
+  expect(BLOCKS.filter(({ language }) => !tested.includes(language))).toEqual([]);
+});
+
+describe.skipIf(!hasBrowser)('pages', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+
+  /** The block in a page of the author's server, which has one file: /channel.svg. */
+  async function open(html: string, width = 1280): Promise<{ readonly page: Page; readonly asked: string[] }> {
+    const server = createServer((request, response) => {
+      const isPage = request.url === '/';
+      response.writeHead(isPage || request.url === '/channel.svg' ? 200 : 404, {
+        'content-type': isPage ? 'text/html' : 'image/svg+xml',
+      });
+      response.end(isPage ? html : '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const context = await browser.newContext({ viewport: { width, height: 900 } });
+    onTestFinished(async () => {
+      await context.close();
+      server.close();
+    });
+    const page = await context.newPage();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().startsWith(origin)) asked.push(request.url().slice(origin.length));
+    });
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    return { page, asked };
+  }
+
+  const sourceOf = (page: Page) => page.evaluate('document.images[0].currentSrc') as Promise<string>;
+  const isShown = (page: Page) => page.evaluate('document.images[0].naturalWidth > 0');
+
+  test.each(blocksIn('html').filter(([, text]) => text.includes('<img')))('%s shows an image', async (_name, html) => {
+    const { page } = await open(onInstance(html));
+    await eventually(() => isShown(page)).toBe(true);
+  });
+
+  test('a grid with srcset requests one size, and <picture> one crop', async () => {
+    const sizes = await open(onInstance(blockWith('sizes=')));
+    await eventually(() => isShown(sizes.page)).toBe(true);
+    expect(sizes.asked).toEqual(['/@pennantsample/mobile?width=320']);
+    const crops = await open(onInstance(blockWith('<picture>')), 390);
+    await eventually(() => isShown(crops.page)).toBe(true);
+    expect(crops.asked).toEqual(['/@pennantsample/mobile?width=800']);
+  });
+
+  test('a missing banner is replaced by the avatar, and a missing avatar by a file of the page’s own', async () => {
+    const html = onInstance(blockWith('onerror='));
+    const { page } = await open(html);
+    await eventually(() => sourceOf(page)).toBe(`${origin}/@lanternhours/avatar?width=176`);
+    await eventually(() => isShown(page)).toBe(true);
+    const unknown = await open(html.replaceAll('@lanternhours', '@nobody'));
+    await eventually(() => sourceOf(unknown.page)).toMatch(/^http:[^@]+\/channel\.svg$/);
+    expect(unknown.asked).toEqual(['/@nobody/mobile?width=640', '/@nobody/avatar?width=176']);
+  });
+});
+
+describe('image components', () => {
+  /** Saves every module under the path in its first line, beside the packages that they import. */
+  async function saveModules(): Promise<string> {
+    const directory = await createTemporaryDirectory();
+    const files = {
+      'package.json': '{ "type": "module" }',
+      // As in Nuxt Image 2.1 and Astro 7.3.
+      'node_modules/@nuxt/image/package.json': '{ "exports": { "./runtime": "./runtime.mjs" } }',
+      'node_modules/@nuxt/image/runtime.mjs': 'export const defineProvider = (setup) => () => setup;',
+      'node_modules/astro/package.json': '{ "exports": { "./assets": "./assets.mjs", "./config": "./config.mjs" } }',
+      'node_modules/astro/assets.mjs': 'export const baseService = { getHTMLAttributes: () => ({}) };',
+      'node_modules/astro/config.mjs': 'export const defineConfig = (config) => config;',
+    };
+    const listings = blocksIn('js').map(([, text]) => [/^\/\/ (\S+?):?(?: |\n)/.exec(text)?.[1], onInstance(text)]);
+    for (const [path = '', text = ''] of [...Object.entries(files), ...listings]) {
+      await mkdir(join(directory, dirname(path)), { recursive: true });
+      await writeFile(join(directory, path), text);
+    }
+    return directory;
+  }
+
+  async function importFrom<T>(directory: string, path: string): Promise<T> {
+    return ((await import(/* @vite-ignore */ pathToFileURL(join(directory, path)).href)) as { default: T }).default;
+  }
+
+  const SOURCE = '/@pennantsample/mobile';
+
+  test('Next.js', async () => {
+    const directory = await saveModules();
+    type Loader = (options: { src: string; width: number; quality?: number }) => string;
+    const loader = await importFrom<Loader>(directory, 'pennant-loader.js');
+    expect(await loadImage(loader({ src: SOURCE, width: 640 }))).toMatchObject({ width: 640 });
+    expect(loader({ src: SOURCE, width: 640, quality: 75 })).toBe(`${origin}${SOURCE}?width=640&quality=75`);
+  });
+
+  test('Nuxt', async () => {
+    const directory = await saveModules();
+    vi.stubGlobal('defineNuxtConfig', (config: object) => config);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    interface NuxtConfig {
+      readonly image: { readonly providers: { readonly pennant: { provider: string; options: { baseURL: string } } } };
+    }
+    const { provider, options } = (await importFrom<NuxtConfig>(directory, 'nuxt.config.js')).image.providers.pennant;
+    // Nuxt's ~ is the folder app.
+    type Provider = () => { getImage(src: string, context: object): { url: string } };
+    const { getImage } = (await importFrom<Provider>(directory, provider.replace('~/', 'app/')))();
+    const { url } = getImage(SOURCE, { ...options, modifiers: { width: 640, format: 'webp' } });
+    expect(await loadImage(url)).toMatchObject({ width: 640, format: 'webp' });
+  });
+
+  test('Astro', async () => {
+    const directory = await saveModules();
+    interface AstroConfig {
+      readonly image: { readonly service: { entrypoint: string; config: { instance: string } } };
+    }
+    const { image } = await importFrom<AstroConfig>(directory, 'astro.config.mjs');
+    type Service = { getURL(options: object, config: object): string; getHTMLAttributes?: unknown };
+    const astroService = await importFrom<Service>(directory, image.service.entrypoint);
+    const url = astroService.getURL({ src: `${origin}${SOURCE}`, width: 320, height: 88, format: 'avif' }, image);
+    expect(await loadImage(url)).toMatchObject({ width: 320, height: 88, format: 'avif' });
+    expect(astroService.getHTMLAttributes).toBeDefined();
+    expect(astroService.getURL({ src: 'https://other.example/a.png', width: 9 }, image)).toBe(
+      'https://other.example/a.png',
+    );
+    expect(astroService.getURL({ src: { src: '/_astro/a.png' } }, image)).toBe('/_astro/a.png');
+  });
+
+  test('the build’s copies, also when the limit is reached', async () => {
+    const directory = await saveModules();
+    const limited = await startService({ directory, env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '3/1' } });
+    onTestFinished(() => void limited.child.kill('SIGKILL'));
+    const script = (await readFile(join(directory, 'copy-images.mjs'), 'utf8')).replaceAll(origin, limited.base);
+    await writeFile(join(directory, 'copy-images.mjs'), script);
+    await run(process.execPath, ['copy-images.mjs'], { cwd: directory });
+    const copies = await readdir(join(directory, 'public/channels'));
+    expect(copies.toSorted()).toEqual([
+      'nightglass.webp',
+      'ninthtide.webp',
+      'pennantsample.webp',
+      'saltmarrowkitchen.webp',
+    ]);
+    for (const copy of copies) {
+      const picture = await decodePicture(await readFile(join(directory, 'public/channels', copy)));
+      expect(picture).toMatchObject({ format: 'webp', width: 640 });
+    }
+  });
+});
+
+describe('other programs', () => {
+  test('Discord finds the images of the embed', async () => {
+    const { embeds } = JSON.parse(onInstance(blockWith('"embeds"'))) as {
+      embeds: { thumbnail: { url: string }; image: { url: string } }[];
+    };
+    expect(await loadImage(embeds[0]?.thumbnail.url ?? '')).toMatchObject({ format: 'png', width: 256 });
+    expect(await loadImage(embeds[0]?.image.url ?? '')).toMatchObject({ format: 'jpeg', width: 1280 });
+  });
+
+  test.each(blocksIn('md'))('%s names images for GitHub', async (_name, markdown) => {
+    const images = [...onInstance(markdown).matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => url);
+    expect(images.length).toBeGreaterThan(0);
+    for (const url of images.filter((one) => one.startsWith(origin))) await loadImage(url);
+  });
+
+  test('Home Assistant finds what its sensor and its card name', async () => {
+    const { rest } = parseYaml(onInstance(blockWith('value_template'))) as {
+      rest: { resource: string; sensor: { json_attributes: string[] }[] }[];
+    };
+    const [{ resource, sensor } = { resource: '', sensor: [] }] = rest;
+    const record = (await (await fetch(resource)).json()) as Record<string, unknown>;
+    const inTemplates = [...JSON.stringify(sensor).matchAll(/value_json\.(\w+)/g)].map(([, name = '']) => name);
+    expect(inTemplates).toContain('subscriberCount');
+    const named = [...inTemplates, ...sensor.flatMap(({ json_attributes }) => json_attributes)];
+    expect(named.filter((name) => !(name in record))).toEqual([]);
+    const card = parseYaml(onInstance(blockWith('type: picture'))) as { image: string };
+    expect(await loadImage(card.image)).toMatchObject({ format: 'webp', width: 960 });
+  });
+
+  test('Jellyfin and Kodi get four images, and what is missing is named', async () => {
+    const directory = await createTemporaryDirectory();
+    const script = blockWith('artwork.sh CHANNEL FOLDER');
+    expect(script.split('\n')).toHaveLength(12);
+    await writeFile(join(directory, 'artwork.sh'), onInstance(script));
+    const save = async (channel: string) => run('sh', ['artwork.sh', channel, directory], { cwd: directory });
+    expect(await save('@pennantsample')).toEqual({ stdout: '', stderr: '' });
+    const sizeOf = async (name: string) => {
+      const { width, height } = await decodePicture(await readFile(join(directory, `${name}.jpg`)));
+      return [width, height];
+    };
+    expect(await sizeOf('poster')).toEqual([533, 800]);
+    expect(await sizeOf('fanart')).toEqual([1920, 1080]);
+    expect(await sizeOf('landscape')).toEqual([1000, 563]);
+    expect(await sizeOf('banner')).toEqual([1000, 185]);
+    const { stdout } = await save('@lanternhours');
+    expect(stdout).toBe('fanart.jpg: not saved\nlandscape.jpg: not saved\nbanner.jpg: not saved\n');
+    expect(existsSync(join(directory, 'poster.jpg'))).toBe(true);
+  });
+});
+
+test('with URL_FORM=short no URL of a record has the word "banner"', async () => {
+  const short = await startBrowsedService({ URL_FORM: 'short' });
+  onTestFinished(() => short.close());
+  const response = await fetch(`${short.publicOrigin}/channel/UCPennantSample00000001A`);
+  const { bannerUrl, avatarUrl, bannerUrls } = (await response.json()) as Record<string, string | object>;
+  const urls = [bannerUrl, avatarUrl, ...Object.values(bannerUrls as object)] as string[];
+  expect(urls).toHaveLength(8);
+  expect(urls.filter((url) => url.includes('banner'))).toEqual([]);
+});
+
+test('an override for this machine leaves all visitors of a proxy here without a limit, of which the start warns', async () => {
+  const env = { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited' };
+  const proxied = await startService({ directory: await createTemporaryDirectory(), env });
+  onTestFinished(() => void proxied.child.kill('SIGKILL'));
+  expect(proxied.output()).toContain('behind a proxy at such an address, no client has a limit');
+  const asVisitor = { headers: { 'x-forwarded-for': '203.0.113.7' } };
+  for (let count = 1; count <= 20; count += 1) {
+    expect((await fetch(`${proxied.base}/problems`, asVisitor)).status).toBe(200);
+  }
+});

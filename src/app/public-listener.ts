@@ -1,14 +1,13 @@
 import type { Config } from '../config/settings.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createBaseUrls } from '../http/request/context.ts';
-import { createRateLimitGate } from '../http/request/rate-limit.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Listener } from '../lib/http/listener.ts';
 import { isPrivateAddress } from '../lib/ip-address.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createLimitLookup, type RateLimiter } from '../rate-limit/limiter.ts';
+import type { RateLimiter } from '../rate-limit/limiter.ts';
 
 export interface PublicListenerOptions
   extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
@@ -29,21 +28,16 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
     ipv6PrefixBits: config.rateLimitIpv6Prefix,
+    defaultLimit: config.rateLimit,
+    limitOverrides: config.rateLimitOverrides,
   });
-  const limitFor = createLimitLookup(config.rateLimit, config.rateLimitOverrides);
   const refusedClients = createRefusedClients({ clock });
-  const logResponse = createAccessLog({
-    logger,
-    troubles: failureLog,
-    logsAll: config.accessLog,
-    showsAddresses: config.logAddresses === 'full',
-  });
   let isForwardReported = false;
   const http = createHttpServer({
     ...services,
     clock,
     holders,
-    gate: createRateLimitGate({ limitFor, limiter }),
+    limiter,
     clients,
     baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
     urlForm: config.urlForm,
@@ -51,12 +45,15 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     contact: config.contact,
     siteUrl: config.siteUrl,
     defaultLimit: config.rateLimit,
-    onRoute: (route) => metrics.beginRoute(route),
-    onResponse(entry) {
-      metrics.countResponse(entry);
-      if (entry.status === 429) refusedClients.note(entry.client);
-      logResponse(entry);
-    },
+    onRoute: metrics.beginRoute,
+    onResponse: createAccessLog({
+      metrics,
+      refusedClients,
+      logger,
+      troubles: failureLog,
+      logsAll: config.accessLog,
+      showsAddresses: config.logAddresses === 'full',
+    }),
     onUntrustedForward(address) {
       if (isForwardReported || !isPrivateAddress(address)) return;
       isForwardReported = true;

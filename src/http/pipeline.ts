@@ -1,45 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import findMyWay from 'find-my-way';
+import { AppError } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
-import type { RequestContext, Step } from './request/context.ts';
+import { withinMs, withRequest } from '../lib/work.ts';
+import { type Endpoint, isAllowedMethod, type RequestContext, routeNotFound, type Step } from './request/context.ts';
+import { MAX_URL_BYTES } from './request/target.ts';
 import type { RequestTracing } from './request/tracing.ts';
-import type { HttpResponse } from './response/response.ts';
+import { problemResponse } from './response/problems.ts';
+import { type HttpResponse, PREFLIGHT } from './response/response.ts';
 
-export interface Pipeline {
+/** What happens to a response. A returned response takes its place. */
+type ResponseStep = (context: RequestContext, response: HttpResponse) => HttpResponse | undefined;
+
+export interface PipelineOptions {
+  readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
   /** Absent when nothing is traced. */
   readonly tracing: RequestTracing | undefined;
+  readonly router: Pick<Router, 'find'>;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];
-  /** Sends the response that a step returned. */
-  readonly finish: (context: RequestContext, response: HttpResponse) => void;
-  /** Sends the error that a step threw. */
-  readonly fail: (context: RequestContext, error: unknown) => void;
+  /** In order. An error becomes a problem response, which takes them too. */
+  readonly responseSteps: readonly ResponseStep[];
 }
 
-/** Runs a request through the pipeline, in a span when it is traced. */
-export function runPipeline(pipeline: Pipeline, context: RequestContext): void {
-  const span = pipeline.tracing?.start(context);
-  if (span === undefined) run(pipeline, context);
-  else runInSpan(span, () => run(pipeline, context));
-}
+/** Runs each request through the steps, in a span when it is traced. Uses no promise as long as no step returns one. */
+export function createPipeline(options: PipelineOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { createContext, tracing, router, steps, responseSteps } = options;
 
-/** Without a promise as long as no step returns one. */
-function run(pipeline: Pipeline, context: RequestContext): void {
-  const { finish, fail } = pipeline;
-  try {
-    const response = runSteps(pipeline, context, 0);
-    if (response instanceof Promise)
-      response.then((ready) => finish(context, ready)).catch((error) => fail(context, error));
-    else finish(context, response);
-  } catch (error) {
-    fail(context, error);
+  function runSteps(context: RequestContext, first: number): HttpResponse | Promise<HttpResponse> {
+    for (let at = first; at < steps.length; at += 1) {
+      const response = (steps[at] as Step)(context);
+      if (response instanceof Promise) return response.then((ready) => ready ?? runSteps(context, at + 1));
+      if (response !== undefined) return response;
+    }
+    throw new Error('No step of the pipeline returned a response.');
   }
+
+  function finish(context: RequestContext, made: HttpResponse): void {
+    let response = made;
+    for (const step of responseSteps) response = step(context, response) ?? response;
+  }
+
+  /** A client that has gone away gets no response. */
+  function fail(context: RequestContext, error: unknown): void {
+    if (context.response.headersSent || context.response.destroyed) return;
+    context.endpoint ??= router.find(context);
+    finish(context, problemResponse(error, context));
+  }
+
+  function run(context: RequestContext): void {
+    try {
+      const response = runSteps(context, 0);
+      if (response instanceof Promise)
+        response.then((ready) => finish(context, ready)).catch((error) => fail(context, error));
+      else finish(context, response);
+    } catch (error) {
+      fail(context, error);
+    }
+  }
+
+  return (request, response) => {
+    const context = createContext(request, response);
+    const span = tracing?.start(context);
+    if (span === undefined) run(context);
+    else runInSpan(span, () => run(context));
+  };
 }
 
-function runSteps(pipeline: Pipeline, context: RequestContext, first: number): HttpResponse | Promise<HttpResponse> {
-  const { steps } = pipeline;
-  for (let at = first; at < steps.length; at += 1) {
-    const response = (steps[at] as Step)(context);
-    if (response instanceof Promise) return response.then((ready) => ready ?? runSteps(pipeline, context, at + 1));
-    if (response !== undefined) return response;
-  }
-  throw new Error('No step of the pipeline returned a response.');
+export interface Router {
+  /** The endpoint of a request, whatever else is wrong with it. `undefined` when there is none. */
+  find(context: RequestContext): Endpoint | undefined;
+  /** The step that sets `endpoint` and `pathParameters`. @throws AppError `route_not_found` */
+  route(context: RequestContext): undefined;
+}
+
+export function createRouter(endpoints: readonly Endpoint[]): Router {
+  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
+  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
+  const match = ({ target }: RequestContext) => router.find('GET', target.path);
+
+  return {
+    find(context) {
+      const isRoutable = context.target.problem === undefined && isAllowedMethod(context.request.method);
+      return isRoutable ? (match(context)?.store as Endpoint | undefined) : undefined;
+    },
+    route(context) {
+      const found = match(context);
+      if (found === null) throw routeNotFound();
+      context.endpoint = found.store as Endpoint;
+      context.pathParameters = found.params;
+    },
+  };
+}
+
+/**
+ * The step that reads the parameters: the path first, so that an unknown path is reported before a wrong parameter.
+ * A preflight ends here.
+ */
+export function readParameters(context: RequestContext): HttpResponse | undefined {
+  const endpoint = context.endpoint as Endpoint;
+  const path = endpoint.parsePath(context.pathParameters);
+  if (context.request.method === 'OPTIONS') return PREFLIGHT;
+  context.input = endpoint.parseInput(path, context);
+  return undefined;
+}
+
+/** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and whatever the endpoint throws */
+export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
+  return (context) => {
+    const { id, client, input } = context;
+    const endpoint = context.endpoint as Endpoint;
+    const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(input, context));
+    return response instanceof Promise ? inTime(clock, response) : response;
+  };
+}
+
+async function inTime(clock: Clock, responding: Promise<HttpResponse>): Promise<HttpResponse> {
+  const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
+  if (response !== undefined) return response;
+  throw new AppError('upstream_timeout', 'The answer took too long to get: please ask again.');
 }

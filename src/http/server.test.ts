@@ -3,18 +3,23 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
+import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createClientIdentification } from './request/client.ts';
 import { createBaseUrls } from './request/context.ts';
-import type { RateLimitGate } from './request/rate-limit.ts';
 import type { AccessLogEntry } from './response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** A listener whose rate limit fails, and what it reports. */
-async function startWithBrokenLimit(admit: RateLimitGate['admit']): Promise<{ port: number; failures: unknown[] }> {
+async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
   const listener = createHttpServer({
-    gate: { admit },
-    clients: createClientIdentification({ trustedProxies: [], ipv6PrefixBits: 64 }),
+    limiter: { hit },
+    clients: createClientIdentification({
+      trustedProxies: [],
+      ipv6PrefixBits: 64,
+      defaultLimit: { requests: 10, windowMs: 30_000 },
+      limitOverrides: [],
+    }),
     baseUrls: createBaseUrls({ baseUrls: [] }),
     clock: createManualClock(),
     holders: createHolders(),
@@ -38,10 +43,10 @@ describe('a rate limit that fails', () => {
         throw broken;
       },
     ],
-  ] satisfies [string, RateLimitGate['admit']][])(
+  ] satisfies [string, RateLimiter['hit']][])(
     'and %s answers 500 to requests, tunnels and garbage, and is reported',
-    async (_what, admit) => {
-      const { port, failures } = await startWithBrokenLimit(admit);
+    async (_what, hit) => {
+      const { port, failures } = await startWithBrokenLimit(hit);
       const requests = [
         'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
         'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',

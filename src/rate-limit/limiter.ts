@@ -1,6 +1,3 @@
-import type { RateLimitOverride } from '../domain/setting-forms.ts';
-import { createNetworkTable, parseAddress } from '../lib/ip-address.ts';
-
 /** At most `requests` in any span of `windowMs`. */
 export interface RateLimit {
   readonly requests: number;
@@ -27,19 +24,3 @@ export interface RateLimiter {
 }
 
 export type ClientLimit = RateLimit | 'unlimited';
-
-/**
- * The limit for an address: the override with the longest matching prefix, else the default. Costs nothing without
- * overrides.
- */
-export function createLimitLookup(
-  defaultLimit: RateLimit,
-  overrides: readonly RateLimitOverride[],
-): (address: string) => ClientLimit {
-  if (overrides.length === 0) return () => defaultLimit;
-  const find = createNetworkTable(overrides.map(({ range, limit }) => [range, limit] as const));
-  return (text) => {
-    const address = parseAddress(text);
-    return (address === undefined ? undefined : find(address)) ?? defaultLimit;
-  };
-}

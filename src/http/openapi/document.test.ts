@@ -15,7 +15,12 @@ function readJson(path: string) {
 function servedPaths(): string[] {
   const routes: string[] = [];
   createHttpServer({
-    clients: createClientIdentification({ trustedProxies: [], ipv6PrefixBits: 64 }),
+    clients: createClientIdentification({
+      trustedProxies: [],
+      ipv6PrefixBits: 64,
+      defaultLimit: { requests: 10, windowMs: 30_000 },
+      limitOverrides: [],
+    }),
     baseUrls: createBaseUrls({ baseUrls: [] }),
     clock: createManualClock(),
     holders: createHolders(),

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { proxyCidr } from '../../domain/setting-forms.ts';
+import { proxyCidr, rateLimitOverride } from '../../domain/setting-forms.ts';
 import { createClientIdentification } from './client.ts';
 
+const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };
+const LIMITS = { defaultLimit: DEFAULT_LIMIT, limitOverrides: [] };
 const PROXY = '10.0.0.1';
 const clients = createClientIdentification({
   trustedProxies: ['10.0.0.0/8', '127.0.0.1/32', '2001:db8:ffff::/48'].map(proxyCidr),
   ipv6PrefixBits: 64,
+  ...LIMITS,
 });
 
 function addressBehindProxy(forwardedFor: string | string[] | undefined): string {
@@ -115,7 +118,7 @@ describe('the network that counts as one client', () => {
     [64, 'ffff:ffff:ffff:ffff::/64'],
     [128, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128'],
   ])('has the first %i bits of the address', (ipv6PrefixBits, key) => {
-    const { identify } = createClientIdentification({ trustedProxies: [], ipv6PrefixBits });
+    const { identify } = createClientIdentification({ trustedProxies: [], ipv6PrefixBits, ...LIMITS });
     expect(identify('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', undefined).key).toBe(key);
   });
 });
@@ -131,5 +134,40 @@ describe('isTrustedProxy', () => {
     ['', false],
   ])('%s: %s', (address, isTrusted) => {
     expect(clients.isTrustedProxy(address)).toBe(isTrusted);
+  });
+});
+
+describe('the limit of a client', () => {
+  const { identify } = createClientIdentification({
+    trustedProxies: [],
+    ipv6PrefixBits: 64,
+    defaultLimit: DEFAULT_LIMIT,
+    limitOverrides: [
+      '198.51.100.0/24=100/60',
+      '198.51.100.128/25=unlimited',
+      '198.51.100.200/32=1/1',
+      '2001:db8:1::/48=50/30',
+      '2001:db8:1::7/128=unlimited',
+      '64:ff9b::203.0.113.0/120=20/30',
+    ].map(rateLimitOverride),
+  });
+
+  it.each([
+    ['198.51.100.1', { requests: 100, windowMs: 60_000 }],
+    ['198.51.100.129', 'unlimited'],
+    ['198.51.100.200', { requests: 1, windowMs: 1_000 }],
+    ['198.51.101.1', DEFAULT_LIMIT],
+    ['2001:db8:1:ffff::1', { requests: 50, windowMs: 30_000 }],
+    ['2001:db8:1::7', 'unlimited'],
+    ['2001:db8:2::1', DEFAULT_LIMIT],
+    ['::ffff:198.51.100.1', { requests: 100, windowMs: 60_000 }],
+    ['64:ff9b::198.51.100.1', { requests: 100, windowMs: 60_000 }],
+    ['203.0.113.9', { requests: 20, windowMs: 30_000 }],
+  ])('gives %s the limit of the longest prefix', (address, limit) => {
+    expect(identify(address, undefined).limit).toEqual(limit);
+  });
+
+  it('gives what is no address the default limit', () => {
+    expect(identify('', undefined).limit).toEqual(DEFAULT_LIMIT);
   });
 });

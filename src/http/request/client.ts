@@ -1,9 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { AppError } from '../../domain/errors.ts';
+import type { RateLimitOverride } from '../../domain/setting-forms.ts';
 import { compactCopy } from '../../lib/compact-copy.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
-import { createNetworkTable, formatAddress, type Network, parseAddress, parseIpv4 } from '../../lib/ip-address.ts';
-import type { Client, Step } from './context.ts';
+import { createNetworkTable, formatAddress, type Network, parseAddress } from '../../lib/ip-address.ts';
+import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
+import type { Client, RequestContext, Step } from './context.ts';
 
 export interface ClientIdentification {
   /**
@@ -14,7 +17,7 @@ export interface ClientIdentification {
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
-  /** Of the IPv6 addresses whose reading is remembered. */
+  /** The remembered addresses. */
   stats(): HolderStats;
 }
 
@@ -22,37 +25,42 @@ export interface ClientIdentificationOptions {
   readonly trustedProxies: readonly Network[];
   /** Leading bits of an IPv6 address that make one client, 1–128. */
   readonly ipv6PrefixBits: number;
+  readonly defaultLimit: RateLimit;
+  /** The override with the longest prefix counts. */
+  readonly limitOverrides: readonly RateLimitOverride[];
 }
 
 interface Party extends Client {
   readonly isTrusted: boolean;
 }
 
-/** Reading an IPv6 address and writing its network takes microseconds: so many recent ones are remembered. */
-const REMEMBERED_IPV6_ADDRESSES = 10_000;
+/** Parsing an address and looking up its networks takes microseconds, so that recent addresses are remembered. */
+const MAX_REMEMBERED_ADDRESSES = 10_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
-  const findProxy = createNetworkTable(options.trustedProxies.map((network) => [network, true] as const));
-  const recentIpv6 = new LRUCache<string, Party>({ max: REMEMBERED_IPV6_ADDRESSES });
+  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides } = options;
+  const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
+  const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
+  const recent = new LRUCache<string, Party>({ max: MAX_REMEMBERED_ADDRESSES });
 
   function findParty(text: string): Party | undefined {
-    const ipv4 = parseIpv4(text);
-    if (ipv4 !== undefined) return { address: text, key: text, isTrusted: findProxy(ipv4) === true };
-    const recent = recentIpv6.get(text);
-    if (recent !== undefined) return recent;
-    const address = parseAddress(text);
-    if (address === undefined) return undefined;
-    const canonical = formatAddress(address);
-    const key = typeof address === 'number' ? canonical : formatNetwork(address, options.ipv6PrefixBits);
-    const party = { address: canonical, key, isTrusted: findProxy(address) === true };
-    recentIpv6.set(compactCopy(text), party);
+    return recent.get(text) ?? readParty(text);
+  }
+
+  function readParty(text: string): Party | undefined {
+    const parsed = parseAddress(text);
+    if (parsed === undefined) return undefined;
+    const address = formatAddress(parsed);
+    const key = typeof parsed === 'number' ? address : formatNetwork(parsed, ipv6PrefixBits);
+    const party = { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
+    recent.set(compactCopy(text), party);
     return party;
   }
 
   return {
     identify(socketAddress, forwardedFor) {
       let client = findParty(socketAddress);
-      if (client === undefined) return { address: socketAddress, key: socketAddress };
+      if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
       if (!client.isTrusted || forwardedFor === undefined) return client;
       for (const entry of entriesFromTheRight(joined(forwardedFor))) {
         const party = findParty(hostOf(entry));
@@ -63,7 +71,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       return client;
     },
     isTrustedProxy: (socketAddress) => findParty(socketAddress)?.isTrusted === true,
-    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
+    stats: () => ({ entries: recent.size, maxEntries: MAX_REMEMBERED_ADDRESSES }),
   };
 }
 
@@ -107,7 +115,7 @@ export interface ClientStepOptions {
 
 /** The step that finds out which client the request counts for. */
 export function createClientStep({ clients, holders, onUntrustedForward }: ClientStepOptions): Step {
-  holders.add('IPv6 addresses', clients.stats);
+  holders.add('client addresses', clients.stats);
   return (context) => {
     const { socket, headers } = context.request;
     const socketAddress = socket.remoteAddress ?? 'unknown';
@@ -116,4 +124,72 @@ export function createClientStep({ clients, holders, onUntrustedForward }: Clien
     context.client = clients.identify(socketAddress, forwardedFor);
     return undefined;
   };
+}
+
+export interface Admission {
+  readonly limit: ClientLimit;
+  readonly isAllowed: boolean;
+  /** For a refused request: after exactly this long the next one is admitted. */
+  readonly retryAfterMs: number;
+  /** `RateLimit…` of draft-ietf-httpapi-ratelimit-headers and the older `X-RateLimit-…`; none for unlimited clients. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Counts one request of the client. */
+export function admit(limiter: RateLimiter, { key, limit }: Client): Admission | Promise<Admission> {
+  if (limit === 'unlimited') return { limit, isAllowed: true, retryAfterMs: 0, headers: {} };
+  const decision = limiter.hit(key, limit);
+  if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided));
+  return admissionOf(limit, decision);
+}
+
+const policies = new WeakMap<RateLimit, string>();
+
+function policyOf(limit: RateLimit): string {
+  const known = policies.get(limit);
+  if (known !== undefined) return known;
+  const policy = `"default";q=${limit.requests};w=${limit.windowMs / 1000}`;
+  policies.set(limit, policy);
+  return policy;
+}
+
+function admissionOf(limit: RateLimit, decision: RateLimitDecision): Admission {
+  const resetSeconds = Math.ceil(decision.resetMs / 1000);
+  const headers = {
+    'ratelimit-policy': policyOf(limit),
+    ratelimit: `"default";r=${decision.remaining};t=${resetSeconds}`,
+    'x-ratelimit-limit': String(limit.requests),
+    'x-ratelimit-remaining': String(decision.remaining),
+    'x-ratelimit-reset': String(resetSeconds),
+  };
+  return { limit, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+}
+
+export interface RateLimitStepOptions {
+  readonly limiter: RateLimiter;
+  /** How clients reach the operator. */
+  readonly contact: string | undefined;
+}
+
+/** The step that counts the request and refuses those over the limit with `rate_limited`. */
+export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): Step {
+  function apply(context: RequestContext, admission: Admission): undefined {
+    context.limitHeaders = admission.headers;
+    if (!admission.isAllowed) throw tooManyRequests(admission, contact);
+  }
+
+  return (context) => {
+    const admission = admit(limiter, context.client);
+    if (admission instanceof Promise) return admission.then((decided) => apply(context, decided));
+    return apply(context, admission);
+  };
+}
+
+/** @param contact how clients reach the operator */
+export function tooManyRequests({ limit, retryAfterMs }: Admission, contact: string | undefined): AppError {
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
+  const policy =
+    limit === 'unlimited' ? '' : `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client. `;
+  return new AppError('rate_limited', `${policy}Try again in ${seconds} s.${more}`, { retryAfterMs });
 }

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
+import type { ClientLimit } from '../../rate-limit/limiter.ts';
 import { ALLOWED_METHODS, type HttpResponse } from '../response/response.ts';
 import { parseTarget, type RequestTarget } from './target.ts';
 
@@ -13,6 +15,7 @@ export interface Client {
   readonly address: string;
   /** What one subscriber's addresses share: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
+  readonly limit: ClientLimit;
 }
 
 /** Everything that the request pipeline knows about one request. */
@@ -122,16 +125,15 @@ export interface ContextOptions {
   readonly clients: { isTrustedProxy(socketAddress: string): boolean };
   readonly baseUrls: BaseUrls;
   readonly nextRequestId: () => string;
-  /** True while the listener stops. */
-  readonly isClosing: () => boolean;
+  readonly lifetime: Lifetime;
 }
 
-const UNKNOWN_CLIENT: Client = { address: '', key: '' };
+const UNKNOWN_CLIENT: Client = { address: '', key: '', limit: 'unlimited' };
 const NO_HEADERS = {};
 
 /** Makes the context of a request when its header section has arrived. Never throws: steps report what is wrong. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, nextRequestId, isClosing } = options;
+  const { clock, clients, baseUrls, nextRequestId, lifetime } = options;
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
     const forwarded = headers['x-forwarded-proto'];
@@ -152,7 +154,7 @@ export function createContextFactory(options: ContextOptions) {
       scheme,
       authority,
       base: baseUrls.find(authority, scheme) ?? baseUrls.fallback,
-      isLast: isClosing() || isLastAfterUpgrade(request),
+      isLast: lifetime.isClosing || isLastAfterUpgrade(request),
       client: UNKNOWN_CLIENT,
       limitHeaders: NO_HEADERS,
       changeBefore: 0,

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { AppError } from '../../domain/errors.ts';
+import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { createTroubleLog } from '../../lib/trouble-log.ts';
 import { type AccessLogEntry, createAccessLog } from './access-log.ts';
 
@@ -26,6 +27,8 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
   const log = createAccessLog({
+    metrics: createMetrics(),
+    refusedClients: { note: () => undefined },
     logger,
     troubles: createTroubleLog({ logger, clock: createManualClock() }),
     ...options,

@@ -2,9 +2,11 @@ import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { cutAddress } from '../../lib/ip-address.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { TroubleLog } from '../../lib/trouble-log.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
+import type { RefusedClients } from '../request/refused-clients.ts';
 import type { Failure, HttpResponse } from './response.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
@@ -39,7 +41,7 @@ export interface ObserverOptions {
 export function createObserver({ clock, onRoute, onResponse }: ObserverOptions, endpoints: readonly Endpoint[]) {
   for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) onRoute(route);
 
-  return (context: RequestContext, { status, cache, failure }: HttpResponse): void => {
+  return (context: RequestContext, { status, cache, failure }: HttpResponse): undefined => {
     const { span, endpoint, receivedAtMs, id, request, target, client } = context;
     if (span !== undefined) traceOutcome(span, cache, failure);
     onResponse({
@@ -65,6 +67,9 @@ function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure
 }
 
 export interface AccessLogOptions {
+  readonly metrics: Pick<Metrics, 'countResponse'>;
+  /** Learns whom the rate limit refuses. */
+  readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
   readonly troubles: Pick<TroubleLog, 'report'>;
   /** True: a line for each response. False: for failed and slow ones only. */
@@ -76,10 +81,12 @@ export interface AccessLogOptions {
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** The access log, and a line for requests that failed or were slow: at most one line per request. */
+/** Counts each response. Logs it if asked to, or if it failed or was slow: at most one line per request. */
 export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEntry) => void {
-  const { logger, troubles, logsAll, showsAddresses } = options;
+  const { metrics, refusedClients, logger, troubles, logsAll, showsAddresses } = options;
   return (entry) => {
+    metrics.countResponse(entry);
+    if (entry.status === 429) refusedClients.note(entry.client);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
     const { seconds, client, cache, failure, ...fields } = entry;

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
+import type { RateLimiter } from '../../rate-limit/limiter.ts';
 import type { ClientIdentification } from '../request/client.ts';
+import { admit, tooManyRequests } from '../request/client.ts';
 import { type BaseUrls, methodNotAllowed, notHttp } from '../request/context.ts';
-import { type RateLimitGate, tooManyRequests } from '../request/rate-limit.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
 import { type AccessLogEntry, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
@@ -27,7 +28,7 @@ export interface ClientErrors {
 }
 
 export interface ClientErrorOptions {
-  readonly gate: RateLimitGate;
+  readonly limiter: RateLimiter;
   readonly clients: ClientIdentification;
   readonly nextRequestId: () => string;
   readonly baseUrls: Pick<BaseUrls, 'fallback'>;
@@ -53,14 +54,14 @@ interface Decision {
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions): ClientErrors {
-  const { gate, clients, nextRequestId, baseUrls, contact, onResponse } = options;
+  const { limiter, clients, nextRequestId, baseUrls, contact, onResponse } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
   /** Counts the request. The rate limit comes before every other fault. */
   async function decide(address: string, refusal: Refusal): Promise<Decision> {
     try {
-      const admission = await gate.admit(clients.identify(address, undefined));
+      const admission = await admit(limiter, clients.identify(address, undefined));
       const decided = admission.isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
       return { ...decided, limitHeaders: admission.headers };
     } catch (error) {

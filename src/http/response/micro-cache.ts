@@ -11,7 +11,7 @@ export interface MicroCache {
   /** The step that finds the response to an equal request. */
   find(context: RequestContext): HttpResponse | undefined;
   /** Keeps a cache hit that was not found here. */
-  keep(context: RequestContext, response: HttpResponse): void;
+  keep(context: RequestContext, response: HttpResponse): undefined;
   stats(): HolderStats;
 }
 

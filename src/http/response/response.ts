@@ -81,10 +81,10 @@ export function entityTag(body: string | Buffer): string {
 }
 
 /** The response, or the 304 that stands for it when the client has it already. */
-export function applyConditions(headers: IncomingHttpHeaders, response: HttpResponse): HttpResponse {
+export function applyConditions({ request }: Pick<Recipient, 'request'>, response: HttpResponse): HttpResponse {
   const { cacheValidators } = response;
   if (cacheValidators === undefined) return response;
-  const etag = findUnchangedEtag(headers, cacheValidators);
+  const etag = findUnchangedEtag(request.headers, cacheValidators);
   return etag === undefined ? response : notModified(response, etag);
 }
 
@@ -128,7 +128,7 @@ interface Recipient {
 }
 
 /** Writes the response with the fields that every response carries. */
-export function send(context: Recipient, { status, headers, body, bodyEncoding }: HttpResponse): void {
+export function send(context: Recipient, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
   const { response, request } = context;
   const encoding = bodyEncoding ?? 'utf8';
   const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];

@@ -45,7 +45,7 @@ export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerR
     const startedAtMs = clock.monotonic();
     const picture = await banners.getPicture(input);
     const described = describe(picture);
-    const conditional = applyConditions(context.request.headers, described);
+    const conditional = applyConditions(context, described);
     // Before the picture is made.
     if (conditional.status === 304) return conditional;
     const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);

@@ -9,11 +9,14 @@ export interface Listener {
   listen(address: { readonly host: string; readonly port: number }): Promise<string>;
   /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   close(): Promise<void>;
-  /** True from the call of `close` on. */
-  readonly isClosing: boolean;
 }
 
-export function createListener(server: Server): Listener {
+export interface Lifetime {
+  /** True from the call of `close` on. */
+  isClosing: boolean;
+}
+
+export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }): Listener {
   let closed: Promise<void> | undefined;
 
   async function stop(): Promise<void> {
@@ -23,20 +26,18 @@ export function createListener(server: Server): Listener {
     await promise;
   }
 
-  const listener = {
+  return {
     server,
-    isClosing: false,
-    async listen(address: { readonly host: string; readonly port: number }) {
+    async listen(address) {
       server.listen(address);
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
     close() {
-      listener.isClosing = true;
+      lifetime.isClosing = true;
       closed ??= stop();
       return closed;
     },
   };
-  return listener;
 }

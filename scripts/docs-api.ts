@@ -42,7 +42,7 @@ interface Response {
 
 interface Operation {
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
 }
@@ -128,7 +128,7 @@ function endpointText(path: string, operation: Operation, openApi: OpenApi, exam
   const { summary, description, parameters = [], responses } = operation;
   const ofPath = parameters.filter((parameter) => parameter.in === 'path');
   const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
-  const parts = [`## GET ${path}`, `${summary}.${description === undefined ? '' : ` ${description}`}`];
+  const parts = [`## GET ${path}`, `${summary}. ${description}`];
   if (parameters.length > 0) {
     const rows = [...ofPath, ...ofQuery].map(parameterRow);
     parts.push(table(['parameter', 'in', 'allowed', 'default', 'meaning'], rows));

@@ -6,7 +6,7 @@ import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
 let service: TestApp;
 let port: number;
 beforeAll(async () => {
-  service = await startTestApp({ env: { SITE_URL: 'https://play.example/pennant' } });
+  service = await startTestApp({ env: { SITE_URL: 'https://play.example/pennant', CONTACT: 'ops@pennant.example' } });
   port = await service.listen();
 });
 afterAll(() => service.close());
@@ -155,6 +155,12 @@ describe('malformed and unusual HTTP', () => {
   });
 });
 
+interface OpenApiHead {
+  readonly openapi: string;
+  readonly info: object;
+  readonly paths: Readonly<Record<string, unknown>>;
+}
+
 describe('the documents', () => {
   test('GET / lists endpoints whose examples all work', async () => {
     const index = await service.get('/');
@@ -190,8 +196,9 @@ describe('the documents', () => {
   });
 
   test('GET /openapi.json is OpenAPI 3.1 and knows every endpoint', async () => {
-    const document = (await service.get('/openapi.json')).json<{ openapi: string; paths: Record<string, unknown> }>();
+    const document = (await service.get('/openapi.json')).json<OpenApiHead>();
     expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info).toMatchObject({ version: '0.0.0-test', contact: { name: 'ops@pennant.example' } });
     expect(Object.keys(document.paths).sort()).toEqual(
       [
         '/',

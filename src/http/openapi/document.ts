@@ -1,11 +1,11 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
-import { OPERATIONS, type OperationSchema } from './operations.ts';
+import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
 import { COMPONENT_SCHEMAS, preflightResponses, type ResponseSchema } from './schemas.ts';
 
 type Responses = Readonly<Record<string, ResponseSchema>>;
 
-/** The OpenAPI 3.1 document without `servers`, which depend on the request. `npm run docs` writes it to openapi.json. */
+/** The OpenAPI 3.1 document without `servers`, which depend on the request, and the operator's name. `npm run docs` writes it to openapi.json. */
 export function openApiDocument(version: string): object {
   const shared: Record<string, ResponseSchema> = {};
 
@@ -19,19 +19,24 @@ export function openApiDocument(version: string): object {
   }
 
   const paths = mapValues(OPERATIONS, (operation) => {
-    const { summary, description, path, responses } = operation;
-    const head = {
+    const { id, tag, summary, description, path, responses } = operation;
+    const get = {
+      operationId: `get${id}`,
+      tags: [tag],
       summary,
-      ...(description !== undefined && { description }),
+      description,
       ...parametersOf(operation),
       responses: share(responses),
     };
     const options = {
+      operationId: `options${id}`,
+      tags: [tag],
       summary: 'What a browser may ask for here',
+      description: 'Browsers ask this before some requests of a page to another origin (CORS).',
       ...(path !== undefined && parametersOf({ path })),
       responses: share(preflightResponses(path !== undefined)),
     };
-    return { get: head, head, options };
+    return { get, head: { ...get, operationId: `head${id}` }, options };
   });
   return {
     openapi: '3.1.0',
@@ -39,8 +44,12 @@ export function openApiDocument(version: string): object {
       title: 'Pennant',
       version,
       description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no log-in.',
+      contact: { name: 'The operator of the instance' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    // No request needs a key.
+    security: [],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { schemas: COMPONENT_SCHEMAS, headers: HEADER_FIELDS, responses: shared },
   };

@@ -15,10 +15,22 @@ import {
   SOURCE_ERRORS,
 } from './schemas.ts';
 
+/** Groups of paths. */
+export const TAGS = {
+  channels: 'Metadata of channels as JSON, and the search for them.',
+  pictures: 'Banners and avatars as images.',
+  service: 'What this instance offers.',
+} as const;
+
 /** GET and HEAD of one path in the OpenAPI document. */
 export interface OperationSchema {
+  /** What the path returns, as part of a name. Generated clients call the operations `get…`, `head…` and `options…`. */
+  readonly id: string;
+  readonly tag: keyof typeof TAGS;
+  /** A few words. */
   readonly summary: string;
-  readonly description?: string;
+  /** Whole sentences. */
+  readonly description: string;
   readonly path?: Readonly<Record<string, PathParameter>>;
   readonly query?: QuerySchema;
   /** By status. */
@@ -35,21 +47,23 @@ function text(description: string): PathParameter {
   return { type: 'string', description };
 }
 
-const DOCUMENT = responsesOf(JSON_DOCUMENT);
+const DOCUMENT = { tag: 'service', responses: responsesOf(JSON_DOCUMENT) } as const;
 
 const RECORD = {
+  tag: 'channels',
   description:
     'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
   responses: responsesOf(CHANNEL_RECORD, CHANNEL_ERRORS),
-};
+} as const;
 
 const BANNER = {
+  tag: 'pictures',
   description:
     'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
     'the largest rectangle of that ratio inside the crop. If the path and a parameter give the same value, they must agree.',
   query: PICTURE_QUERY,
   responses: responsesOf(PICTURE, PICTURE_ERRORS),
-};
+} as const;
 const IDENTIFIER = text('A channel ID, an @handle or a name.');
 const SHORT_IDENTIFIER = text('A channel ID or an @handle. With a variant also a name.');
 const VARIANT: PathParameter = {
@@ -60,17 +74,41 @@ const VARIANT: PathParameter = {
 
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
-  '/': { summary: 'Index of the service', responses: DOCUMENT },
-  '/problems': { summary: 'List of error codes', responses: DOCUMENT },
-  '/openapi.json': { summary: 'OpenAPI 3.1 document', responses: DOCUMENT },
-  '/favicon.ico': { summary: 'The service’s icon', responses: responsesOf(ICON) },
+  '/': {
+    id: 'Index',
+    summary: 'Index of the service',
+    description: 'Lists the endpoints with examples, the limits and how to reach the operator.',
+    ...DOCUMENT,
+  },
+  '/problems': {
+    id: 'Problems',
+    summary: 'List of error codes',
+    description: 'Lists every error code with its status and meaning.',
+    ...DOCUMENT,
+  },
+  '/openapi.json': {
+    id: 'OpenApi',
+    summary: 'OpenAPI 3.1 document',
+    description: 'Describes every path, parameter and response for programs.',
+    ...DOCUMENT,
+  },
+  '/favicon.ico': {
+    id: 'Icon',
+    tag: 'service',
+    summary: 'The service’s icon',
+    description: 'Browsers ask for it beside a page.',
+    responses: responsesOf(ICON),
+  },
   '/api/channel/{identifier}': {
+    id: 'Channel',
     summary: 'A channel’s metadata',
     path: { identifier: text('A channel ID, a user name or a handle, according to `type`.') },
     query: CHANNEL_QUERY,
     ...RECORD,
   },
   '/api/channels': {
+    id: 'Channels',
+    tag: 'channels',
     summary: 'The metadata of up to 50 channels',
     description:
       'One request of the limit. Records that are fresh are returned as they are. Of the other channels, at most ten are ' +
@@ -81,21 +119,26 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     responses: responsesOf(CHANNEL_BATCH, ['invalid_parameter', 'upstream_timeout']),
   },
   '/channel/{identifier}': {
+    id: 'ChannelById',
     summary: 'A channel’s metadata by ID',
     path: { identifier: text('A channel ID.') },
     ...RECORD,
   },
   '/user/{identifier}': {
+    id: 'ChannelByUsername',
     summary: 'A channel’s metadata by user name',
     path: { identifier: text('A legacy user name.') },
     ...RECORD,
   },
   '/c/{identifier}': {
+    id: 'ChannelByName',
     summary: 'A channel’s metadata by name',
     path: { identifier: text('A handle or a legacy user name.') },
     ...RECORD,
   },
   '/api/search': {
+    id: 'SearchResults',
+    tag: 'channels',
     summary: 'Search for channels',
     description:
       'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result. Cached for ten minutes.',
@@ -103,21 +146,25 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     responses: responsesOf(SEARCH_RESULTS, SOURCE_ERRORS),
   },
   '/api/banner/{identifier}': {
+    id: 'Banner',
     summary: 'A channel’s banner or avatar',
     path: { identifier: IDENTIFIER },
     ...BANNER,
   },
   '/api/banner/{identifier}/{variant}': {
+    id: 'BannerVariant',
     summary: 'A crop of a channel’s banner, or its avatar',
     path: { identifier: IDENTIFIER, variant: VARIANT },
     ...BANNER,
   },
   '/{identifier}': {
+    id: 'ShortBanner',
     summary: 'A channel’s banner, short form',
     path: { identifier: SHORT_IDENTIFIER },
     ...BANNER,
   },
   '/{identifier}/{variant}': {
+    id: 'ShortBannerVariant',
     summary: 'A crop or the avatar, short form',
     path: { identifier: SHORT_IDENTIFIER, variant: VARIANT },
     ...BANNER,

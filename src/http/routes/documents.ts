@@ -20,7 +20,7 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   return [
     json('/', (base) => indexOf(base, options)),
     json('/problems', (base) => ({ problems: listProblems(base) })),
-    json('/openapi.json', (base) => ({ ...readOpenApi(options.version), servers: [{ url: base }] })),
+    json('/openapi.json', (base) => ({ ...readOpenApi(options), servers: [{ url: base }] })),
     document('/favicon.ico', () => unchanging('image/png', icon)),
   ];
 }
@@ -43,9 +43,10 @@ function unchanging(contentType: string, body: string | Buffer): HttpResponse {
 }
 
 /** As `npm run docs` wrote it. Read at the first request: few ask for it. */
-function readOpenApi(version: string): object {
+function readOpenApi({ contact, version }: DocumentRouteOptions): object {
   openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8')) as OpenApi;
-  return { ...openApi, info: { ...openApi.info, version } };
+  const { info, ...rest } = openApi;
+  return { ...rest, info: { ...info, version, ...(contact !== undefined && { contact: { name: contact } }) } };
 }
 
 interface OpenApi {

@@ -100,6 +100,16 @@ describe.skipIf(!hasBrowser)('pages', () => {
     await eventually(() => isShown(page)).toBe(true);
   });
 
+  test('a list shows the data of many channels, and why one is missing', async () => {
+    const { page, asked } = await open(onInstance(blockWith('api/channels')));
+    await eventually(() => page.locator('#list li').allInnerTexts()).toEqual([
+      'Pennant Sample: 1284000',
+      'Lantern Hours: hidden',
+      expect.stringMatching(/^@nobody: \w.+\.$/),
+    ]);
+    expect(asked).toHaveLength(1);
+  });
+
   test('a grid with srcset requests one size, and <picture> one crop', async () => {
     const sizes = await open(onInstance(blockWith('sizes=')));
     await eventually(() => isShown(sizes.page)).toBe(true);

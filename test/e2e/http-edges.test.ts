@@ -205,6 +205,7 @@ describe('the documents', () => {
         '/api/banner/{identifier}',
         '/api/banner/{identifier}/{variant}',
         '/api/channel/{identifier}',
+        '/api/channels',
         '/api/search',
         '/c/{identifier}',
         '/channel/{identifier}',

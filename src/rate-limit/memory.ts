@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { createClientIndex } from './client-index.ts';
+import { createClientIndex } from './client-logs.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 import { createClientRanks, createRecords, FIELD_COUNT, NONE } from './records.ts';
 import { createTimestampPool } from './timestamp-pool.ts';

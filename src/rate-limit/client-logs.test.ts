@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClientIndex } from './client-index.ts';
+import { createClientIndex } from './client-logs.ts';
 import { createRecords, FIELD_COUNT, NONE } from './records.ts';
 
 test('the index finds what a map would, whatever is added and removed', () => {

@@ -1,43 +1,267 @@
-import { createKeyedHash } from '../lib/keyed-hash.ts';
-import { FIELD, NONE, type Records } from './records.ts';
+import { hash as digest, randomFillSync } from 'node:crypto';
 
-/** Finds the record of a client. Stores no text: clients are identified by fingerprints of 96 bits. */
-export interface ClientIndex {
-  /** The client's record under a limit, or `NONE`. */
-  find(client: string, limit: number): number;
-  /** Adds a record for a client that has none under this limit. */
-  add(client: string, limit: number): number;
-  /** Removes and releases the record. */
-  remove(record: number): void;
-  stats(): { readonly bytes: number };
+/** No log. */
+export const NONE = -1;
+
+/** The 32-bit fields of a log. */
+const FINGERPRINT = 0;
+const LIMIT = 3;
+const NEXT_IN_BUCKET = 4;
+const LENGTH = 5;
+const FIRST_CELL = 6;
+const LAST_CELL = 7;
+/** Counted from 1: a new log, all zeros, is in none. */
+const RANK = 8;
+const PREVIOUS_IN_RANK = 9;
+const NEXT_IN_RANK = 10;
+const FIELD_COUNT = 11;
+/** In a released log. */
+const NEXT_RELEASED = 0;
+
+const FINGERPRINT_WORDS = 3;
+const BLOCK_BITS = 14;
+/** Logs, cells or buckets. */
+const BLOCK_LENGTH = 1 << BLOCK_BITS;
+const IN_BLOCK = BLOCK_LENGTH - 1;
+const CELL_BYTES = 12;
+
+interface CellBlock {
+  readonly times: Float64Array;
+  readonly nextCells: Int32Array;
 }
 
-const WORDS = 3;
-const BLOCK_BITS = 14;
-const BUCKETS_PER_BLOCK = 1 << BLOCK_BITS;
-const BUCKET_MASK = BUCKETS_PER_BLOCK - 1;
+/**
+ * The logs of clients' admitted requests, by number. They are stored outside the garbage-collected heap: with a million
+ * small objects, each collection would block the event loop for tens of milliseconds. Everything grows in blocks, because
+ * a growing array would have to be copied. Every operation takes constant time.
+ *
+ * Stores no text: clients are identified by fingerprints of 96 bits.
+ */
+export function createClientLogs() {
+  const { get, set, take, release, stats: recordStats } = createRecords();
+  const { firstIn, setFirstIn, bucketOf, grow, stats: bucketStats } = createBuckets();
+  const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
+  const sought = new Int32Array(FINGERPRINT_WORDS);
+  /** Each time is in a cell, which names the cell of the next time. */
+  const cells: CellBlock[] = [];
+  let usedCells = 0;
+  let firstFreeCell = NONE;
+  const firstInRank: number[] = [];
+  const lastInRank: number[] = [];
+
+  function seek(client: string): void {
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1) sought[word] = (hashes[word] as KeyedHash)(client);
+  }
+
+  function isSought(log: number, limit: number): boolean {
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1) {
+      if (get(log, FINGERPRINT + word) !== sought[word]) return false;
+    }
+    return get(log, LIMIT) === limit;
+  }
+
+  function prepend(bucket: number, log: number): void {
+    set(log, NEXT_IN_BUCKET, firstIn(bucket));
+    setFirstIn(bucket, log);
+  }
+
+  /** Moves the logs of a bucket that was split. */
+  function distribute(bucket: number): void {
+    let log = firstIn(bucket);
+    setFirstIn(bucket, NONE);
+    while (log !== NONE) {
+      const next = get(log, NEXT_IN_BUCKET);
+      prepend(bucketOf(get(log, FINGERPRINT)), log);
+      log = next;
+    }
+  }
+
+  function unlink(log: number): void {
+    const bucket = bucketOf(get(log, FINGERPRINT));
+    const next = get(log, NEXT_IN_BUCKET);
+    let previous = firstIn(bucket);
+    if (previous === log) {
+      setFirstIn(bucket, next);
+      return;
+    }
+    while (get(previous, NEXT_IN_BUCKET) !== log) previous = get(previous, NEXT_IN_BUCKET);
+    set(previous, NEXT_IN_BUCKET, next);
+  }
+
+  function timeOf(cell: number): number {
+    return (cells[cell >> BLOCK_BITS] as CellBlock).times[cell & IN_BLOCK] as number;
+  }
+
+  function nextOf(cell: number): number {
+    return (cells[cell >> BLOCK_BITS] as CellBlock).nextCells[cell & IN_BLOCK] as number;
+  }
+
+  function linkCell(cell: number, next: number): void {
+    (cells[cell >> BLOCK_BITS] as CellBlock).nextCells[cell & IN_BLOCK] = next;
+  }
+
+  function takeCell(): number {
+    if (firstFreeCell !== NONE) {
+      const cell = firstFreeCell;
+      firstFreeCell = nextOf(cell);
+      return cell;
+    }
+    if (usedCells === cells.length * BLOCK_LENGTH) {
+      cells.push({ times: new Float64Array(BLOCK_LENGTH), nextCells: new Int32Array(BLOCK_LENGTH) });
+    }
+    usedCells += 1;
+    return usedCells - 1;
+  }
+
+  function releaseCells(log: number): void {
+    if (get(log, LENGTH) === 0) return;
+    linkCell(get(log, LAST_CELL), firstFreeCell);
+    firstFreeCell = get(log, FIRST_CELL);
+  }
+
+  function leaveRank(log: number): void {
+    const rank = get(log, RANK) - 1;
+    if (rank < 0) return;
+    const previous = get(log, PREVIOUS_IN_RANK);
+    const next = get(log, NEXT_IN_RANK);
+    if (previous === NONE) firstInRank[rank] = next;
+    else set(previous, NEXT_IN_RANK, next);
+    if (next === NONE) lastInRank[rank] = previous;
+    else set(next, PREVIOUS_IN_RANK, previous);
+  }
+
+  return {
+    /** The log of a client under a limit, or `NONE`. */
+    find(client: string, limit: number): number {
+      seek(client);
+      let log = firstIn(bucketOf(sought[0] as number));
+      while (log !== NONE && !isSought(log, limit)) log = get(log, NEXT_IN_BUCKET);
+      return log;
+    },
+
+    /** Adds an empty log for a client that has none under this limit. */
+    add(client: string, limit: number): number {
+      seek(client);
+      const log = take();
+      for (let word = 0; word < FINGERPRINT_WORDS; word += 1) set(log, FINGERPRINT + word, sought[word] as number);
+      set(log, LIMIT, limit);
+      prepend(bucketOf(sought[0] as number), log);
+      const split = grow(recordStats().entries);
+      if (split !== NONE) distribute(split);
+      return log;
+    },
+
+    remove(log: number): void {
+      releaseCells(log);
+      leaveRank(log);
+      unlink(log);
+      release(log);
+    },
+
+    /** The number of times in the log. */
+    length: (log: number) => get(log, LENGTH),
+    /** The log must not be empty. */
+    oldest: (log: number) => timeOf(get(log, FIRST_CELL)),
+    /** The log must not be empty. */
+    newest: (log: number) => timeOf(get(log, LAST_CELL)),
+
+    push(log: number, time: number): void {
+      const cell = takeCell();
+      const length = get(log, LENGTH);
+      (cells[cell >> BLOCK_BITS] as CellBlock).times[cell & IN_BLOCK] = time;
+      if (length === 0) set(log, FIRST_CELL, cell);
+      else linkCell(get(log, LAST_CELL), cell);
+      set(log, LAST_CELL, cell);
+      set(log, LENGTH, length + 1);
+    },
+
+    /** Drops the oldest time; the log must not be empty. */
+    shift(log: number): void {
+      const cell = get(log, FIRST_CELL);
+      set(log, FIRST_CELL, nextOf(cell));
+      set(log, LENGTH, get(log, LENGTH) - 1);
+      linkCell(cell, firstFreeCell);
+      firstFreeCell = cell;
+    },
+
+    /** Moves the log to the end of a rank. */
+    place(log: number, rank: number): void {
+      leaveRank(log);
+      const last = lastInRank[rank] ?? NONE;
+      if (last === NONE) firstInRank[rank] = log;
+      else set(last, NEXT_IN_RANK, log);
+      lastInRank[rank] = log;
+      set(log, RANK, rank + 1);
+      set(log, PREVIOUS_IN_RANK, last);
+      set(log, NEXT_IN_RANK, NONE);
+    },
+
+    /** The log that was placed in this rank first, or `NONE`. */
+    first: (rank: number) => firstInRank[rank] ?? NONE,
+
+    stats(): { readonly entries: number; readonly bytes: number } {
+      const { entries, bytes } = recordStats();
+      return { entries, bytes: bytes + bucketStats().bytes + cells.length * BLOCK_LENGTH * CELL_BYTES };
+    },
+  };
+}
+
+/** The fields of logs by number. A released number is used again. */
+function createRecords() {
+  const blocks: Int32Array[] = [];
+  let used = 0;
+  let entries = 0;
+  let firstReleased = NONE;
+
+  function get(record: number, field: number): number {
+    return (blocks[record >> BLOCK_BITS] as Int32Array)[(record & IN_BLOCK) * FIELD_COUNT + field] as number;
+  }
+
+  function set(record: number, field: number, value: number): void {
+    (blocks[record >> BLOCK_BITS] as Int32Array)[(record & IN_BLOCK) * FIELD_COUNT + field] = value;
+  }
+
+  /** All fields are 0. */
+  function take(): number {
+    entries += 1;
+    if (firstReleased !== NONE) {
+      const record = firstReleased;
+      firstReleased = get(record, NEXT_RELEASED);
+      for (let field = 0; field < FIELD_COUNT; field += 1) set(record, field, 0);
+      return record;
+    }
+    if (used === blocks.length * BLOCK_LENGTH) blocks.push(new Int32Array(BLOCK_LENGTH * FIELD_COUNT));
+    used += 1;
+    return used - 1;
+  }
+
+  function release(record: number): void {
+    entries -= 1;
+    set(record, NEXT_RELEASED, firstReleased);
+    firstReleased = record;
+  }
+
+  return { get, set, take, release, stats: () => ({ entries, bytes: blocks.length * BLOCK_LENGTH * FIELD_COUNT * 4 }) };
+}
 
 /**
- * A hash table that grows by one bucket with each client (linear hashing; Litwin, "Linear hashing: a new tool for file
- * and table addressing", 1980), because doubling a table would block the event loop. The hashes are keyed, so that even
- * chosen addresses share a fingerprint with a probability of less than 2⁻⁷⁵.
+ * The buckets of a hash table that grows by one with each entry (linear hashing; Litwin, "Linear hashing: a new tool for
+ * file and table addressing", 1980), because doubling a table would block the event loop.
  */
-export function createClientIndex(records: Records): ClientIndex {
-  const hashes = Array.from({ length: WORDS }, () => createKeyedHash());
-  const sought = new Int32Array(WORDS);
+function createBuckets() {
   const blocks: Int32Array[] = [];
   /** The number of buckets before the current round (a power of two), and how many of them are split. */
   let half = 1;
   let split = 0;
-  setFirst(0, NONE);
+  setFirstIn(0, NONE);
 
-  function first(bucket: number): number {
-    return (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & BUCKET_MASK] as number;
+  function firstIn(bucket: number): number {
+    return (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & IN_BLOCK] as number;
   }
 
-  function setFirst(bucket: number, record: number): void {
-    if (bucket === blocks.length * BUCKETS_PER_BLOCK) blocks.push(new Int32Array(BUCKETS_PER_BLOCK));
-    (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & BUCKET_MASK] = record;
+  function setFirstIn(bucket: number, log: number): void {
+    if (bucket === blocks.length * BLOCK_LENGTH) blocks.push(new Int32Array(BLOCK_LENGTH));
+    (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & IN_BLOCK] = log;
   }
 
   function bucketOf(word: number): number {
@@ -46,72 +270,20 @@ export function createClientIndex(records: Records): ClientIndex {
     return bucket < half + split ? bucket : mixed & (half - 1);
   }
 
-  function prepend(bucket: number, record: number): void {
-    records.set(record, FIELD.nextInBucket, first(bucket));
-    setFirst(bucket, record);
-  }
-
-  function splitNext(): void {
-    let record = first(split);
-    setFirst(split, NONE);
-    setFirst(half + split, NONE);
+  /** Returns the bucket that was split for the entries, or `NONE`. */
+  function grow(entries: number): number {
+    if (entries <= half + split) return NONE;
+    const bucket = split;
+    setFirstIn(half + split, NONE);
     split += 1;
-    while (record !== NONE) {
-      const next = records.get(record, FIELD.nextInBucket);
-      prepend(bucketOf(records.get(record, FIELD.fingerprint)), record);
-      record = next;
+    if (split === half) {
+      half *= 2;
+      split = 0;
     }
-    if (split < half) return;
-    half *= 2;
-    split = 0;
+    return bucket;
   }
 
-  function seek(client: string): void {
-    for (let word = 0; word < WORDS; word += 1) sought[word] = (hashes[word] as (text: string) => number)(client);
-  }
-
-  function isSought(record: number, limit: number): boolean {
-    for (let word = 0; word < WORDS; word += 1) {
-      if (records.get(record, FIELD.fingerprint + word) !== sought[word]) return false;
-    }
-    return records.get(record, FIELD.limit) === limit;
-  }
-
-  return {
-    find(client, limit) {
-      seek(client);
-      let record = first(bucketOf(sought[0] as number));
-      while (record !== NONE && !isSought(record, limit)) record = records.get(record, FIELD.nextInBucket);
-      return record;
-    },
-
-    add(client, limit) {
-      seek(client);
-      const record = records.take();
-      for (let word = 0; word < WORDS; word += 1) records.set(record, FIELD.fingerprint + word, sought[word] as number);
-      records.set(record, FIELD.limit, limit);
-      prepend(bucketOf(sought[0] as number), record);
-      if (records.stats().entries > half + split) splitNext();
-      return record;
-    },
-
-    remove(record) {
-      const bucket = bucketOf(records.get(record, FIELD.fingerprint));
-      const next = records.get(record, FIELD.nextInBucket);
-      let previous = first(bucket);
-      if (previous === record) {
-        setFirst(bucket, next);
-      } else {
-        while (records.get(previous, FIELD.nextInBucket) !== record) {
-          previous = records.get(previous, FIELD.nextInBucket);
-        }
-        records.set(previous, FIELD.nextInBucket, next);
-      }
-      records.release(record);
-    },
-
-    stats: () => ({ bytes: blocks.length * BUCKETS_PER_BLOCK * 4 }),
-  };
+  return { firstIn, setFirstIn, bucketOf, grow, stats: () => ({ bytes: blocks.length * BLOCK_LENGTH * 4 }) };
 }
 
 /** Mixes the upper bits of a word into all bits (the finalizer of MurmurHash3). */
@@ -119,4 +291,26 @@ function mix(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
+}
+
+/** Hash of a text, 32 bits, unsigned. The upper bits are the best. */
+export type KeyedHash = (text: string) => number;
+
+const COEFFICIENTS = 256;
+
+/**
+ * A hash whose coefficients are drawn at random: who does not know them cannot choose texts that collide more often than
+ * random ones (multilinear hashing; Lemire and Kaser, "Strongly universal string hashing is fast", 2014). Even chosen
+ * addresses share a fingerprint of three such hashes with a probability of less than 2⁻⁷⁵.
+ */
+export function createKeyedHash(coefficients = randomFillSync(new Uint32Array(COEFFICIENTS))): KeyedHash {
+  return (text) => {
+    const hashed = text.length <= COEFFICIENTS ? text : digest('sha256', text);
+    let sum = 0;
+    for (let at = 0; at < hashed.length; at += 1) {
+      // Plus one: a text and the same text with NUL characters behind it must differ.
+      sum = (sum + Math.imul(coefficients[at] as number, hashed.charCodeAt(at) + 1)) | 0;
+    }
+    return sum >>> 0;
+  };
 }

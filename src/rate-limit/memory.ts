@@ -1,8 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
-import { createClientIndex } from './client-logs.ts';
+import { createClientLogs, NONE } from './client-logs.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
-import { createClientRanks, createRecords, FIELD_COUNT, NONE } from './records.ts';
-import { createTimestampPool } from './timestamp-pool.ts';
 
 export interface MemoryRateLimiterStats {
   /** Clients that are stored; some may have expired and wait to be removed. */
@@ -42,11 +40,8 @@ const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
  */
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
-  const logs = createRecords(FIELD_COUNT);
-  const index = createClientIndex(logs);
-  const times = createTimestampPool(logs);
-  /** By limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
-  const ranks = createClientRanks(logs);
+  /** Ranked by limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
+  const logs = createClientLogs();
   /** In the order of their first use. The settings bound their number. */
   const limits: RateLimit[] = [];
   let evicted = 0;
@@ -65,39 +60,33 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
   }
 
   function logOf(limit: number, client: string, nowMs: number): number {
-    const known = index.find(client, limit);
+    const known = logs.find(client, limit);
     if (known !== NONE) return known;
     if (logs.stats().entries >= maxClients) evictOne(nowMs);
-    return index.add(client, limit);
+    return logs.add(client, limit);
   }
 
   function dropExpired(log: number, windowMs: number, nowMs: number): void {
-    while (times.length(log) > 0 && nowMs - times.oldest(log) >= windowMs) times.shift(log);
+    while (logs.length(log) > 0 && nowMs - logs.oldest(log) >= windowMs) logs.shift(log);
   }
 
   function push(log: number, limit: number, atMs: number): void {
-    times.push(log, atMs);
+    logs.push(log, atMs);
     const { requests } = limits[limit] as RateLimit;
-    ranks.place(log, rankOf(limit, Math.floor((times.length(log) * TOP_RANK) / requests)));
-  }
-
-  function forget(log: number): void {
-    times.clear(log);
-    ranks.remove(log);
-    index.remove(log);
+    logs.place(log, rankOf(limit, Math.floor((logs.length(log) * TOP_RANK) / requests)));
   }
 
   function isExpired(log: number, limit: number, nowMs: number): boolean {
-    return nowMs - times.newest(log) >= (limits[limit] as RateLimit).windowMs;
+    return nowMs - logs.newest(log) >= (limits[limit] as RateLimit).windowMs;
   }
 
   function evictOne(nowMs: number): void {
     for (let rank = 0; rank < RANK_COUNT; rank += 1) {
       for (let limit = 0; limit < limits.length; limit += 1) {
-        const log = ranks.first(rankOf(limit, rank));
+        const log = logs.first(rankOf(limit, rank));
         if (log === NONE) continue;
         if (!isExpired(log, limit, nowMs)) evicted += 1;
-        forget(log);
+        logs.remove(log);
         return;
       }
     }
@@ -109,9 +98,9 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     const rank = rankOf(limit, Math.floor(visits / limits.length) % RANK_COUNT);
     visits += 1;
     for (let swept = 0; swept < MAX_SWEPT_PER_VISIT * limits.length; swept += 1) {
-      const log = ranks.first(rank);
+      const log = logs.first(rank);
       if (log === NONE || !isExpired(log, limit, nowMs)) return;
-      forget(log);
+      logs.remove(log);
     }
   }
 
@@ -123,22 +112,22 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       sweepNextRank(nowMs);
       const log = logOf(number, client, nowMs);
       dropExpired(log, windowMs, nowMs);
-      const isAllowed = times.length(log) < requests;
+      const isAllowed = logs.length(log) < requests;
       if (isAllowed) push(log, number, nowMs);
       return {
         isAllowed,
-        remaining: requests - times.length(log),
-        resetMs: windowMs - (nowMs - times.oldest(log)),
+        remaining: requests - logs.length(log),
+        resetMs: windowMs - (nowMs - logs.oldest(log)),
       };
     },
 
     budget(client, limit) {
       const { requests, windowMs } = limit;
       const nowMs = clock.monotonic();
-      const log = index.find(client, numberOf(limit));
+      const log = logs.find(client, numberOf(limit));
       if (log !== NONE) dropExpired(log, windowMs, nowMs);
-      if (log === NONE || times.length(log) === 0) return { remaining: requests, resetMs: 0 };
-      return { remaining: requests - times.length(log), resetMs: windowMs - (nowMs - times.oldest(log)) };
+      if (log === NONE || logs.length(log) === 0) return { remaining: requests, resetMs: 0 };
+      return { remaining: requests - logs.length(log), resetMs: windowMs - (nowMs - logs.oldest(log)) };
     },
 
     add(client, limit, atMs) {
@@ -146,13 +135,13 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       const number = numberOf(limit);
       sweepNextRank(nowMs);
       const log = logOf(number, client, nowMs);
-      push(log, number, times.length(log) === 0 ? atMs : Math.max(atMs, times.newest(log)));
+      push(log, number, logs.length(log) === 0 ? atMs : Math.max(atMs, logs.newest(log)));
     },
 
     stats: () => ({
       entries: logs.stats().entries,
       maxEntries: maxClients,
-      bytes: logs.stats().bytes + index.stats().bytes + times.stats().bytes,
+      bytes: logs.stats().bytes,
       evicted,
     }),
 

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 
 test.each([
-  ['picture', 0, 33],
-  ['record', 1, 27],
+  ['picture', 0, 30],
+  ['record', 1, 24],
 ])('a warm %s crosses no more files than the documents name', (_what, at, most) => {
   const { cacheStatus, files } = called[at] as CalledFiles;
   expect(cacheStatus).toMatch(/^pennant; hit/);

@@ -43,6 +43,8 @@ export const TIME_LIMITS_MS = {
   encode: 10_000,
   /** An encode that no client waits for. It is interrupted for those that one waits for. */
   backgroundEncode: 60_000,
+  /** An encoder process without a task, until it is ended. The next picture then waits for the start of another one. */
+  encoderIdle: 120_000,
   /** A read from the store; afterwards the value counts as absent. */
   storeRead: 500,
   /** At a stop: sending the spans that OpenTelemetry's SDK still holds. */

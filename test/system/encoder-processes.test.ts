@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
@@ -154,6 +155,30 @@ describe('an encoder process', () => {
     await vi.waitFor(() => expect(endings()).toEqual(['grown', 'grown']), WAIT);
     expect(started).toHaveLength(3);
     expect(encoder.stats().processes).toBe(1);
+  });
+
+  it('is ended after two minutes without a task, and the next task starts another one', async () => {
+    const { encoder, clock, started, endings } = start();
+    encoder.warmUp();
+    clock.advance(TIME_LIMITS_MS.encoderIdle - 1);
+    await encoder.inspect({ bytes }, ANYONE);
+    clock.advance(TIME_LIMITS_MS.encoderIdle - 1);
+    expect(encoder.stats().processes).toBe(1);
+    clock.advance(1);
+    expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
+    await expect.poll(endings).toEqual(['idle']);
+    expect(await cpuTicks(started[0])).toBeUndefined();
+    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    expect(started).toHaveLength(2);
+  });
+
+  it('is not ended as idle while it encodes', async () => {
+    const { encoder, clock, started, endings } = start({ deadlineMs: 2 * TIME_LIMITS_MS.encoderIdle });
+    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
+    await untilEncoding(started[0]);
+    clock.advance(TIME_LIMITS_MS.encoderIdle);
+    expect((await result).length).toBeGreaterThan(1_000);
+    expect(endings()).toEqual([]);
   });
 
   it('is taken from background work that interactive work needs it for', async () => {

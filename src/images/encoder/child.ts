@@ -43,7 +43,7 @@ export function startEncoderChild(): EncoderChild {
   const child = fork(PROGRAM, {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
-    env: allocatorEnvironment(),
+    env: { ...allocatorEnvironment(), ...compileCacheEnvironment() },
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -138,4 +138,10 @@ function allocatorEnvironment(): Record<string, string> {
   const allocator =
     jemalloc === undefined ? { MALLOC_ARENA_MAX: '2' } : { LD_PRELOAD: jemalloc, MALLOC_CONF: JEMALLOC_OPTIONS };
   return { ...allocator, UV_THREADPOOL_SIZE: '2' };
+}
+
+/** Without the cache, stripping types doubles the CPU time of the start, and its code keeps 25 MiB for good. */
+function compileCacheEnvironment(): Record<string, string> {
+  const directory = process.env.NODE_COMPILE_CACHE;
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory };
 }

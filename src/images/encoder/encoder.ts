@@ -8,7 +8,7 @@ import { createScheduler, type FinishedTask, type SchedulerStats } from './sched
 
 export interface EncoderStats extends SchedulerStats {
   readonly processes: number;
-  /** Processes that ended for any reason except the end of the encoder. */
+  /** Processes that ended because of a task or of themselves: not those that were idle, and not at the end of the encoder. */
   readonly restarts: number;
 }
 
@@ -70,8 +70,9 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     clock,
     processes,
     maxRssBytes,
+    maxIdleMs: TIME_LIMITS_MS.encoderIdle,
     onEvent(event) {
-      if (event.kind === 'ended' && event.reason !== 'closed') restarts += 1;
+      if (event.kind === 'ended' && event.reason !== 'closed' && event.reason !== 'idle') restarts += 1;
       if (event.kind === 'ready') report(null);
       if (event.kind === 'ended' && event.reason === 'unusable') report(event.detail ?? 'cannot be used');
       onEvent(event);

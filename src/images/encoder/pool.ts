@@ -4,11 +4,11 @@ import { type EncoderChild, startEncoderChild } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
 /** Metrics have a series for every reason from the start. */
-export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'closed'] as const;
+export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'idle', 'closed'] as const;
 
 /**
  * Why an encoder process ended: the deadline of a task, a crash, it cannot work for this server, preempted by interactive
- * work, too much memory, or the end of the encoder.
+ * work, too much memory, no task for a while, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -26,6 +26,8 @@ export interface EncoderPoolOptions {
   readonly processes: number;
   /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
+  /** A process without a task for so long is ended: each holds some 70 MiB. */
+  readonly maxIdleMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;
 }
@@ -63,6 +65,8 @@ const UNUSABLE_PAUSE_MS = 3_000;
 interface Worker {
   readonly child: EncoderChild;
   busy: boolean;
+  /** While the process is idle. */
+  cancelIdleLimit: () => void;
   /** Set when the pool ends the process. A process that ends without a reason has crashed. */
   endReason: EndReason | undefined;
 }
@@ -74,17 +78,28 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   let unusableUntilMs = 0;
 
   function start(): Worker {
-    const worker: Worker = { child: startEncoderChild(), busy: false, endReason: undefined };
+    const worker: Worker = {
+      child: startEncoderChild(),
+      busy: false,
+      cancelIdleLimit: () => undefined,
+      endReason: undefined,
+    };
     workers.add(worker);
+    limitIdleTime(worker);
     options.onEvent({ kind: 'started', pid: worker.child.pid });
     void worker.child.ready.then(() => options.onEvent({ kind: 'ready', pid: worker.child.pid }));
     void worker.child.ended.then(() => onEnded(worker));
     return worker;
   }
 
+  function limitIdleTime(worker: Worker): void {
+    worker.cancelIdleLimit = options.clock.after(options.maxIdleMs, () => end(worker, 'idle'));
+  }
+
   function onEnded(worker: Worker): void {
     const { child, endReason, busy } = worker;
     workers.delete(worker);
+    worker.cancelIdleLimit();
     const { pid } = child;
     const unusable = child.unusableReason();
     if (endReason !== undefined) {
@@ -102,6 +117,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   /** Frees the place at once, although a killed process may take a while to release its memory. */
   function end(worker: Worker, reason: EndReason): void {
     worker.endReason ??= reason;
+    worker.cancelIdleLimit();
     worker.child.kill();
     workers.delete(worker);
   }
@@ -117,6 +133,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       const reply = await worker.child.run(task);
       worker.busy = false;
       if (reply.rssBytes > options.maxRssBytes) replace(worker, 'grown');
+      else limitIdleTime(worker);
       return reply;
     } catch {
       const reason = worker.child.unusableReason() === undefined ? 'crash' : 'unusable';
@@ -148,6 +165,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       }
       const worker = idle ?? start();
       worker.busy = true;
+      worker.cancelIdleLimit();
       return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
     },
     async close() {
@@ -160,7 +178,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
 }
 
 const MIB = 1024 * 1024;
-/** A new process takes 85 MiB. With a good allocator, a process that encodes common banners stays below this. */
+/** A new process takes 70 MiB. With a good allocator, a process that encodes common banners stays below this. */
 const MIN_RSS_BYTES = 192 * MIB;
 const MAX_RSS_BYTES = 512 * MIB;
 

@@ -1,0 +1,40 @@
+'use strict';
+
+/*
+ * Loads the service's modules, so that Node's compile cache has their code, and ends (compile-cache.cjs).
+ *
+ * Arguments: the cache's directory; the directory in it for the service's version and options of V8, since code that was
+ * made with others is of no use to it; the file to write at the end, and its text.
+ */
+
+const { writeFileSync } = require('node:fs');
+const { enableCompileCache, flushCompileCache, getCompileCacheDir } = require('node:module');
+
+/** What the service loads at its start and for its first requests, in its threads too. */
+const MODULES = [
+  'main',
+  'app/build',
+  'app/start-problem',
+  'cli/serve',
+  'cli/serve/data-dir-lock',
+  'cli/serve/listen',
+  'lib/http/body-reader-worker',
+  'sources/catalog/worker',
+  'sources/youtube/answer-readers',
+  'sources/youtube-data-api/answer-readers',
+  'store/sqlite-worker',
+];
+
+const [directory, expected, file, text] = process.argv.slice(2);
+process.umask(process.umask(0o077) | 0o027);
+enableCompileCache(directory);
+if (getCompileCacheDir() === expected) compile();
+else process.exitCode = 1;
+
+async function compile() {
+  // A thread's module throws outside of a thread, after it has been compiled.
+  await Promise.allSettled(MODULES.map((name) => import(`../src/${name}.ts`)));
+  flushCompileCache();
+  writeFileSync(file, text);
+  process.exit(0);
+}

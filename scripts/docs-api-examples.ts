@@ -28,6 +28,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/user/{identifier}': { url: '/user/pennantsample', isHead: true },
   '/c/{identifier}': { url: '/c/pennantsample', isHead: true },
   '/api/search': { url: '/api/search?q=saltmarrow&limit=1' },
+  '/api/badge/{identifier}': { url: '/api/badge/@pennantsample?metric=views' },
   '/api/banner/{identifier}': { url: '/api/banner/UCPennantSample00000001A?type=tv&format=avif', isHead: true },
   '/api/banner/{identifier}/{variant}': {
     url: '/api/banner/pennantsample/desktop',

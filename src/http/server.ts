@@ -15,13 +15,14 @@ import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { applyConditions, send } from './response/response.ts';
 import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
+import { badgeRoutes } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
 import { channelBatchRoutes } from './routes/channel-batches.ts';
 import { channelRoutes } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { searchRoutes } from './routes/search.ts';
 
-const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, bannerRoutes];
+const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, badgeRoutes, bannerRoutes];
 
 /** What all of them need. */
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;

@@ -1,7 +1,15 @@
 import { VARIANTS } from '../../domain/variants.ts';
-import { BATCH_QUERY, CHANNEL_QUERY, PICTURE_QUERY, type QuerySchema, SEARCH_QUERY } from '../request/target.ts';
+import {
+  BADGE_QUERY,
+  BATCH_QUERY,
+  CHANNEL_QUERY,
+  PICTURE_QUERY,
+  type QuerySchema,
+  SEARCH_QUERY,
+} from '../request/target.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
+  BADGE,
   CHANNEL_BATCH,
   CHANNEL_ERRORS,
   CHANNEL_RECORD,
@@ -144,6 +152,17 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
       'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result. Cached for ten minutes.',
     query: SEARCH_QUERY,
     responses: responsesOf(SEARCH_RESULTS, SOURCE_ERRORS),
+  },
+  '/api/badge/{identifier}': {
+    id: 'Badge',
+    tag: 'channels',
+    summary: 'A count for a badge of shields.io',
+    description:
+      'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M. ' +
+      'Cached as the record.',
+    path: { identifier: IDENTIFIER },
+    query: BADGE_QUERY,
+    responses: responsesOf(BADGE, CHANNEL_ERRORS),
   },
   '/api/banner/{identifier}': {
     id: 'Banner',

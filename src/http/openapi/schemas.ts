@@ -91,6 +91,15 @@ const CHANNEL_BATCH_SCHEMA = described('The requested channels.', {
   },
 });
 
+const BADGE_SCHEMA = described('An endpoint badge of shields.io.', {
+  schemaVersion: { type: 'integer', enum: [1], description: 'Always 1.' },
+  label: text('The left part: the metric.'),
+  message: text('The right part: the count in short, or "hidden" if it is hidden or unknown.'),
+  color: text('The colour of the right part.'),
+  isError: { type: 'boolean', description: 'Always false: an error has another status.' },
+  cacheSeconds: { type: 'integer', minimum: 300, description: 'How long shields.io may keep the badge.' },
+});
+
 const SEARCH_RESULT_SCHEMA = described('A channel in search results; null means unknown or hidden.', {
   channelId: CHANNEL_ID,
   title: text('The channel’s name.'),
@@ -126,6 +135,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<SchemaName, object>> = {
   ChannelBatch: CHANNEL_BATCH_SCHEMA,
   BatchRecord: BATCH_RECORD_SCHEMA,
   BatchError: BATCH_ERROR_SCHEMA,
+  Badge: BADGE_SCHEMA,
   SearchResults: SEARCH_RESULTS_SCHEMA,
   SearchResult: SEARCH_RESULT_SCHEMA,
   Problem: PROBLEM_SCHEMA,
@@ -136,6 +146,7 @@ type SchemaName =
   | 'ChannelBatch'
   | 'BatchRecord'
   | 'BatchError'
+  | 'Badge'
   | 'SearchResults'
   | 'SearchResult'
   | 'Problem';
@@ -191,6 +202,8 @@ export const CHANNEL_BATCH = success('batch', {
   content: json({ $ref: schemaRef('ChannelBatch') }),
   fields: LOOKED_UP_FIELDS,
 });
+
+export const BADGE = success('badge', { content: json({ $ref: schemaRef('Badge') }), fields: LOOKED_UP_FIELDS });
 
 export const SEARCH_RESULTS = success('result', {
   content: json({ $ref: schemaRef('SearchResults') }),

@@ -195,6 +195,16 @@ export const BATCH_QUERY = {
   },
 } as const satisfies QuerySchema;
 
+export const BADGE_QUERY = {
+  type: 'object',
+  properties: {
+    metric: oneOf(['subscribers', 'views', 'videos'], {
+      description: 'The count that the badge shows.',
+      default: 'subscribers',
+    }),
+  },
+} as const satisfies QuerySchema;
+
 type RawQuery = Readonly<Record<string, unknown>>;
 
 /** Names and values as they came, without their escapes. @param query with its question mark; may be empty */

@@ -161,7 +161,7 @@ export interface PicturePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
  */
-function parseBannerPath(identifier: string, segment?: string): PicturePath {
+export function parseBannerPath(identifier: string, segment?: string): PicturePath {
   const variant = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant.variant === undefined) {

@@ -89,6 +89,11 @@ function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: Docu
         example: `${base}/api/search?q=pennant`,
       },
       {
+        path: '/api/badge/{identifier}?metric=subscribers|views|videos',
+        description: 'A count of the channel, for a badge of shields.io.',
+        example: `${base}/api/badge/${EXAMPLE_ID}`,
+      },
+      {
         path: '/channel/{id}, /c/{name}, /user/{name}',
         description: 'The record at a channel page’s path.',
         example: `${base}/channel/${EXAMPLE_ID}`,

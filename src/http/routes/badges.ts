@@ -1,0 +1,73 @@
+import type { Channel } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
+import type { ChannelService } from '../../services/channels.ts';
+import type { Endpoint } from '../request/context.ts';
+import { BADGE_QUERY, createQueryReader, parseQuery } from '../request/target.ts';
+import { entityTag, keptForMs } from '../response/response.ts';
+import { jsonResponse } from '../response/serializers.ts';
+import { parseBannerPath } from './banners.ts';
+
+interface BadgeRouteOptions {
+  readonly channels: ChannelService;
+}
+
+type Metric = (typeof BADGE_QUERY.properties.metric.enum)[number];
+
+interface BadgeRequest {
+  readonly refs: readonly ChannelRef[];
+  readonly metric: Metric;
+}
+
+/** A count of a channel for an endpoint badge of shields.io. */
+export function badgeRoutes({ channels }: BadgeRouteOptions): Endpoint[] {
+  const readQuery = createQueryReader(BADGE_QUERY);
+  const badge: Endpoint<readonly ChannelRef[], BadgeRequest> = {
+    url: '/api/badge/:identifier',
+    parsePath: ({ identifier = '' }) => refsOf(identifier),
+    parseInput(refs, { target }) {
+      const { metric = 'subscribers' } = readQuery(parseQuery(target.query));
+      return { refs, metric };
+    },
+    async respond({ refs, metric }) {
+      const { channel, outcome } = await channels.getChannel(refs);
+      const body = JSON.stringify(badgeOf(channel, metric, keptForMs(outcome)));
+      return jsonResponse(outcome, { body, etag: entityTag(body) });
+    },
+  };
+  return [badge];
+}
+
+function refsOf(identifier: string): readonly ChannelRef[] {
+  const [id = '', extension] = identifier.split('.', 2);
+  if (extension === undefined || !isChannelId(id)) return parseBannerPath(identifier).refs;
+  throw new AppError('invalid_parameter', 'A badge is JSON: leave the extension out.');
+}
+
+const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const satisfies Record<
+  Metric,
+  keyof Channel
+>;
+
+/** Three digits are what fits on a badge: 1,284,000 is 1.28M. Never more than the channel has. */
+const SHORT_COUNT = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumSignificantDigits: 3,
+  roundingMode: 'floor',
+});
+
+/** shields.io raises a shorter time to this one. */
+const MIN_CACHE_SECONDS = 300;
+
+/** The schema of shields.io/badges/endpoint-badge (seen 2026-11). */
+function badgeOf(channel: Channel, metric: Metric, freshMs: number): object {
+  const count = channel[FIELDS[metric]];
+  return {
+    schemaVersion: 1,
+    label: metric,
+    message: count === null ? 'hidden' : SHORT_COUNT.format(BigInt(count)),
+    color: count === null ? 'lightgrey' : 'red',
+    isError: false,
+    cacheSeconds: Math.max(MIN_CACHE_SECONDS, Math.round(freshMs / 1000)),
+  };
+}

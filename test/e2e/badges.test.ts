@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ChannelSource } from '../../src/sources/source.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createStub, ID, numberedChannelId, numberedSource, record } from '../helpers/fake-source.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+describe('a badge', () => {
+  let service: TestApp;
+  beforeAll(async () => {
+    service = await startTestApp();
+  });
+  afterAll(() => service.close());
+
+  test('has exactly the fields of an endpoint badge of shields.io', async () => {
+    const answer = await service.get(`/api/badge/${SAMPLE}`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(answer.json()).toEqual({
+      schemaVersion: 1,
+      label: 'subscribers',
+      message: '1.28M',
+      color: 'red',
+      isError: false,
+      cacheSeconds: 3600,
+    });
+  });
+
+  test.each([
+    [`${SAMPLE}?metric=subscribers`, 'subscribers', '1.28M'],
+    [`${SAMPLE}?metric=views`, 'views', '96.3M'],
+    [`${SAMPLE}?metric=videos`, 'videos', '412'],
+    ['@pennantsample', 'subscribers', '1.28M'],
+    ['PennantSample', 'subscribers', '1.28M'],
+    ['lanternhours', 'subscribers', 'hidden'],
+    [`${SAMPLE}?cachebuster=1`, 'subscribers', '1.28M'],
+  ])('of %s shows "%s: %s"', async (request, label, message) => {
+    expect((await service.get(`/api/badge/${request}`)).json()).toMatchObject({ label, message });
+  });
+
+  test.each([
+    [`${SAMPLE}?metric=likes`, '"likes" is not a valid metric. Valid: subscribers, views, videos'],
+    [`${SAMPLE}?metric=Views`, '"Views" is not a valid metric'],
+    [`${SAMPLE}?metric=`, '"metric" is empty'],
+    [`${SAMPLE}?metric=views&metric=views`, 'more than once'],
+    [`${SAMPLE}.svg`, 'leave the extension out'],
+    [`${SAMPLE}.png`, 'leave the extension out'],
+    ['%20', 'neither a channel ID'],
+  ])('of %s is a 400 that names the fault', async (request, fault) => {
+    const answer = await service.get(`/api/badge/${request}`);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.json().detail).toContain(fault);
+  });
+
+  test('of a channel that does not exist is a 404', async () => {
+    const answer = await service.get('/api/badge/@nobodyhasthisone');
+    expect([answer.status, answer.json().code]).toEqual([404, 'channel_not_found']);
+  });
+});
+
+test('a count has three digits, is never rounded up, and loses zeros at its end', async () => {
+  const messages = {
+    '0': '0',
+    '999': '999',
+    '1000': '1K',
+    '1009': '1K',
+    '1100': '1.1K',
+    '9999': '9.99K',
+    '99999': '99.9K',
+    '999999': '999K',
+    '1000000': '1M',
+    '1284000': '1.28M',
+    '999999999': '999M',
+    '1000000000': '1B',
+    '999999999999': '999B',
+    '1000000000000': '1T',
+    // More than a JavaScript number holds exactly.
+    '9007199254740993': '9000T',
+  };
+  const counts = Object.keys(messages);
+  const numbered = numberedSource();
+  const source: ChannelSource = {
+    ...numbered,
+    async getChannel(channelId, options) {
+      const loaded = await numbered.getChannel(channelId, options);
+      return { ...loaded, channel: { ...loaded.channel, subscriberCount: counts[Number(channelId.slice(2))] ?? null } };
+    },
+  };
+  const service = await startTestApp({ sources: [source] });
+  try {
+    for (const [at, count] of counts.entries()) {
+      const { message } = (await service.get(`/api/badge/${numberedChannelId(at)}`)).json();
+      expect([count, message]).toEqual([count, messages[count as keyof typeof messages]]);
+    }
+    // A count that the source does not say.
+    expect((await service.get(`/api/badge/${numberedChannelId(99)}`)).json().message).toBe('hidden');
+  } finally {
+    await service.close();
+  }
+});
+
+test('a badge is kept as long as the record, and by shields.io for five minutes at least', async () => {
+  const source = createStub({ channel: record({ subscriberCount: '12' }) });
+  const service = await startTestApp({ sources: [source] });
+  try {
+    const agesOf = async () => {
+      const answer = await service.get(`/api/badge/${ID}`);
+      return [answer.headers['cache-control'], answer.json().cacheSeconds];
+    };
+    expect(await agesOf()).toEqual(['public, max-age=3600', 3600]);
+    service.clock.advance(3_000_000);
+    expect(await agesOf()).toEqual(['public, max-age=600', 600]);
+    service.clock.advance(500_000);
+    expect(await agesOf()).toEqual(['public, max-age=100', 300]);
+    const { etag = '' } = (await service.get(`/api/badge/${ID}`)).headers;
+    expect((await service.get(`/api/badge/${ID}`, { 'if-none-match': etag })).status).toBe(304);
+    expect(source.calls).toBe(1);
+  } finally {
+    await service.close();
+  }
+});

@@ -8,6 +8,7 @@ import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort } from './service-process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
+const SITE = fileURLToPath(new URL('../../site', import.meta.url));
 export const findNginx = () => isInstalled('nginx', 'deploy/nginx.conf');
 
 /** A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced. */
@@ -48,6 +49,9 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
     ...instancePorts.map((instance, at) => [`pennant-${at + 1}:8080`, `127.0.0.1:${instance}`] as const),
     ['listen 80 default_server', `listen 127.0.0.1:${port} default_server backlog=4096`],
     ['    listen [::]:80 default_server;\n', ''],
+    ['listen 80;', `listen 127.0.0.1:${port};`],
+    ['    listen [::]:80;\n', ''],
+    ['/usr/share/pennant/site', SITE],
     ...(hasBaseUrl ? BASE_URL_EDITS : []),
   ]);
   await writeFile(join(directory, 'nginx.conf'), replaced);

@@ -185,3 +185,56 @@ describeWithNginx('a picture', () => {
     expect(instances.received).toHaveLength(1);
   });
 });
+
+/** As an instance answers `/@handle`: the record for a client that asks for JSON and no image, else the picture. */
+function answerHandle(request: IncomingMessage, response: ServerResponse): void {
+  const { accept = '' } = request.headers;
+  if (accept.includes('application/json') && !accept.includes('image/'))
+    answerJson(200, 'public, max-age=3000')(request, response);
+  else answerPicture(request, response);
+}
+
+describeWithNginx('the record at a handle', () => {
+  const JSON_CLIENTS = ['application/json', 'application/json, text/plain, */*'];
+  const PICTURE_CLIENTS = ['*/*', 'image/avif,image/webp,*/*;q=0.8', 'application/json, image/png'];
+
+  async function typesOf(path: string, accepts: readonly string[]): Promise<(string | null)[]> {
+    const types: (string | null)[] = [];
+    for (const accept of accepts) types.push((await ask(path, { accept })).headers.get('content-type'));
+    return types;
+  }
+
+  const picturesOnly = PICTURE_CLIENTS.map(() => 'image/avif');
+  const recordsOnly = JSON_CLIENTS.map(() => 'application/json');
+
+  test('is asked for each time, and a picture that comes after it is kept', async () => {
+    instances.handler = answerHandle;
+    expect(await typesOf('/@recordfirst', JSON_CLIENTS)).toEqual(recordsOnly);
+    expect(await typesOf('/@recordfirst', PICTURE_CLIENTS)).toEqual(picturesOnly);
+    const { length } = instances.received;
+    expect(await typesOf('/@recordfirst', PICTURE_CLIENTS)).toEqual(picturesOnly);
+    expect(instances.received).toHaveLength(length);
+    expect(await typesOf('/@recordfirst', JSON_CLIENTS)).toEqual(recordsOnly);
+    expect(instances.received).toHaveLength(length + JSON_CLIENTS.length);
+  });
+
+  test('is no copy of a picture that was asked for before it', async () => {
+    instances.handler = answerHandle;
+    expect(await typesOf('/%40picturefirst/', PICTURE_CLIENTS)).toEqual(picturesOnly);
+    expect(await typesOf('/%40picturefirst/', JSON_CLIENTS)).toEqual(recordsOnly);
+    expect(await typesOf('/%40picturefirst/', PICTURE_CLIENTS)).toEqual(picturesOnly);
+    expect(instances.received.map(({ request }) => request.headers.accept)).toEqual([
+      '*/*',
+      'image/avif',
+      ...JSON_CLIENTS,
+    ]);
+  });
+
+  test.each(['/@handle/tv', '/@handle?format=png', `/${ID}`])(
+    'is never asked for at %s, where a JSON client shares the copies of others',
+    async (path) => {
+      expect(await typesOf(path, ['*/*', 'application/json'])).toEqual(['image/avif', 'image/avif']);
+      expect(instances.received).toHaveLength(1);
+    },
+  );
+});

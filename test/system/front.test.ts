@@ -33,6 +33,17 @@ describeWithNginx('which instance', () => {
       ['/api/channel/SaltmarrowKitchen?type=handle', '/api/banner/@saltmarrowkitchen', '/c/saltMarrowKitchen'],
     ],
     ['a user name', ['/user/Saltmarrow_1', '/api/channel/SALTMARROW_1?type=username'], ['/saltmarrow_1/tablet']],
+    [
+      'the channel of a badge',
+      [`/api/badge/${ID}`, `/api/badge/${ID}?metric=views`],
+      [`/channel/${ID}`, `/${ID}/tv.avif`],
+    ],
+    ['the handle of a badge', ['/api/badge/@Saltmarrow', '/api/badge/saltmarrow?metric=videos'], ['/@saltmarrow/tv']],
+    [
+      'a list of channels',
+      [`/api/channels?ids=${ID},@a`, `/api/channels?x=1&ids=${ID},@a`],
+      [`/api/channels/?ids=${ID},@a`],
+    ],
     ['a search', ['/api/search?q=Lantern', '/api/search?limit=3&q=lantern'], ['/api/search?q=LANTERN&limit=50']],
   ])('is the same for every way to write %s', async (_what, some, others) => {
     const found = new Set<number | undefined>();
@@ -52,6 +63,12 @@ describeWithNginx('which instance', () => {
     }
     expect(Math.min(...counts)).toBeGreaterThan(60);
     expect(apart).toBeGreaterThan(100);
+  });
+
+  test('differs between lists of channels', async () => {
+    const found = new Set<number | undefined>();
+    for (let at = 0; at < 30; at += 1) found.add(await instanceFor(`/api/channels?ids=@a,@list${at}`));
+    expect(found.size).toBe(3);
   });
 
   test('is another one when the first cannot be reached, and no answer of an instance is asked for twice', async () => {

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+
+/* deploy/nginx.conf in a real nginx: the playground at a host name of its own. */
+
+const SITE = fileURLToPath(new URL('../../site/', import.meta.url));
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+const instances = useFakeInstances(answerJson(404, 'no-store'));
+const front = useFront(instances);
+
+interface SiteResponse {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** `fetch` cannot choose the host name. */
+async function ask(path: string, host = 'play.pennant.example'): Promise<SiteResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<SiteResponse>();
+  request(front.base + path, { headers: { host } }, async (response) => {
+    const chunks = await response.setEncoding('utf8').toArray();
+    resolve({ status: response.statusCode, headers: response.headers, body: chunks.join('') });
+  })
+    .once('error', reject)
+    .end();
+  return promise;
+}
+
+describeWithNginx('the host of the playground', () => {
+  test('serves every file of site/ that a browser needs, and no other', async () => {
+    for (const name of readdirSync(SITE)) {
+      const mediaType = MEDIA_TYPES[name.split('.').at(-1) ?? ''];
+      const { status, headers, body } = await ask(`/${name}`);
+      expect([name, status]).toEqual([name, mediaType === undefined ? 404 : 200]);
+      if (mediaType === undefined) continue;
+      expect(headers['content-type']).toBe(mediaType);
+      expect(body).toBe(readFileSync(SITE + name, 'utf8'));
+    }
+    expect((await ask('/')).body).toBe(readFileSync(`${SITE}index.html`, 'utf8'));
+    expect((await ask('/../deploy/nginx.conf')).status).not.toBe(200);
+    expect(instances.received).toHaveLength(0);
+  });
+
+  test('sends the header fields that the private listener sends with the playground', async () => {
+    const service = await startTestApp();
+    onTestFinished(() => service.close());
+    const { headers } = await service.console('/playground/');
+    const names = [
+      'cache-control',
+      'content-security-policy',
+      'cross-origin-opener-policy',
+      'referrer-policy',
+      'x-content-type-options',
+    ];
+    const expected = Object.fromEntries(names.map((name) => [name, headers[name]]));
+    expect((await ask('/')).headers).toMatchObject(expected);
+    expect((await ask('/main.js')).headers).toMatchObject(expected);
+  });
+
+  test('tells the playground which instance to ask', async () => {
+    const { headers, body } = await ask('/config.json');
+    expect(headers['content-type']).toBe('application/json');
+    expect(JSON.parse(body)).toEqual({ instance: 'https://img.pennant.example' });
+  });
+
+  test('is the only one: at every other name the instances answer', async () => {
+    for (const path of ['/', '/index.html', '/playground/tv', '/config.json']) {
+      const { headers } = await ask(path, 'img.pennant.example');
+      expect(headers['content-type']).toBe('application/json');
+    }
+    expect(instances.received).toHaveLength(4);
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { readDocument } from '../helpers/documents.ts';
 
 /*
  * How many files each common addition may take. CONTRIBUTING.md describes the additions, and
@@ -25,12 +25,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
 
 /** The files that the blocks of a section write or change. */
 function filesOf(title: string): string[] {
-  const document = readDocuments().find(({ name }) => name === 'CONTRIBUTING.md');
-  const lines = document?.text.split('\n') ?? [];
-  const start = lines.indexOf(`## ${title}`);
-  const end = lines.findIndex((line, at) => at > start && line.startsWith('## '));
-  const isInside = (line: number) => start !== -1 && line > start && (end === -1 || line < end);
-  const blocks = document?.blocks.filter(({ line }) => isInside(line)) ?? [];
+  const blocks = readDocument('CONTRIBUTING.md').blocks.filter(({ section }) => section === title);
   const files = blocks.flatMap(({ language, text }) => {
     if (language === 'ts') return /^\/\/ (\S+)/.exec(text)?.slice(1, 2) ?? [];
     return language === 'diff' ? [...text.matchAll(/^\+\+\+ b\/(\S+)$/gm)].map(([, file = '']) => file) : [];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { readDocument } from '../helpers/documents.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
 /* deploy/compose.yaml and deploy/compose-one.yaml, as docker-compose reads them. */
@@ -20,8 +20,7 @@ const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf
 
 /** What docs/operating.md has the reader write into `.env`. */
 function firstDaySettings(): string {
-  const blocks = readDocuments().flatMap((document) => document.blocks);
-  const [first] = blocks.filter(({ document, language }) => document === 'docs/operating.md' && language === 'ini');
+  const first = readDocument('docs/operating.md').blocks.find(({ language }) => language === 'ini');
   if (first === undefined) throw new Error('docs/operating.md shows no settings');
   return first.text;
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { blockWith } from '../helpers/documents.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 import { WAIT } from '../helpers/wait.ts';
 
@@ -28,10 +28,8 @@ const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf
 
 /** `docker build … && docker run …` in docs/operating.md, as words. */
 function dockerCommands(): { readonly build: string[]; readonly run: string[] } {
-  const blocks = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/operating.md' ? blocks : []));
-  const lines = blocks.map(({ text }) => text).filter((text) => text.startsWith('docker build '));
-  expect(lines).toHaveLength(1);
-  const [build = [], started = []] = (lines[0] ?? '').split(' && ').map((command) => command.split(' '));
+  const commands = blockWith('docs/operating.md', 'docker build ').split(' && ');
+  const [build = [], started = []] = commands.map((command) => command.split(' '));
   return { build, run: started };
 }
 

@@ -1,8 +1,8 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeChange, saveListing } from '../helpers/documents/edits.ts';
-import { findDifference } from '../helpers/documents/example-answers.ts';
-import { type Block, type Document, nameOf, readDocuments } from '../helpers/documents/markdown.ts';
-import { openShell, type Shell } from '../helpers/documents/shell.ts';
+import { type Block, type Document, nameOf, readDocuments, textPattern } from '../helpers/documents.ts';
+import { openShell, type Shell } from '../helpers/shell.ts';
 
 /*
  * Every command and every example answer in the documents, done as a reader would do it. A block that cannot be run is
@@ -27,7 +27,7 @@ describe.each(DOCUMENTS.filter(({ blocks }) => blocks.some(isRun)))('$name', ({ 
     shell = await openShell(blocks.some((block) => isRun(block) && /localhost:808[01]/.test(block.text)));
   });
   afterAll(() => shell.close());
-  let servingSection: number | undefined;
+  let servingSection: string | undefined;
 
   for (const [index, block] of blocks.entries()) {
     if (!isRun(block)) continue;
@@ -64,4 +64,101 @@ async function follow({ language, text }: Block, shell: Shell): Promise<string> 
 function requestsOf(html: string): string {
   const urls = [...html.matchAll(/(?:src|srcset|href)="(http[^"]+)"/g)].map(([, url]) => url);
   return urls.map((url) => `curl -sSf -o /dev/null '${url}'`).join('\n');
+}
+
+/** Saves a listing under the path that its first line names. */
+async function saveListing(directory: string, listing: string): Promise<void> {
+  const [first = '', ...rest] = listing.split('\n');
+  const path = join(directory, first.replace(/^\/\/ /, ''));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${rest.join('\n')}\n`);
+}
+
+/**
+ * Makes a change that a document shows as a unified diff. Its hunks have no line numbers, which nobody would keep right:
+ * the lines that are there before the change must be in the file exactly once.
+ *
+ * @throws Error that names what is not there
+ */
+async function makeChange(directory: string, diff: string): Promise<void> {
+  for (const change of diff.split(/^--- .*\n\+\+\+ b\//m).slice(1)) {
+    const [name = '', ...lines] = change.split('\n');
+    const path = join(directory, name);
+    let text = await readFile(path, 'utf8');
+    for (const hunk of lines
+      .join('\n')
+      .split(/^@@.*\n/m)
+      .slice(1)) {
+      const [before, after] = [side(hunk, '-'), side(hunk, '+')];
+      if (text.split(before).length !== 2) throw new Error(`${name} does not have this once:\n${before}`);
+      text = text.replace(before, () => after);
+    }
+    await writeFile(path, text);
+  }
+}
+
+function side(hunk: string, sign: '-' | '+'): string {
+  const lines = hunk.trimEnd().split('\n');
+  const shown = lines.filter((line) => line.startsWith(' ') || line.startsWith(sign) || line === '');
+  return `${shown.map((line) => line.slice(1)).join('\n')}\n`;
+}
+
+/** The first difference, or `undefined`. `…` in a text or a header field stands for anything on its line. */
+function findDifference(language: string, shown: string, given: string): string | undefined {
+  switch (language) {
+    case 'json':
+      return differenceOf(comparableJson(shown), comparableJson(given));
+    case 'http':
+      return findHeaderDifference(shown, given);
+    default:
+      return textPattern(shown).test(given.trim()) ? undefined : differenceOf(shown, given.trim());
+  }
+}
+
+/** Field order counts: the record has one. */
+function comparableJson(text: string): string {
+  return JSON.stringify(JSON.parse(text), (name, value: unknown) => (name === 'requestId' ? typeof value : value), 1);
+}
+
+function differenceOf(shown: string, given: string): string | undefined {
+  return shown === given ? undefined : `shown:\n${shown}\ngiven:\n${given}`;
+}
+
+const FORMS: Readonly<Record<string, RegExp>> = {
+  date: /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/,
+  'last-modified': /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/,
+  'x-request-id': /^[\w-]+$/,
+  'cache-status': /^pennant; (?:hit|fwd)/,
+};
+
+function findHeaderDifference(shown: string, given: string): string | undefined {
+  const [shownStatus, ...shownFields] = shown.trim().split('\n');
+  const [givenStatus, ...givenFields] = given.trim().split('\r\n');
+  if (shownStatus !== givenStatus) return differenceOf(shown, given);
+  const values = new Map(givenFields.map(readField));
+  const wrong = shownFields.find((line) => {
+    const [name, value] = readField(line);
+    return !isSameField(name, value, values.get(name));
+  });
+  return wrong === undefined ? undefined : `shown: ${wrong}\ngiven:\n${given}`;
+}
+
+function readField(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+const MAX_AGE = /^public, max-age=(\d+)$/;
+/** How long the examples of one document may take. */
+const SECONDS_PASSED = 120;
+
+function isSameField(name: string, shown: string, given = ''): boolean {
+  const form = FORMS[name];
+  if (form !== undefined) return form.test(given);
+  const [shownAge, givenAge] = [MAX_AGE.exec(shown)?.[1], MAX_AGE.exec(given)?.[1]].map(Number);
+  if (name === 'cache-control' && Number.isInteger(shownAge) && Number.isInteger(givenAge)) {
+    const passed = Number(shownAge) - Number(givenAge);
+    return passed >= 0 && passed <= SECONDS_PASSED;
+  }
+  return textPattern(shown).test(given);
 }

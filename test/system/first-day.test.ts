@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { blockWith } from '../helpers/documents.ts';
 import { findNginx, startFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { findSystemd } from '../helpers/installed.ts';
@@ -20,16 +20,9 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
  */
 
 const run = promisify(execFile);
-const BLOCKS = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/operating.md' ? blocks : []));
+const DOCUMENT = 'docs/operating.md';
 const BLOCKED = 'UCPennantSample00000003A';
 const OTHER = 'UCPennantSample00000001A';
-
-/** The document's block that holds the text. */
-function blockWith(text: string): string {
-  const found = BLOCKS.filter((block) => block.text.includes(text));
-  if (found.length !== 1) throw new Error(`docs/operating.md has ${found.length} blocks with ${text}`);
-  return found[0]?.text as string;
-}
 
 interface Machine {
   readonly root: string;
@@ -131,7 +124,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
 
   // 1 and 2: the settings, and whether they can be used.
   const further = ['', `PORT=${port}`, `CONSOLE_PORT=${consolePort}`, `REDIS_URL=${redis.url}`, 'SOURCES=catalog', ''];
-  const settings = blockWith('BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
+  const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
   await writeFile(join(clone, '.env'), settings + further.join('\n'));
   const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
   expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
@@ -139,7 +132,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   expect(checked).not.toMatch(/^warning/m);
 
   // 3: as a systemd service.
-  await machine.shell(blockWith('install -m 640'), clone);
+  await machine.shell(blockWith(DOCUMENT, 'install -m 640'), clone);
   expect(await machine.orders()).toEqual(['daemon-reload', 'enable --now pennant']);
   const unitFile = join(root, 'pennant.service');
   const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
@@ -179,13 +172,13 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   await service.stop();
   service = await startUnit(machine);
   expect((await ask(`/${BLOCKED}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
-  await shell(blockWith('filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory), root);
+  await shell(blockWith(DOCUMENT, 'filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory), root);
   for (const url of [`/${BLOCKED}/avatar?width=64`, `/api/channel/${BLOCKED}`])
     expect((await ask(url)).status).toBe(451);
   expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
 
   // Upgrade: checked beside the running version, then by the link.
-  const beside = await shell(blockWith('npm install --prefix'), root);
+  const beside = await shell(blockWith(DOCUMENT, 'npm install --prefix'), root);
   expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
   expect(beside).toContain('The service can start.\n');
   expect(await machine.orders()).toEqual(['restart pennant']);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { blockWith } from '../helpers/documents.ts';
 import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
@@ -50,10 +50,8 @@ function ask(path: string, headers: Record<string, string> = {}): Promise<Respon
 
 /** The command of docs/operating.md, for another directory. */
 async function removeCopies(cacheDirectory: string): Promise<void> {
-  const blocks = readDocuments().flatMap((document) => document.blocks);
-  const [command] = blocks.filter(({ text }) => text.includes(CACHE_DIRECTORY));
-  if (command === undefined) throw new Error(`no document has a command for ${CACHE_DIRECTORY}`);
-  await promisify(execFile)('bash', ['-euc', command.text.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
+  const command = blockWith('docs/operating.md', CACHE_DIRECTORY);
+  await promisify(execFile)('bash', ['-euc', command.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
 }
 
 describeWithNginx('a picture', () => {

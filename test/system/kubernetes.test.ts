@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
-import { ROOT } from '../helpers/documents/markdown.ts';
+import { ROOT } from '../helpers/documents.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -1,55 +1,87 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
-import { findFreePort } from '../helpers/service-process.ts';
+import { ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
+import { findFreePort, startService } from '../helpers/service-process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DOCUMENT = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
-
-/** The first cells of the table under a heading, without their backticks. */
+/** The names in the first cells of the tables under a heading of docs/operating.md. */
 function namedUnder(heading: string): string[] {
-  const section = DOCUMENT.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-  return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
+  return tableRows('docs/operating.md', heading).flatMap(([cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
 }
 
-const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-  .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'));
-
-test('docs/operating.md names every metric there is, and no other', async () => {
-  // A Redis that nobody can reach: its metrics are there all the same.
-  const env = { ...EVERY_SOURCE, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` };
-  const service = await startTestApp({ env });
-  try {
+describe('the documents name metrics that exist', () => {
+  async function registeredMetrics(): Promise<string[]> {
+    // A Redis that cannot be reached has its metrics, too.
+    const env = { ...EVERY_SOURCE, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` };
+    const service = await startTestApp({ env });
+    onTestFinished(() => service.close());
     const { text } = await service.console('/metrics');
-    const given = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
-    expect(given.length).toBeGreaterThan(20);
-    expect(namedUnder('Metrics').toSorted()).toEqual(given.toSorted());
-  } finally {
-    await service.close();
+    return [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
   }
+
+  test('docs/operating.md has each of them', async () => {
+    const registered = await registeredMetrics();
+    expect(registered.length).toBeGreaterThan(20);
+    expect(namedUnder('Metrics').toSorted()).toEqual(registered.toSorted());
+  });
+
+  test('docs/scaling.md has some of them', async () => {
+    const registered = new Set(await registeredMetrics());
+    const named = [...readDocument('docs/scaling.md').text.matchAll(/pennant_\w+/g)].map(([name]) => name);
+    expect(named.length).toBeGreaterThan(8);
+    // A histogram's series have a suffix.
+    expect(named.filter((name) => !registered.has(name.replace(/_(?:bucket|sum|count)$/, '')))).toEqual([]);
+  });
 });
 
-test('docs/operating.md names log lines that the sources write', () => {
-  const all = SOURCES.join('\n');
-  const named = namedUnder('Log lines');
-  expect(named.length).toBeGreaterThan(15);
-  for (const line of named) {
-    // A part's state is logged as its name and what is wrong with it, which stand apart in the sources.
-    const [, part, problem = ''] = /^([a-z ]+): (.+)$/.exec(line) ?? [];
-    const isPart = part !== undefined && !all.includes(line);
-    const words = (isPart ? problem : line).replace(/^… /, '').replace(/\(?….*$/, '');
-    expect(all.includes(words), line).toBe(true);
-    if (isPart) expect(all.includes(`'${part}'`), line).toBe(true);
-  }
+test('docs/scaling.md names settings that exist', () => {
+  const known = new Set<string>(Object.values(SETTINGS).map(({ env }) => env));
+  const spans = readDocument('docs/scaling.md').spans.map((span) => span.split('=')[0] ?? '');
+  const named = spans.filter((span) => /^[A-Z]+(?:_[A-Z]+)+$/.test(span));
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('docs/operating.md names every line from info on that the sources write with words of their own', () => {
-  const calls = SOURCES.flatMap((text) => text.split(/logger(?:\.(?:info|warn|error)|\[level\])\(/).slice(1));
-  const written = calls.map((call) => /'([^']{4,})',?\s*\)/.exec(call.slice(0, 400))?.[1]).filter((words) => words);
-  expect(written.length).toBeGreaterThan(12);
-  const named = namedUnder('Log lines');
-  expect(written.filter((words) => !named.includes(words ?? ''))).toEqual([]);
+test('docs/scaling.md shows every plot', async () => {
+  const shown = readDocument('docs/scaling.md').links.filter((target) => target.startsWith('plots/'));
+  const plots = await readdir(join(ROOT, 'docs/plots'));
+  expect(shown.toSorted()).toEqual(plots.map((name) => `plots/${name}`).toSorted());
+});
+
+test('docs/operating.md has each line that a service in trouble logs from info on', async () => {
+  const nowhere = `127.0.0.1:${await findFreePort()}`;
+  const service = await startService({
+    directory: await createTemporaryDirectory(),
+    env: {
+      SOURCES: 'youtube',
+      YOUTUBE_ORIGIN: `http://${nowhere}`,
+      REDIS_URL: `redis://${nowhere}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://${nowhere}`,
+      ACCESS_LOG: 'on',
+      BASE_ULR: 'misspelled',
+      RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited',
+    },
+  });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  expect((await fetch(`${service.base}/UCPennantSample00000001A/tv`)).status).toBe(503);
+  await fetch(service.base, { headers: { 'x-forwarded-for': '203.0.113.1' } });
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+
+  const lines = service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { level: number; msg: string });
+  const logged = new Set(lines.filter(({ level }) => level >= 30).map(({ msg }) => msg));
+  expect([...logged]).toEqual(
+    expect.arrayContaining(['source failed', 'request', expect.stringMatching(/^redis: not/)]),
+  );
+  const documented = namedUnder('Log lines').map(textPattern);
+  expect([...logged].filter((message) => !documented.some((pattern) => pattern.test(message)))).toEqual([]);
 });

@@ -1,11 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
+import { ROOT, tableRows } from '../helpers/documents.ts';
 import { findFreePort } from '../helpers/service-process.ts';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Claim {
   /** The first cell: a threat, or the names of holders. */
@@ -13,21 +11,11 @@ interface Claim {
   readonly evidence: string;
 }
 
-/** The rows of the tables under a heading. */
-async function readClaims(heading: string): Promise<Claim[]> {
-  const document = await readFile(join(ROOT, 'SECURITY.md'), 'utf8');
-  const section = document.split('\n## ').find((part) => part.startsWith(heading)) ?? '';
-  const lines = section.split('\n');
-  const rows = lines.filter((line, at) => line.startsWith('| ') && !lines[at + 1]?.startsWith('|--'));
-  return rows.map((row) => {
-    const cells = row.split('|').map((cell) => cell.trim());
-    return { subject: cells[1] ?? '', evidence: cells.at(-2) ?? '' };
-  });
+function readClaims(heading: string): Claim[] {
+  return tableRows('SECURITY.md', heading).map((cells) => ({ subject: cells[0] ?? '', evidence: cells.at(-1) ?? '' }));
 }
 
-async function readAllClaims(): Promise<Claim[]> {
-  return [...(await readClaims('Defended')), ...(await readClaims('What is kept'))];
-}
+const CLAIMS = [...readClaims('Defended'), ...readClaims('What is kept')];
 
 /** What stands in quotation marks; "…" stands for what is left out. */
 function quoted(text: string): string[] {
@@ -44,15 +32,14 @@ function isNamedIn(source: string, name: string): boolean {
 
 describe('SECURITY.md', () => {
   test('has a test for every claim', async () => {
-    const claims = await readAllClaims();
-    expect(claims.length).toBeGreaterThan(45);
-    const unproven = claims.filter(({ evidence }) => quoted(evidence).length === 0);
+    expect(CLAIMS.length).toBeGreaterThan(45);
+    const unproven = CLAIMS.filter(({ evidence }) => quoted(evidence).length === 0);
     expect(unproven.map(({ subject }) => subject)).toEqual([]);
   });
 
   test('names tests that there are', async () => {
     const missing: string[] = [];
-    for (const { evidence } of await readAllClaims()) {
+    for (const { evidence } of CLAIMS) {
       const [unit = ''] = evidence.split('faults: ');
       for (const [, path = '', names = ''] of unit.matchAll(/`([^`]+\.ts)`(?: \(((?:"[^"]+"(?:, )?)+)\))?/g)) {
         const source = await readFile(join(ROOT, path), 'utf8').catch(() => '');
@@ -73,7 +60,7 @@ describe('SECURITY.md', () => {
     const files = [...(await readdir(directory)).map((name) => join(directory, name)), ...helpers];
     const texts = files.filter((file) => !file.endsWith('.test.ts')).map((file) => readFile(file, 'utf8'));
     const sources = (await Promise.all(texts)).join('\n');
-    const named = (await readAllClaims()).flatMap(({ evidence }) => quoted(evidence.split('faults: ')[1] ?? ''));
+    const named = CLAIMS.flatMap(({ evidence }) => quoted(evidence.split('faults: ')[1] ?? ''));
     expect(named.length).toBeGreaterThan(25);
     expect(named.filter((name) => !isNamedIn(sources, name))).toEqual([]);
   });
@@ -90,7 +77,7 @@ test('what is kept is named in SECURITY.md, all of it', async () => {
   });
   onTestFinished(() => service.close());
   const { stores } = await service.state();
-  const named = (await readClaims('What is kept')).flatMap(({ subject }) => [...subject.matchAll(/`([^`]+)`/g)]);
+  const named = readClaims('What is kept').flatMap(({ subject }) => [...subject.matchAll(/`([^`]+)`/g)]);
   expect(named.map(([, name]) => name).toSorted()).toEqual(stores.map(({ name }) => name).toSorted());
 });
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyProject } from '../project-copy.ts';
-import { findFreePort, type ServiceProcess, startService } from '../service-process.ts';
+import { copyProject } from './project-copy.ts';
+import { findFreePort, type ServiceProcess, startService } from './service-process.ts';
 
 /** A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name. */
 export interface Shell {

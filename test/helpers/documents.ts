@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Marked, type Token, type Tokens, walkTokens } from 'marked';
+import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What the comment before a fenced block says about running it. */
+export type Note =
+  /** It cannot be run here. */
+  | { readonly kind: 'not run'; readonly reason: string }
+  /** `.ci/run` or a test runs the same commands. */
+  | { readonly kind: 'run elsewhere'; readonly file: string }
+  /** The commands run until they are stopped. Blocks after it in the section send requests to them. */
+  | { readonly kind: 'serves' };
+
+/** A fenced block. */
+export interface Block {
+  readonly document: string;
+  /** The heading before it. */
+  readonly section: string;
+  readonly language: string;
+  readonly text: string;
+  readonly note: Note | undefined;
+}
+
+export interface Document {
+  /** Its path, relative to the project. */
+  readonly name: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  /** Inline code. */
+  readonly spans: readonly string[];
+  /** Targets of links and images. */
+  readonly links: readonly string[];
+  /** The headings' IDs, as GitHub and the site's pages have them. */
+  readonly anchors: readonly string[];
+}
+
+/** Every Markdown document of the project but those in hidden folders. */
+export function readDocuments(): Document[] {
+  const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
+  const names = [...readdirSync(ROOT), ...inDocs.map((name) => `docs/${name}`)].filter((name) => name.endsWith('.md'));
+  return names.toSorted().map(readDocument);
+}
+
+export function readDocument(name: string): Document {
+  const text = readFileSync(join(ROOT, name), 'utf8');
+  const blocks: Block[] = [];
+  const spans: string[] = [];
+  const links: string[] = [];
+  let section = '';
+  let previous: Token | undefined;
+  walkTokens(new Marked().lexer(text), (token) => {
+    if (token.type === 'space') return;
+    if (token.type === 'heading') section = token.text;
+    if (token.type === 'codespan') spans.push(token.text);
+    if (token.type === 'link' || token.type === 'image') links.push(token.href);
+    if (token.type === 'code') {
+      blocks.push({ document: name, section, language: token.lang ?? '', text: token.text, note: noteOf(previous) });
+    }
+    previous = token;
+  });
+  return { name, text, blocks, spans, links, anchors: anchorsOf(text) };
+}
+
+function anchorsOf(text: string): string[] {
+  new Marked(gfmHeadingId()).parse(text);
+  return getHeadingList().map(({ id }) => id);
+}
+
+function noteOf(token: Token | undefined): Note | undefined {
+  const [, comment = ''] = /^<!-- (.+) -->\s*$/.exec(token?.type === 'html' ? token.raw : '') ?? [];
+  const [, reason] = /^not run: (.+)$/.exec(comment) ?? [];
+  if (reason !== undefined) return { kind: 'not run', reason };
+  const [, file] = /^run by (\S+)$/.exec(comment) ?? [];
+  if (file !== undefined) return { kind: 'run elsewhere', file };
+  return comment === 'serves' ? { kind: 'serves' } : undefined;
+}
+
+/** The text of the document's only block that contains this. */
+export function blockWith(document: string, text: string): string {
+  const found = readDocument(document).blocks.filter((block) => block.text.includes(text));
+  if (found.length !== 1) throw new Error(`${document} has ${found.length} blocks with ${text}`);
+  return found[0]?.text as string;
+}
+
+/** The rows of the tables under a heading, as Markdown. */
+export function tableRows(document: string, heading: string): string[][] {
+  const tokens = new Marked().lexer(readFileSync(join(ROOT, document), 'utf8'));
+  const start = tokens.findIndex((token) => token.type === 'heading' && token.text === heading);
+  const depth = (tokens[start] as Tokens.Heading | undefined)?.depth ?? 0;
+  const rest = tokens.slice(start + 1);
+  const end = rest.findIndex((token) => token.type === 'heading' && token.depth <= depth);
+  const tables = rest.slice(0, end === -1 ? undefined : end).filter(({ type }) => type === 'table') as Tokens.Table[];
+  return tables.flatMap(({ rows }) => rows.map((cells) => cells.map(({ text }) => text)));
+}
+
+/** Where a block is, and how it begins. */
+export function nameOf({ document, section, text }: Block): string {
+  return `${document}, ${section}: ${text.split('\n')[0]}`;
+}
+
+/** Matches a text of a document. `…` in it stands for any text on its line. */
+export function textPattern(shown: string): RegExp {
+  const parts = shown.trim().split('…');
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^\\n]*')}$`);
+}

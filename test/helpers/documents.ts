@@ -79,9 +79,10 @@ function noteOf(token: Token | undefined): Note | undefined {
   return comment === 'serves' ? { kind: 'serves' } : undefined;
 }
 
-/** The text of the document's only block that contains this. */
-export function blockWith(document: string, text: string): string {
-  const found = readDocument(document).blocks.filter((block) => block.text.includes(text));
+/** The text of the document's only block that contains this, in any language by default. */
+export function blockWith(document: string, text: string, language?: string): string {
+  const blocks = readDocument(document).blocks.filter((block) => language === undefined || block.language === language);
+  const found = blocks.filter((block) => block.text.includes(text));
   if (found.length !== 1) throw new Error(`${document} has ${found.length} blocks with ${text}`);
   return found[0]?.text as string;
 }

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
 import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { blockWith } from '../helpers/documents.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { runNginx } from '../helpers/nginx.ts';
@@ -14,15 +14,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 /* A page with 50 images, as docs/on-your-page.md describes it, in a browser. */
 
 const IMAGES = 50;
-const BLOCKS = readDocuments().flatMap(({ name, blocks }) => (name === 'docs/on-your-page.md' ? blocks : []));
+const DOCUMENT = 'docs/on-your-page.md';
 const hasNginx = isInstalled('nginx', 'the cache of docs/on-your-page.md');
-
-/** The document's only block in that language with that text. */
-function blockWith(language: string, text: string): string {
-  const found = BLOCKS.filter((block) => block.language === language && block.text.includes(text));
-  if (found.length !== 1) throw new Error(`docs/on-your-page.md has ${found.length} ${language} blocks with ${text}`);
-  return found[0]?.text as string;
-}
 
 /** A document's image 50 times, each with a URL of its own: a small avatar instead of the banner, which costs less. */
 function gridOf(image: string): string {
@@ -78,7 +71,7 @@ async function startAuthorsServer(origin: string): Promise<string> {
   // Workers run as another user than the one who starts nginx as root.
   await chmod(directory, 0o755);
   await mkdir(join(directory, 'html'));
-  await writeFile(join(directory, 'html/index.html'), gridOf(blockWith('html', '/channels/')));
+  await writeFile(join(directory, 'html/index.html'), gridOf(blockWith(DOCUMENT, '/channels/', 'html')));
   const port = await findFreePort();
   const edits = [
     ['/var/cache/nginx/channels', join(directory, 'cache')],
@@ -91,7 +84,7 @@ async function startAuthorsServer(origin: string): Promise<string> {
       expect(text).toContain(from);
       return text.replace(from, to);
     },
-    blockWith('nginx', 'proxy_cache_path'),
+    blockWith(DOCUMENT, 'proxy_cache_path', 'nginx'),
   );
   const before = `pid ${join(directory, 'pid')};\nerror_log stderr notice;\nevents {}\n`;
   await writeFile(join(directory, 'nginx.conf'), `${before}http {\naccess_log off;\n${configured}\n}\n`);
@@ -102,7 +95,10 @@ async function startAuthorsServer(origin: string): Promise<string> {
 
 describe.skipIf(!hasBrowser)('a page with 50 images', () => {
   const direct = (origin: string) => {
-    const image = blockWith('html', 'height="175" loading="lazy"').replaceAll('http://localhost:8080', origin);
+    const image = blockWith(DOCUMENT, 'height="175" loading="lazy"', 'html').replaceAll(
+      'http://localhost:8080',
+      origin,
+    );
     return { lazy: gridOf(image), eager: gridOf(image.replace(' loading="lazy"', '')) };
   };
 
@@ -124,7 +120,7 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
 
   describe.skipIf(!hasNginx)('through a cache of the author’s', () => {
     test('shows all of them if the cache has a higher limit, and requests none of them again', async () => {
-      const [override = ''] = blockWith('ini', '192.0.2.7').split('\n');
+      const [override = ''] = blockWith(DOCUMENT, '192.0.2.7', 'ini').split('\n');
       const [, limit = ''] = /^RATE_LIMIT_OVERRIDES=192\.0\.2\.7\/32=(.+)$/.exec(override) ?? [];
       const service = await startService({ RATE_LIMIT_OVERRIDES: `127.0.0.1/32=${limit}` });
       const url = await startAuthorsServer(service.origin);

@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
-import { readDocuments } from '../helpers/documents/markdown.ts';
+import { blockWith, nameOf, readDocument } from '../helpers/documents.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -18,11 +18,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 /* The examples of docs/on-your-page.md; image-grid.test.ts has those of its first section. */
 
 const FILE = 'test/system/on-your-page.test.ts';
-const BLOCKS = readDocuments().flatMap(({ name, blocks }) =>
-  name === 'docs/on-your-page.md'
-    ? blocks.filter(({ note }) => note?.kind === 'run elsewhere' && note.file === FILE)
-    : [],
-);
+const DOCUMENT = 'docs/on-your-page.md';
+const BLOCKS = readDocument(DOCUMENT).blocks.filter(({ note }) => note?.kind === 'run elsewhere' && note.file === FILE);
 const run = promisify(execFile);
 
 let service: BrowsedService;
@@ -39,14 +36,7 @@ function onInstance(text: string): string {
 }
 
 function blocksIn(language: string): (readonly [name: string, text: string])[] {
-  return BLOCKS.flatMap((block) => (block.language === language ? [[`line ${block.line}`, block.text] as const] : []));
-}
-
-/** The only block that has the text. */
-function blockWith(text: string): string {
-  const found = BLOCKS.filter((block) => block.text.includes(text));
-  if (found.length !== 1) throw new Error(`docs/on-your-page.md has ${found.length} blocks with ${text}`);
-  return found[0]?.text as string;
+  return BLOCKS.flatMap((block) => (block.language === language ? [[nameOf(block), block.text] as const] : []));
 }
 
 async function loadImage(url: string) {
@@ -101,7 +91,7 @@ describe.skipIf(!hasBrowser)('pages', () => {
   });
 
   test('a list shows the data of many channels, and why one is missing', async () => {
-    const { page, asked } = await open(onInstance(blockWith('api/channels')));
+    const { page, asked } = await open(onInstance(blockWith(DOCUMENT, 'api/channels', 'html')));
     await eventually(() => page.locator('#list li').allInnerTexts()).toEqual([
       'Pennant Sample: 1284000',
       'Lantern Hours: hidden',
@@ -111,16 +101,16 @@ describe.skipIf(!hasBrowser)('pages', () => {
   });
 
   test('a grid with srcset requests one size, and <picture> one crop', async () => {
-    const sizes = await open(onInstance(blockWith('sizes=')));
+    const sizes = await open(onInstance(blockWith(DOCUMENT, 'sizes=')));
     await eventually(() => isShown(sizes.page)).toBe(true);
     expect(sizes.asked).toEqual(['/@pennantsample/mobile?width=320']);
-    const crops = await open(onInstance(blockWith('<picture>')), 390);
+    const crops = await open(onInstance(blockWith(DOCUMENT, '<picture>')), 390);
     await eventually(() => isShown(crops.page)).toBe(true);
     expect(crops.asked).toEqual(['/@pennantsample/mobile?width=800']);
   });
 
   test('a missing banner is replaced by the avatar, and a missing avatar by a file of the page’s own', async () => {
-    const html = onInstance(blockWith('onerror='));
+    const html = onInstance(blockWith(DOCUMENT, 'onerror='));
     const { page } = await open(html);
     await eventually(() => sourceOf(page)).toBe(`${origin}/@lanternhours/avatar?width=176`);
     await eventually(() => isShown(page)).toBe(true);
@@ -220,7 +210,7 @@ describe('image components', () => {
 
 describe('other programs', () => {
   test('Discord finds the images of the embed', async () => {
-    const { embeds } = JSON.parse(onInstance(blockWith('"embeds"'))) as {
+    const { embeds } = JSON.parse(onInstance(blockWith(DOCUMENT, '"embeds"'))) as {
       embeds: { thumbnail: { url: string }; image: { url: string } }[];
     };
     expect(await loadImage(embeds[0]?.thumbnail.url ?? '')).toMatchObject({ format: 'png', width: 256 });
@@ -234,7 +224,7 @@ describe('other programs', () => {
   });
 
   test('Home Assistant finds what its sensor and its card name', async () => {
-    const { rest } = parseYaml(onInstance(blockWith('value_template'))) as {
+    const { rest } = parseYaml(onInstance(blockWith(DOCUMENT, 'value_template'))) as {
       rest: { resource: string; sensor: { json_attributes: string[] }[] }[];
     };
     const [{ resource, sensor } = { resource: '', sensor: [] }] = rest;
@@ -243,13 +233,13 @@ describe('other programs', () => {
     expect(inTemplates).toContain('subscriberCount');
     const named = [...inTemplates, ...sensor.flatMap(({ json_attributes }) => json_attributes)];
     expect(named.filter((name) => !(name in record))).toEqual([]);
-    const card = parseYaml(onInstance(blockWith('type: picture'))) as { image: string };
+    const card = parseYaml(onInstance(blockWith(DOCUMENT, 'type: picture'))) as { image: string };
     expect(await loadImage(card.image)).toMatchObject({ format: 'webp', width: 960 });
   });
 
   test('Jellyfin and Kodi get four images, and what is missing is named', async () => {
     const directory = await createTemporaryDirectory();
-    const script = blockWith('artwork.sh CHANNEL FOLDER');
+    const script = blockWith(DOCUMENT, 'artwork.sh CHANNEL FOLDER');
     expect(script.split('\n')).toHaveLength(12);
     await writeFile(join(directory, 'artwork.sh'), onInstance(script));
     const save = async (channel: string) => run('sh', ['artwork.sh', channel, directory], { cwd: directory });

@@ -41,6 +41,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     clients,
     baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
     urlForm: config.urlForm,
+    hasPictureVersions: config.pictureVersions,
     isNegotiating: config.negotiate,
     contact: config.contact,
     siteUrl: config.siteUrl,

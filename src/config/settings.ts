@@ -26,6 +26,12 @@ export const SETTINGS = {
     form.optional(form.directoryUrl),
     'Public URL at which the files of `site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
+  pictureVersions: form.setting(
+    'PICTURE_VERSIONS',
+    'off',
+    form.onOff,
+    'Whether picture URLs in records end in `v=` and eight digits that change with the picture, so that a cache in front never has an old picture for a new record. Requests may have any `v`.',
+  ),
   dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the pictures.'),
   sources: form.setting(
     'SOURCES',

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * A picture's original, as plain data: where its bytes are and what names them.
  *
@@ -51,6 +53,21 @@ export interface SearchHit {
   /** `unknown` when the source's search does not say; the answer then names the URL where the picture would be. */
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';
+  /** `pictureVersion` of the pictures that the search names. */
+  readonly bannerVersion?: string | undefined;
+  readonly avatarVersion?: string | undefined;
+}
+
+const CATALOG_DIGEST = /^catalog:([0-9a-f]{8})/;
+
+/**
+ * Eight hex digits that change with the picture: the start of the SHA-256 of its upstream URL, or in the catalog of its
+ * bytes. `undefined` without a picture.
+ */
+export function pictureVersion(original: OriginalRef | null): string | undefined {
+  return original === null
+    ? undefined
+    : (CATALOG_DIGEST.exec(original.key)?.[1] ?? hash('sha256', original.key).slice(0, 8));
 }
 
 /** Whether it has the form of `Channel.publishedAt`. */

@@ -100,6 +100,8 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
 
 const PICTURE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
 
+const PICTURE_VERSION = optional(text(/^[0-9a-f]{8}$/));
+
 const SEARCH_HIT = fields<SearchHit>({
   channelId: CHANNEL_ID,
   title: text(),
@@ -109,6 +111,8 @@ const SEARCH_HIT = fields<SearchHit>({
   videoCount: COUNT,
   banner: PICTURE_PRESENCE,
   avatar: PICTURE_PRESENCE,
+  bannerVersion: PICTURE_VERSION,
+  avatarVersion: PICTURE_VERSION,
 });
 
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });

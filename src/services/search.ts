@@ -1,4 +1,4 @@
-import type { Channel, SearchHit } from '../domain/channel.ts';
+import { type Channel, pictureVersion, type SearchHit } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -163,5 +163,7 @@ function hitOf(channel: Channel): SearchHit {
     videoCount: channel.videoCount,
     banner: channel.banner === null ? 'absent' : 'present',
     avatar: channel.avatar === null ? 'absent' : 'present',
+    bannerVersion: pictureVersion(channel.banner),
+    avatarVersion: pictureVersion(channel.avatar),
   };
 }

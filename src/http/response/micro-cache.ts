@@ -95,7 +95,18 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
 function keyOf({ base, target: { path, query }, request }: RequestContext): string | undefined {
   const { accept = '' } = request.headers;
   if (base.length + path.length + query.length + accept.length > MAX_KEY_CHARACTERS) return undefined;
-  return `${base}${path}${query} ${accept}`;
+  return `${base}${path}${VERSION.test(query) ? withoutVersion(query) : query} ${accept}`;
+}
+
+const VERSION = /[?&]v(?:[=&]|$)/;
+
+/** No endpoint reads `v`: it only makes URLs differ for caches in front (`PICTURE_VERSIONS`). */
+function withoutVersion(query: string): string {
+  const kept = query
+    .slice(1)
+    .split('&')
+    .filter((parameter) => parameter !== 'v' && !parameter.startsWith('v='));
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }
 
 function sizeOf({ response: { headers, body, cacheValidators } }: Entry, key: string): number {

@@ -9,11 +9,12 @@ function channel(number: number, description: string): Channel {
   return testChannel(numberedChannelId(number), { description, avatar });
 }
 
+const STYLE = { urlForm: 'api', hasPictureVersions: false } as const;
 const BASE = 'http://pennant.test';
 
 describe('the JSON of records', () => {
   it('is made once per record and base', () => {
-    const bodies = createRecordBodies({ urlForm: 'api' });
+    const bodies = createRecordBodies(STYLE);
     const one = channel(1, 'first');
     expect(bodies.get(one, BASE)).toBe(bodies.get(one, BASE));
     expect(bodies.get(one, 'http://other.test').body).toContain('"avatarUrl":"http://other.test/');
@@ -21,20 +22,20 @@ describe('the JSON of records', () => {
   });
 
   it('is made anew for a refreshed record', () => {
-    const bodies = createRecordBodies({ urlForm: 'api' });
+    const bodies = createRecordBodies(STYLE);
     bodies.get(channel(1, 'first'), BASE);
     expect(bodies.get(channel(1, 'second'), BASE).body).toContain('second');
     expect(bodies.stats()).toMatchObject({ entries: 1 });
   });
 
   it('is UTF-8, one byte per character', () => {
-    const { body, bodyEncoding } = createRecordBodies({ urlForm: 'api' }).get(channel(1, '旗 🏁'), BASE);
+    const { body, bodyEncoding } = createRecordBodies(STYLE).get(channel(1, '旗 🏁'), BASE);
     expect(JSON.parse(Buffer.from(body, bodyEncoding).toString('utf8'))).toMatchObject({ description: '旗 🏁' });
   });
 
   it('stays within its bound for any number of hosts, and drops what was used longest ago', () => {
     const maxBytes = 100_000;
-    const bodies = createRecordBodies({ urlForm: 'api', maxBytes });
+    const bodies = createRecordBodies({ ...STYLE, maxBytes });
     const channels = Array.from({ length: 20 }, (_, number) => channel(number, 'text'));
     for (let host = 0; host < 50; host += 1) {
       for (const one of channels) bodies.get(one, `http://${host}.${'a'.repeat(240)}`);
@@ -53,7 +54,7 @@ describe('the JSON of records', () => {
   ])('counts at least the memory that it takes: %s', async (_what, description, pathLength) => {
     const count = 3_000;
     const channels = Array.from({ length: count }, (_, number) => channel(number, description));
-    const bodies = createRecordBodies({ urlForm: 'api', maxBytes: 2 ** 30 });
+    const bodies = createRecordBodies({ ...STYLE, maxBytes: 2 ** 30 });
     const taken = await measureHeldBytes(() => {
       for (const one of channels) {
         const url = Buffer.from(`${BASE}/${'x'.repeat(pathLength)}`).toString();

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Channel, SearchHit } from '../../domain/channel.ts';
+import { type Channel, pictureVersion, type SearchHit } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import { compactCopy } from '../../lib/compact-copy.ts';
@@ -7,30 +7,46 @@ import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { cacheControlOf, cacheStatusOf, entityTag, type HttpResponse } from './response.ts';
 
 /** How picture URLs are written: form A (`/api/banner/{id}?type=tv`) or form B (`/{id}/tv`). */
-export type UrlForm = 'api' | 'short';
+type UrlForm = 'api' | 'short';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
-function pictureUrl(base: string, form: UrlForm, channelId: string, variant: Variant): string {
+/** How URLs of pictures are written. */
+export interface PictureUrlStyle {
+  readonly urlForm: UrlForm;
+  /** True: `v=` and the picture's version. A cache then never has an old picture under the URL of a new record. */
+  readonly hasPictureVersions: boolean;
+}
+
+/** Writes the URLs of one channel's pictures. */
+function pictureUrlsOf(base: string, channelId: string, { urlForm, hasPictureVersions }: PictureUrlStyle) {
   const short = `${base}/${channelId}`;
-  const root = form === 'api' ? `${base}/api/banner/${channelId}` : short;
-  if (variant === 'default') return root;
-  return form === 'short' && SHORT_SEGMENTS.has(variant) ? `${short}/${variant}` : `${root}?type=${variant}`;
+  const root = urlForm === 'api' ? `${base}/api/banner/${channelId}` : short;
+
+  return (variant: Variant, version: string | undefined): string => {
+    const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
+    const parameters: string[] = [];
+    if (variant !== 'default' && !isSegment) parameters.push(`type=${variant}`);
+    if (hasPictureVersions && version !== undefined) parameters.push(`v=${version}`);
+    const path = isSegment ? `${short}/${variant}` : root;
+    return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+  };
 }
 
 /** Every variant's URL, `null` where the channel has no such picture. */
-function pictureUrls(base: string, form: UrlForm, { channelId, banner, avatar }: Channel) {
+function pictureUrls(base: string, style: PictureUrlStyle, { channelId, banner, avatar }: Channel) {
+  const urlOf = pictureUrlsOf(base, channelId, style);
   const urls = VARIANTS.map((variant) => {
     const picture = variant === 'avatar' ? avatar : banner;
-    return [variant, picture === null ? null : pictureUrl(base, form, channelId, variant)] as const;
+    return [variant, picture === null ? null : urlOf(variant, pictureVersion(picture))] as const;
   });
   return Object.fromEntries(urls) as Record<Variant, string | null>;
 }
 
 /** The channel record as clients see it: 13 fields in this order, always all of them. */
-function recordOf(channel: Channel, base: string, form: UrlForm): object {
-  const urls = pictureUrls(base, form, channel);
+function recordOf(channel: Channel, base: string, style: PictureUrlStyle): object {
+  const urls = pictureUrls(base, style, channel);
   return {
     channelId: channel.channelId,
     title: channel.title,
@@ -50,7 +66,8 @@ function recordOf(channel: Channel, base: string, form: UrlForm): object {
 }
 
 /** A search result. A picture's URL is null only when it is known that there is none. */
-export function searchResultOf(hit: SearchHit, base: string, form: UrlForm): object {
+export function searchResultOf(hit: SearchHit, base: string, style: PictureUrlStyle): object {
+  const urlOf = pictureUrlsOf(base, hit.channelId, style);
   return {
     channelId: hit.channelId,
     title: hit.title,
@@ -58,8 +75,8 @@ export function searchResultOf(hit: SearchHit, base: string, form: UrlForm): obj
     customUrl: hit.customUrl,
     subscriberCount: hit.subscriberCount,
     videoCount: hit.videoCount,
-    bannerUrl: hit.banner === 'absent' ? null : pictureUrl(base, form, hit.channelId, 'default'),
-    avatarUrl: hit.avatar === 'absent' ? null : pictureUrl(base, form, hit.channelId, 'avatar'),
+    bannerUrl: hit.banner === 'absent' ? null : urlOf('default', hit.bannerVersion),
+    avatarUrl: hit.avatar === 'absent' ? null : urlOf('avatar', hit.avatarVersion),
   };
 }
 
@@ -92,8 +109,7 @@ export interface RecordBodies {
   stats(): HolderStats;
 }
 
-export interface RecordBodiesOptions {
-  readonly urlForm: UrlForm;
+export interface RecordBodiesOptions extends PictureUrlStyle {
   readonly maxBytes?: number;
   /** Learns what is held. */
   readonly holders?: Pick<Holders, 'add'>;
@@ -111,7 +127,7 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 const ENTRY_OVERHEAD_BYTES = 400;
 
 export function createRecordBodies(options: RecordBodiesOptions): RecordBodies {
-  const { urlForm, maxBytes = DEFAULT_MAX_BYTES, holders } = options;
+  const { maxBytes = DEFAULT_MAX_BYTES, holders } = options;
   const prepared = new LRUCache<string, Prepared>({
     maxSize: maxBytes,
     sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
@@ -124,7 +140,7 @@ export function createRecordBodies(options: RecordBodiesOptions): RecordBodies {
       const key = `${base} ${channel.channelId}`;
       const known = prepared.get(key);
       if (known !== undefined && known.channel.deref() === channel) return known.content;
-      const json = Buffer.from(JSON.stringify(recordOf(channel, base, urlForm)));
+      const json = Buffer.from(JSON.stringify(recordOf(channel, base, options)));
       const content = { body: json.toString('latin1'), bodyEncoding: 'latin1', etag: entityTag(json) } as const;
       prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
       return content;

@@ -1,5 +1,11 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import type { Channel, ChannelLink, OriginalRef, SearchHit } from '../../domain/channel.ts';
+import {
+  type Channel,
+  type ChannelLink,
+  type OriginalRef,
+  pictureVersion,
+  type SearchHit,
+} from '../../domain/channel.ts';
 import { findHandle, findUsername } from '../../domain/identifier.ts';
 import { foldText } from './search.ts';
 
@@ -30,6 +36,8 @@ export function hitOf({ bannerFile, avatarFile, ...record }: CatalogRecord): Sea
     ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
     banner: bannerFile === null ? 'absent' : 'present',
     avatar: avatarFile === null ? 'absent' : 'present',
+    bannerVersion: pictureVersion(originalOf(bannerFile)),
+    avatarVersion: pictureVersion(originalOf(avatarFile)),
   };
 }
 

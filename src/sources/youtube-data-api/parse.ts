@@ -3,7 +3,7 @@ import { isChannelId } from '../../domain/identifier.ts';
 import type { FieldFinding } from '../source.ts';
 import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
-import { avatarOriginal, bannerOriginal, isDefaultAvatar, parseHandle, parsePictureBase } from '../youtube/urls.ts';
+import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePictureBase } from '../youtube/urls.ts';
 
 const CHANNEL_LIST = 'youtube#channelListResponse';
 const SEARCH_LIST = 'youtube#searchListResponse';
@@ -103,7 +103,7 @@ function parseHit(item: unknown): SearchHit | undefined {
     subscriberCount: null,
     videoCount: null,
     banner: 'unknown',
-    avatar: thumbnail === undefined ? 'unknown' : isDefaultAvatar(thumbnail) ? 'absent' : 'present',
+    ...avatarOfHit(thumbnail),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   textOf,
   textWithin,
 } from './texts.ts';
-import { isDefaultAvatar, parseHandle } from './urls.ts';
+import { avatarOfHit, parseHandle } from './urls.ts';
 
 /** The sections of the first page and of later pages. */
 const SECTION_LISTS = [
@@ -76,7 +76,7 @@ function parseHit(renderer: unknown): SearchHit | undefined {
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
     banner: 'unknown',
-    avatar: findAvatar(renderer),
+    ...findAvatar(renderer),
   };
 }
 
@@ -101,8 +101,6 @@ function findCount(texts: readonly string[], noun: CountNoun): string | undefine
   return texts.map((text) => parseCount(text, noun)).find((count) => count !== undefined);
 }
 
-function findAvatar(renderer: unknown): SearchHit['avatar'] {
-  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS);
-  if (url === undefined) return 'unknown';
-  return isDefaultAvatar(url) ? 'absent' : 'present';
+function findAvatar(renderer: unknown): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
+  return avatarOfHit(textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS));
 }

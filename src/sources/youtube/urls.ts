@@ -1,4 +1,4 @@
-import type { OriginalRef } from '../../domain/channel.ts';
+import { type OriginalRef, pictureVersion, type SearchHit } from '../../domain/channel.ts';
 import { findHandle, isChannelId } from '../../domain/identifier.ts';
 
 const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
@@ -78,4 +78,12 @@ export function avatarOriginal(base: string): OriginalRef {
 
 function original(base: string, options: readonly string[]): OriginalRef {
   return { kind: 'remote', key: base, urls: options.map((option) => `${base}=${option}`) };
+}
+
+/** @param thumbnail URL of the avatar in search results */
+export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
+  if (thumbnail === undefined) return { avatar: 'unknown' };
+  if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };
+  const base = parsePictureBase(thumbnail);
+  return { avatar: 'present', avatarVersion: base && pictureVersion(avatarOriginal(base)) };
 }

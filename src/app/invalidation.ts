@@ -5,7 +5,7 @@ import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
 import { createPurge, type Purge, type Removed, takeDown } from '../services/purge.ts';
 import { createRemovals, RemovalDelayed, type RemovalPart, type Removals } from '../services/removals.ts';
-import { type CatalogWatch, type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
+import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
 import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
@@ -36,19 +36,23 @@ export function createInvalidation(
   const instances = sharedChanges && createInstanceFollower({ sharedChanges, removals, applied, onBug });
   const path = catalogPaths(config.dataDir).database;
   const watch = config.sources.includes('catalog')
-    ? createCatalogWatch({ path, clock, start: applied.positions().catalog })
+    ? createCatalogWatch({
+        path,
+        clock,
+        start: applied.positions().catalog,
+        onChanges: createCatalogFollower({ purge, applied, onBug }),
+      })
     : undefined;
-  const catalog = watch && createCatalogFollower({ watch, purge, applied, onBug });
   const stops: (() => void)[] = [];
 
   return {
     purge,
-    beforeLookUp: catalog,
+    beforeLookUp: watch?.check,
     async start() {
       await instances?.();
-      catalog?.();
+      watch?.check();
       if (instances !== undefined) stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => instances().catch(onBug)));
-      if (catalog !== undefined) stops.push(repeat(clock, CATALOG_INTERVAL_MS, catalog));
+      if (watch !== undefined) stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
       void takeDown({ purge, channelIds: config.blockedChannels, logger });
     },
     async stop() {
@@ -120,22 +124,17 @@ function createInstanceFollower({
 
 /** Applies changes of the catalog. When it returns, memory no longer returns what a change has removed. */
 function createCatalogFollower({
-  watch,
   purge,
   applied,
   onBug,
-}: FollowerOptions & { readonly watch: CatalogWatch; readonly purge: Purge }): () => undefined {
+}: FollowerOptions & { readonly purge: Purge }): (found: ChangesSince) => void {
   const removeAll = createCompletion();
 
   async function apply({ position, changes }: ChangesSince): Promise<void> {
     if (await removeAll(() => Promise.all(changesOf(changes).map(purge.apply)))) applied.save({ catalog: position });
   }
 
-  return () => {
-    const found = watch.findChanges();
-    if (found !== undefined) apply(found).catch(onBug);
-    return undefined;
-  };
+  return (found) => void apply(found).catch(onBug);
 }
 
 /**

@@ -96,10 +96,10 @@ export function readChangesSince(db: DatabaseSync, since: CatalogPosition | unde
 /** Detects changes of the catalog by other processes. */
 export interface CatalogWatch {
   /**
-   * Returns the changes since the last call, or since the start position; `undefined` if there are none. It is called for
-   * every request on the event loop, because a thread would respond too late, and takes 2 µs if nothing has changed.
+   * Calls `onChanges` if there are changes since the last check, or since the start position. It is called for every
+   * request on the event loop, because a thread would respond too late, and takes 2 µs if nothing has changed.
    */
-  findChanges(): ChangesSince | undefined;
+  check(): undefined;
   close(): void;
 }
 
@@ -108,6 +108,7 @@ export interface CatalogWatchOptions {
   readonly clock: Clock;
   /** The position up to which an earlier run has applied the changes. */
   readonly start: CatalogPosition | undefined;
+  readonly onChanges: (found: ChangesSince) => void;
 }
 
 /** How often the file is checked for replacement, and an unusable file is tried again. */
@@ -120,7 +121,7 @@ interface OpenFile {
   readonly inode: bigint;
 }
 
-export function createCatalogWatch({ path, clock, start }: CatalogWatchOptions): CatalogWatch {
+export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWatchOptions): CatalogWatch {
   let file: OpenFile | undefined;
   let seenVersion: unknown;
   let position = start;
@@ -159,17 +160,21 @@ export function createCatalogWatch({ path, clock, start }: CatalogWatchOptions):
     return isNew ? found : undefined;
   }
 
+  function findChangesIfReadable(): ChangesSince | undefined {
+    try {
+      return findChanges();
+    } catch {
+      // The reader of the catalog reports what is wrong with the file.
+      close();
+      retryAtMs = clock.monotonic() + CHECK_FILE_MS;
+      return undefined;
+    }
+  }
+
   return {
-    findChanges() {
-      if (clock.monotonic() < retryAtMs) return undefined;
-      try {
-        return findChanges();
-      } catch {
-        // The reader of the catalog reports what is wrong with the file.
-        close();
-        retryAtMs = clock.monotonic() + CHECK_FILE_MS;
-        return undefined;
-      }
+    check() {
+      const found = clock.monotonic() < retryAtMs ? undefined : findChangesIfReadable();
+      if (found !== undefined) onChanges(found);
     },
     close,
   };

@@ -5,7 +5,7 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
-import { type CatalogPosition, type CatalogWatch, createCatalogWatch } from './change-log.ts';
+import { type CatalogPosition, type ChangesSince, createCatalogWatch } from './change-log.ts';
 import { createCatalog } from './samples.ts';
 import { catalogPaths } from './schema.ts';
 
@@ -15,10 +15,22 @@ beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
 });
 
-function open(start?: CatalogPosition): CatalogWatch {
-  const watch = createCatalogWatch({ path: catalogPaths(dataDir).database, clock, start });
+interface Watch {
+  findChanges(): ChangesSince | undefined;
+}
+
+function open(start?: CatalogPosition): Watch {
+  let found: ChangesSince | undefined;
+  const path = catalogPaths(dataDir).database;
+  const watch = createCatalogWatch({ path, clock, start, onChanges: (changes) => (found = changes) });
   onTestFinished(() => watch.close());
-  return watch;
+  return {
+    findChanges() {
+      found = undefined;
+      watch.check();
+      return found;
+    },
+  };
 }
 
 async function put(number: number, title = 'a title'): Promise<void> {
@@ -26,7 +38,7 @@ async function put(number: number, title = 'a title'): Promise<void> {
 }
 
 /** The numbers of the channels that it finds changed. */
-function found(watch: CatalogWatch): unknown {
+function found(watch: Watch): unknown {
   const changes = watch.findChanges()?.changes;
   return changes === undefined || changes === 'unknown' ? changes : changes.map(({ channelId }) => channelId);
 }

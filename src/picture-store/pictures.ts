@@ -1,9 +1,9 @@
 import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { createMemoryTier, type MemoryStats, type MemoryTier } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
-import { createMemoryTier, type MemoryStats, type MemoryTier } from '../store/memory-tier.ts';
 import type { ErasedFiles, FileStore, FileStoreStats } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
 import type { SharedPictures } from './shared-pictures.ts';

@@ -6,6 +6,7 @@ import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
+import { createMemoryTier } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients } from '../lib/work.ts';
@@ -20,7 +21,6 @@ import {
   type PictureIdentity,
   pictureKey,
 } from '../store/keys.ts';
-import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Original } from './cache-policy.ts';
 import type { Originals } from './originals.ts';
 import type { ReEncodeOutcome, ReEncoding } from './re-encoding.ts';

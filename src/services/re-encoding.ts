@@ -1,9 +1,9 @@
 import type { Effort } from '../images/encode-settings.ts';
 import { compactCopy } from '../lib/compact-copy.ts';
+import { createMemoryTier } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Changes, concernsPicture } from '../store/changes.ts';
 import { refinementKey } from '../store/keys.ts';
-import { createMemoryTier } from '../store/memory-tier.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ReEncoding {

@@ -1,6 +1,7 @@
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { createMemoryTier, type MemoryStats } from '../lib/memory-cache.ts';
 import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Changes, concernsEntry } from './changes.ts';
@@ -14,7 +15,6 @@ import {
   writeStoredForm,
 } from './entry.ts';
 import { createLoads } from './loads.ts';
-import { createMemoryTier, type MemoryStats } from './memory-tier.ts';
 import type { Store } from './store.ts';
 
 /** The result of a load. */

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork, latestChange } from '../lib/work.ts';
-import type { Change, Changes } from './changes.ts';
+import type { Change, Changes } from '../store/changes.ts';
+import type { HolderStats } from './holders.ts';
+import { changeBeforeWork, latestChange } from './work.ts';
 
 /** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */
 export interface MemoryTier<V> {

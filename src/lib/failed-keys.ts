@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
-import { compactCopy } from './compact-copy.ts';
 import type { HolderStats } from './holders.ts';
+import { compactCopy } from './memory-cache.ts';
 import { changeBeforeWork, latestChange } from './work.ts';
 
 /** How long the failure of one key is remembered. */

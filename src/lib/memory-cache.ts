@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Change, Changes } from '../store/changes.ts';
 import type { HolderStats } from './holders.ts';
 import { changeBeforeWork, latestChange } from './work.ts';
 
 /** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */
-export interface MemoryTier<V> {
+export interface MemoryCache<V> {
   get(key: string): V | undefined;
   /** Returns false, and does not keep the value, if a change that came after the work began concerns it. */
   set(key: string, value: V): boolean;
@@ -17,8 +16,16 @@ export interface MemoryStats extends HolderStats {
   readonly bytes: number;
 }
 
-export interface MemoryTierOptions<V> {
-  readonly changes: Changes;
+/** The changes so far (`nextChange`), each of the caller's type. */
+interface ChangeLog<Change> {
+  /** True when a change with a higher number matches. */
+  hasSince(number: number, fits: (change: Change) => boolean): boolean;
+  /** Adds a function that frees the memory of removed values. */
+  addSweep(sweep: () => Promise<void>): void;
+}
+
+export interface MemoryCacheOptions<V, Change> {
+  readonly changes: ChangeLog<Change>;
   readonly maxBytes: number;
   /** Size of key, value and overhead. */
   readonly sizeOf: (value: V, key: string) => number;
@@ -34,7 +41,8 @@ interface Held<V> {
 /** About a millisecond. */
 const KEYS_PER_STEP = 1_000;
 
-export function createMemoryTier<V>({ changes, maxBytes, sizeOf, concerns }: MemoryTierOptions<V>): MemoryTier<V> {
+export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Change>): MemoryCache<V> {
+  const { changes, maxBytes, sizeOf, concerns } = options;
   const memory = new LRUCache<string, Held<V>>({
     // To the library, 0 means "no limit".
     maxSize: Math.max(1, Math.floor(maxBytes)),
@@ -73,9 +81,28 @@ export function createMemoryTier<V>({ changes, maxBytes, sizeOf, concerns }: Mem
     },
     set(key, value) {
       if (isRemoved(key, value, changeBeforeWork())) return false;
-      memory.set(key, { value, checked: latestChange() });
+      memory.set(compactCopy(key), { value, checked: latestChange() });
       return true;
     },
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
   };
+}
+
+/**
+ * The same text as a string of its own, for texts that outlive the request they came with: V8 keeps a whole header alive
+ * for a string that was cut out of it, and a few thousand of those are an attack.
+ */
+export function compactCopy(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** The rest of a network packet or of a message may be as much. */
+const MAX_UNUSED_BYTES = 4_096;
+
+/** The same bytes in memory of their own where they are a small part of a larger buffer, which would be kept with them. */
+export function compactBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength - bytes.length <= MAX_UNUSED_BYTES) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

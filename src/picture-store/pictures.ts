@@ -1,6 +1,5 @@
-import { compactBytes } from '../lib/compact-copy.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { createMemoryTier, type MemoryStats, type MemoryTier } from '../lib/memory-cache.ts';
+import { compactBytes, createMemoryCache, type MemoryCache, type MemoryStats } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
@@ -63,7 +62,7 @@ interface Writing {
 export function createPictureCache(options: PictureCacheOptions): PictureCache {
   const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { health, holders, metrics } = options.runtime;
-  const memory: Record<FileClass, MemoryTier<Buffer>> = {
+  const memory: Record<FileClass, MemoryCache<Buffer>> = {
     plain: createMemory(changes, maxMemoryBytes * (1 - CUSTOM_SHARE)),
     custom: createMemory(changes, maxMemoryBytes * CUSTOM_SHARE),
   };
@@ -217,8 +216,8 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   };
 }
 
-function createMemory(changes: Changes, maxBytes: number): MemoryTier<Buffer> {
-  return createMemoryTier({ changes, maxBytes, sizeOf, concerns: concernsPicture });
+function createMemory(changes: Changes, maxBytes: number): MemoryCache<Buffer> {
+  return createMemoryCache({ changes, maxBytes, sizeOf, concerns: concernsPicture });
 }
 
 function sizeOf(bytes: Buffer, key: string): number {

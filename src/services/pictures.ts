@@ -4,15 +4,14 @@ import type { ImageKind, Variant } from '../domain/variants.ts';
 import type { Effort } from '../images/encode-settings.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
-import { compactCopy } from '../lib/compact-copy.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
-import { createMemoryTier } from '../lib/memory-cache.ts';
+import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients } from '../lib/work.ts';
 import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
-import { type Changes, concernsPicture } from '../store/changes.ts';
+import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import {
   encodedOriginalKey,
   fingerprint,
@@ -83,7 +82,7 @@ export function createRenderer(options: RendererOptions): Renderer {
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
-  const etags = createMemoryTier<string>({
+  const etags = createMemoryCache<string, Change>({
     changes,
     maxBytes: MAX_ETAGS_BYTES,
     sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
@@ -97,7 +96,7 @@ export function createRenderer(options: RendererOptions): Renderer {
     const known = etags.get(key);
     if (known !== undefined) return known;
     const etag = `"${fingerprint(key)}"`;
-    etags.set(compactCopy(key), etag);
+    etags.set(key, etag);
     return etag;
   }
 

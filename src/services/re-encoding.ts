@@ -1,8 +1,7 @@
 import type { Effort } from '../images/encode-settings.ts';
-import { compactCopy } from '../lib/compact-copy.ts';
-import { createMemoryTier } from '../lib/memory-cache.ts';
+import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Changes, concernsPicture } from '../store/changes.ts';
+import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import { refinementKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
@@ -48,7 +47,7 @@ interface Progress {
 /** Decides which pictures are requested often enough for a slow encode. */
 export function createReEncoding({ store, changes, runtime }: ReEncodingOptions): ReEncoding {
   const { clock, failureLog, holders } = runtime;
-  const progress = createMemoryTier<Progress>({
+  const progress = createMemoryCache<Progress, Change>({
     changes,
     maxBytes: MAX_BYTES,
     sizeOf: (_, pictureKey) => ENTRY_OVERHEAD_BYTES + pictureKey.length,
@@ -63,7 +62,7 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
 
   function begin(pictureKey: string, state: Progress['state']): Progress {
     const begun: Progress = { responses: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
-    progress.set(compactCopy(pictureKey), begun);
+    progress.set(pictureKey, begun);
     return begun;
   }
 

@@ -1,10 +1,10 @@
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { createMemoryTier, type MemoryStats } from '../lib/memory-cache.ts';
+import { createMemoryCache, type MemoryStats } from '../lib/memory-cache.ts';
 import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
-import { type Changes, concernsEntry } from './changes.ts';
+import { type Change, type Changes, concernsEntry } from './changes.ts';
 import {
   type Content,
   createEntry,
@@ -122,7 +122,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
   const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
   const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS };
-  const memory = createMemoryTier<Entry<V>>({
+  const memory = createMemoryCache<Entry<V>, Change>({
     changes,
     maxBytes: maxMemoryBytes,
     sizeOf: (entry) => entry.bytes,

@@ -1,6 +1,6 @@
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
-import { compactCopy } from '../../src/lib/compact-copy.ts';
+import { compactCopy } from '../../src/lib/memory-cache.ts';
 import { createFailover, type Failover, type FailoverOptions } from '../../src/sources/failover.ts';
 import type { ChannelSource, LoadedChannel } from '../../src/sources/source.ts';
 import { createManualClock } from './clock.ts';

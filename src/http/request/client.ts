@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import type { RateLimitOverride } from '../../domain/setting-forms.ts';
-import { compactCopy } from '../../lib/compact-copy.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { createNetworkTable, formatAddress, type Network, parseAddress } from '../../lib/ip-address.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client, RequestContext, Step } from './context.ts';
 

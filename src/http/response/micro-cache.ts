@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { compactCopy } from '../../lib/compact-copy.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
 import { latestChange } from '../../lib/work.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import type { HttpResponse } from './response.ts';

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Channel, pictureVersion, type SearchHit } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
-import { compactCopy } from '../../lib/compact-copy.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
 import { cacheControlOf, cacheStatusOf, entityTag, type HttpResponse } from './response.ts';
 
 /** How picture URLs are written: form A (`/api/banner/{id}?type=tv`) or form B (`/{id}/tv`). */

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
-import { compactCopy } from '../compact-copy.ts';
 import type { HolderStats } from '../holders.ts';
+import { compactCopy } from '../memory-cache.ts';
 import { abortError } from '../work.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 

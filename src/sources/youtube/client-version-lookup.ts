@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { compactCopy } from '../../lib/compact-copy.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
 import { withDeadline } from '../../lib/work.ts';
 
 /** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */

@@ -4,7 +4,7 @@ import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import { channelKey, nameKey } from '../store/keys.ts';
+import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
@@ -68,7 +68,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     if (movedTo === channelId) return entryOf(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
+    await records.put(movedTo, (known) => entryOf(loaded, known));
     return { value: { movedTo } };
   }
 
@@ -109,7 +109,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function patchPublishedAt(channelId: string, publishedAt: string): Promise<void> {
-    return records.patch(channelKey(channelId), (entry) =>
+    return records.patch(channelId, (entry) =>
       'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
     );
   }
@@ -133,8 +133,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
-    const key = channelKey(loaded.channel.channelId);
-    return records.get(key, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
+    const { channelId } = loaded.channel;
+    return records.get(channelId, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
   }
 
   async function getRecord(
@@ -145,7 +145,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   ): Promise<ChannelAnswer> {
     assertNotBlocked(channelId);
     const load = (previous: ChannelEntry | undefined) => loadRecord(channelId, previous);
-    const { value, outcome } = known ?? (await records.get(channelKey(channelId), load, { staleWaitMs }));
+    const { value, outcome } = known ?? (await records.get(channelId, load, { staleWaitMs }));
     if ('channel' in value) return { channel: value.channel, outcome };
     if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
     return getRecord(value.movedTo, staleWaitMs, undefined, moves + 1);
@@ -176,7 +176,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function peekRecord(channelId: string, moves = 0): Promise<ChannelAnswer | undefined> {
     assertNotBlocked(channelId);
-    const cached = await records.peek(channelKey(channelId));
+    const cached = await records.peek(channelId);
     if (cached === undefined) return undefined;
     const { value, outcome } = cached;
     if ('channel' in value) return { channel: value.channel, outcome };
@@ -194,7 +194,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     peekChannel: peek,
 
     async reload(channelId) {
-      await records.refresh(channelKey(channelId), (previous) => loadWhole(channelId, previous));
+      await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
       return (await find(channelIdRef(channelId), 0)).channel;
     },
 

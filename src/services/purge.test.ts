@@ -5,7 +5,7 @@ import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.
 import type { FoundChannels } from '../sources/search-all.ts';
 import { type AnnouncedChange, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
-import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
+import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
 import { createPurge, type Purge, type Removed } from './purge.ts';
 import { createRemovals } from './removals.ts';
@@ -18,7 +18,10 @@ function handleRef(name: string): ChannelRef {
 }
 
 /** The stores are empty: all that is found is in memory. */
-function inMemory<V>(channelIdsOf: (value: V) => readonly string[]): ReadThrough<V> {
+function inMemory<V>({
+  channelIdsOf,
+  storeKeyOf,
+}: Pick<ReadThroughOptions<V>, 'channelIdsOf' | 'storeKeyOf'>): ReadThrough<V> {
   return createReadThrough<V>({
     store: {
       get: async () => undefined,
@@ -28,6 +31,7 @@ function inMemory<V>(channelIdsOf: (value: V) => readonly string[]): ReadThrough
     },
     isValue: (_value): _value is V => true,
     channelIdsOf,
+    ...(storeKeyOf !== undefined && { storeKeyOf }),
     changes,
     clock: createManualClock(),
     freshMs: 1_000,
@@ -50,10 +54,10 @@ let purge: Purge;
 beforeEach(async () => {
   changes = createChanges();
   caches = {
-    records: inMemory(CACHE_POLICY.records.channelIdsOf),
-    names: inMemory(CACHE_POLICY.names.channelIdsOf),
-    searches: inMemory(CACHE_POLICY.searches.channelIdsOf),
-    originals: inMemory(CACHE_POLICY.originals.channelIdsOf),
+    records: inMemory(CACHE_POLICY.records),
+    names: inMemory(CACHE_POLICY.names),
+    searches: inMemory(CACHE_POLICY.searches),
+    originals: inMemory(CACHE_POLICY.originals),
   };
   erased = [];
   function part(name: string, removed: Partial<Removed>) {
@@ -76,14 +80,14 @@ beforeEach(async () => {
   purge = createPurge({ changes, removals, caches });
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
-    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
+    await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));
     await names.put(nameKey(handle), async () => ({ value: channelId }));
     await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
     for (const kind of ['avatar', 'banner'] as const) {
       await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
     }
   }
-  await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
+  await records.put(FORMER, async () => ({ value: { movedTo: MEANT } }));
 });
 
 function found(channelId: string): FoundChannels {
@@ -94,12 +98,12 @@ function found(channelId: string): FoundChannels {
 async function left(): Promise<string[]> {
   const { records, names, searches, originals } = caches;
   const looks: [string, Promise<unknown>][] = [
-    ['former', records.find(channelKey(FORMER))],
+    ['former', records.find(FORMER)],
     ...[
       { who: 'meant', channelId: MEANT, handle: HANDLE },
       { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
     ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
-      [`${who} record`, records.find(channelKey(channelId))],
+      [`${who} record`, records.find(channelId)],
       [`${who} name`, names.find(nameKey(handle))],
       [`${who} search`, searches.find(searchKey(handle.value))],
       [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],

@@ -1,7 +1,7 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type AnnouncedChange, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
-import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
+import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 import { RemovalDelayed, type Removals } from './removals.ts';
@@ -75,7 +75,7 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
 
   /** Returns the channel that it redirects to, and the channel itself. */
   async function channelIdsOf(channelId: string): Promise<[string, string]> {
-    const entry = await records.find(channelKey(channelId));
+    const entry = await records.find(channelId);
     return [entry !== undefined && 'movedTo' in entry ? entry.movedTo : channelId, channelId];
   }
 

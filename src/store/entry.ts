@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { StoredEntry } from './store.ts';
 
 /** The content of a key: a value, or the knowledge that there is no such channel. */
 export type Content<V> = { readonly value: V } | { readonly absent: string };
@@ -9,12 +10,14 @@ export interface StoredForm<V> {
   readonly freshMs: number;
 }
 
-export interface StoredFormRules<V> {
+export interface EntryRules<V> {
   /** True when the value has this kind's type and belongs under the key. */
   readonly isValue: (value: unknown, key: string) => value is V;
   /** The longest freshness of a value of this kind, and of its absence. */
   readonly maxFreshMs: number;
   readonly maxAbsentFreshMs: number;
+  /** How long a value may be served after it was loaded. An absence is served only while it is fresh. */
+  readonly staleMs: number;
 }
 
 const NO_SUCH_CHANNEL = 'There is no such channel.';
@@ -30,10 +33,10 @@ export function writeStoredForm<V>({ content, freshMs }: StoredForm<V>): string 
  * Parses a stored text. Returns `undefined` if it is invalid: others may write to a store, and a file may be damaged.
  * The stored message of an absence is never sent to clients.
  */
-export function readStoredForm<V>(
+function readStoredForm<V>(
   text: string,
   key: string,
-  { isValue, maxFreshMs, maxAbsentFreshMs }: StoredFormRules<V>,
+  { isValue, maxFreshMs, maxAbsentFreshMs }: EntryRules<V>,
 ): StoredForm<V> | undefined {
   const form = parse(text);
   if (typeof form !== 'object' || form === null) return undefined;
@@ -77,10 +80,9 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-export interface NewEntry<V> extends StoredForm<V> {
+interface NewEntry<V> extends StoredForm<V> {
   /** Default: now. */
   readonly storedAtMs?: number;
-  /** How long a value may be served after it was loaded. An absence is served only while it is fresh. */
   readonly staleMs: number;
   readonly isStored: boolean;
   /** Length of key and value as text. */
@@ -105,19 +107,15 @@ export function createEntry<V>(clock: Clock, entry: NewEntry<V>): Entry<V> {
   };
 }
 
-/**
- * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
- * back. A wall clock that is set forward only causes a reload.
- */
-function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
-  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
-}
-
-/** The remaining freshness; negative for a stale entry. */
-export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
-  return entry.freshMs - ageOf(entry, clock);
-}
-
-export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
-  return ageOf(entry, clock) < entry.maxAgeMs;
+/** The entry of a stored text; `undefined` if the text is invalid. */
+export function readEntry<V>(
+  clock: Clock,
+  key: string,
+  { value, storedAtMs }: StoredEntry,
+  rules: EntryRules<V>,
+): Entry<V> | undefined {
+  const form = readStoredForm(value, key, rules);
+  if (form === undefined) return undefined;
+  const { staleMs } = rules;
+  return createEntry(clock, { ...form, storedAtMs, staleMs, isStored: true, characters: key.length + value.length });
 }

@@ -2,18 +2,10 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import type { Clock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache, type MemoryStats } from '../lib/memory-cache.ts';
-import { currentSpan, tracedLookUp } from '../lib/tracing.ts';
+import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
-import {
-  type Content,
-  createEntry,
-  type Entry,
-  freshLeftMs,
-  isServable,
-  readStoredForm,
-  writeStoredForm,
-} from './entry.ts';
+import { type Content, createEntry, type Entry, readEntry, writeStoredForm } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 
@@ -31,11 +23,6 @@ export interface Cached<V> {
   readonly outcome: CacheOutcome;
 }
 
-export interface GetOptions {
-  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
-  readonly staleWaitMs: number;
-}
-
 export interface LoadIdentity {
   /**
    * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`.
@@ -45,7 +32,9 @@ export interface LoadIdentity {
   readonly loadId?: string;
 }
 
-export interface GetCurrentOptions<V> extends GetOptions, LoadIdentity {
+export interface GetOptions<V> extends LoadIdentity {
+  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
+  readonly staleWaitMs: number;
   /** Returns false for a fresh value that must be treated as stale. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
 }
@@ -60,6 +49,8 @@ export interface ReadThroughOptions<V> {
   /** The channels that a value names. It is removed with any of them. */
   readonly channelIdsOf: (value: V) => readonly string[];
   readonly store: Store;
+  /** The key in the store. Default: the same. */
+  readonly storeKeyOf?: (key: string) => string;
   readonly changes: Changes;
   readonly clock: Clock;
   readonly freshMs: number;
@@ -80,7 +71,7 @@ export interface ReadThrough<V> {
    * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
    * stale value to return
    */
-  get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>>;
+  get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>>;
   /** Returns the cached value, fresh or stale, without loading one. */
   find(key: string): Promise<V | undefined>;
   /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
@@ -121,13 +112,14 @@ interface NewLoad<V> {
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
   const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
   const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
-  const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS };
+  const { storeKeyOf = (key) => key } = options;
+  const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS, staleMs };
   const memory = createMemoryCache<Entry<V>, Change>({
     changes,
     maxBytes: maxMemoryBytes,
     sizeOf: (entry) => entry.bytes,
     concerns: (change, key, { content }) =>
-      concernsEntry(change, key, 'value' in content ? channelIdsOf(content.value) : []),
+      concernsEntry(change, storeKeyOf(key), 'value' in content ? channelIdsOf(content.value) : []),
   });
   const loads = createLoads<Outcome<V>>();
   let failuresSince = Number.NEGATIVE_INFINITY;
@@ -138,25 +130,14 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   async function findStored(key: string): Promise<Entry<V> | undefined> {
-    const stored = await store.get(key);
+    const storeKey = storeKeyOf(key);
+    const stored = await store.get(storeKey);
+    const entry = stored && readEntry(clock, storeKey, stored, rules);
+    if (stored !== undefined && entry === undefined) onRefused?.(storeKey);
     // A load may have finished during this read.
-    if (stored === undefined) return findHeld(key);
-    const form = readStoredForm(stored.value, key, rules);
-    if (form === undefined) {
-      onRefused?.(key);
-      return findHeld(key);
-    }
-    const { storedAtMs, value } = stored;
-    const entry = createEntry(clock, {
-      ...form,
-      storedAtMs,
-      staleMs,
-      isStored: true,
-      characters: key.length + value.length,
-    });
-    if (!isServable(entry, clock)) return findHeld(key);
     const held = memory.get(key);
-    if (held !== undefined && held.storedAtMs >= storedAtMs) return findHeld(key);
+    const isNewest = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
+    if (!isNewest || !isServable(entry, clock)) return findHeld(key);
     memory.set(key, entry);
     return entry;
   }
@@ -175,11 +156,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   ): Entry<V> {
     const text = writeStoredForm({ content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
-    const characters = key.length + text.length;
+    const characters = storeKeyOf(key).length + text.length;
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
     if (!memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
-    if (isStorable) void store.set(key, { value: text, storedAtMs }, keptMs);
+    if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs }, keptMs);
     return entry;
   }
 
@@ -216,9 +197,14 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     throw new AppError('channel_not_found', entry.content.absent, { validForMs: Math.max(ttlMs, 0), outcome: full });
   }
 
-  async function get(key: string, load: Load<V>, options: GetCurrentOptions<V>): Promise<Cached<V>> {
-    const { staleWaitMs, isCurrent = alwaysCurrent, loadId = '' } = options;
-    const isWanted = (entry: Entry<V>) => freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
+  function isFresh(entry: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
+    if (freshLeftMs(entry, clock) <= 0) return false;
+    return isCurrent === undefined || 'absent' in entry.content || isCurrent(entry.content.value);
+  }
+
+  async function lookUp(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
+    const { staleWaitMs, isCurrent, loadId = '' } = options;
+    const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
     const joined = loads.find(key, loadId);
     const held = findHeld(key);
     const entry = held ?? (await findStored(key));
@@ -259,18 +245,13 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
-  /** A fresh value in memory needs no span: there is nothing to wait for. */
-  function isHeld(key: string, isCurrent: (value: V) => boolean = alwaysCurrent): boolean {
-    const entry = findHeld(key);
-    return entry !== undefined && freshLeftMs(entry, clock) > 0 && isUsable(entry, isCurrent);
-  }
-
   return {
-    get: (key, load, options) =>
-      asWork(() => {
-        if (currentSpan() === undefined || isHeld(key, options.isCurrent)) return get(key, load, options);
-        return tracedLookUp(name, () => get(key, load, options));
-      }),
+    async get(key, load, options) {
+      const held = findHeld(key);
+      // Nothing to wait for, nor to trace.
+      if (held !== undefined && isFresh(held, options.isCurrent)) return answer(held, HIT);
+      return asWork(() => tracedLookUp(name, () => lookUp(key, load, options)));
+    },
 
     find: (key) => asWork(async () => valueIn(await find(key))),
     peek: (key) =>
@@ -307,12 +288,21 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
 
-function alwaysCurrent(): boolean {
-  return true;
+/**
+ * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
+ * back. A wall clock that is set forward only causes a reload.
+ */
+function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
+  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
 }
 
-function isUsable<V>(entry: Entry<V>, isCurrent: (value: V) => boolean): boolean {
-  return 'absent' in entry.content || isCurrent(entry.content.value);
+/** The remaining freshness; negative for a stale entry. */
+function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
+  return entry.freshMs - ageOf(entry, clock);
+}
+
+function isServable(entry: Entry<unknown>, clock: Clock): boolean {
+  return ageOf(entry, clock) < entry.maxAgeMs;
 }
 
 function valueIn<V>(entry: Entry<V> | undefined): V | undefined {

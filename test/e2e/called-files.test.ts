@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 
 test.each([
-  ['picture', 0, 30],
-  ['record', 1, 24],
+  ['picture', 0, 25],
+  ['record', 1, 18],
 ])('a warm %s crosses no more files than the documents name', (_what, at, most) => {
   const { cacheStatus, files } = called[at] as CalledFiles;
   expect(cacheStatus).toMatch(/^pennant; hit/);

@@ -9,7 +9,10 @@ const required = Number.parseInt(engines.node.replace('>=', ''), 10);
 const running = process.versions.node;
 
 if (Number.parseInt(running, 10) < required) {
-  process.stderr.write(`Pennant needs Node ${required} or newer; this is Node ${running} (${process.execPath}).\n`);
+  const advice = `Install one here: npm install node@${required}`;
+  process.stderr.write(
+    `Pennant needs Node ${required} or newer; this is Node ${running} (${process.execPath}).\n${advice}\n`,
+  );
   process.exitCode = 1;
 } else {
   require('./start.cjs');

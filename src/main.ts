@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { EXIT, formatCount, onStopSignal, systemFailure } from './cli/command-line.ts';
+import { CommandFailure, EXIT, formatCount, onStopSignal, systemFailure } from './cli/command-line.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
 import {
   type EnvFile,
@@ -210,7 +210,8 @@ export async function main(args: readonly string[], envFile: EnvFile): Promise<v
     const exitCode = await runCommand(args, envFile);
     if (exitCode !== undefined) process.exitCode = exitCode;
   } catch (error) {
-    const failure = error instanceof ConfigError ? error.message : systemFailure(error);
+    const isExplained = error instanceof ConfigError || error instanceof CommandFailure;
+    const failure = isExplained ? error.message : systemFailure(error);
     if (failure === undefined) throw error;
     process.stderr.write(`${failure}\n`);
     process.exit(EXIT.failed);

@@ -11,6 +11,13 @@ export class UsageError extends Error {
   }
 }
 
+/** The command failed for a reason that the operator can change. The message says what to do. */
+export class CommandFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(printable(message), options);
+  }
+}
+
 export interface Output {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };

@@ -76,8 +76,10 @@ test('prints URLs that work, and has health, readiness and metrics on the privat
   expect(metrics).toContain('pennant_http_requests_total{route="/api/channel/:identifier",status="200"} 1');
   expect((await fetch(`${base}/metrics`)).status).toBe(404);
   const found = () => output().match(/http:\/\/localhost:\S+/g) ?? [];
-  await expect.poll(found).toHaveLength(3);
-  for (const url of found()) expect((await fetch(url.replace(/^http:\/\/[^/]+/, base))).status).toBe(200);
+  await expect.poll(found).toHaveLength(4);
+  const statuses = await Promise.all(found().map(async (url) => (await fetch(url)).status));
+  expect(statuses).toEqual([200, 200, 200, 200]);
+  expect(found().at(-1)).toMatch(/\/playground\/$/);
 });
 
 test('lists every setting that cannot be used and exits with 1', async () => {
@@ -98,14 +100,23 @@ test('lists every setting that cannot be used and exits with 1', async () => {
   expect(stderr).not.toContain('    at ');
 });
 
-test('says in one line that its port is taken and exits with 1', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as { port: number };
-  const directory = await createTemporaryDirectory();
-  const env = { SOURCES: 'catalog', HOST: '127.0.0.1', PORT: String(port), CONSOLE_PORT: '0', DATA_DIR: directory };
-  const { exitCode, stdout, stderr } = await runCommand(['serve'], { directory, env });
-  expect(exitCode).toBe(1);
-  expect((stdout + stderr).trim().split('\n')).toEqual([expect.stringContaining(String(port))]);
-});
+test.each([
+  ['PORT', { CONSOLE_PORT: '0' }, 'PORT=3000 npm start'],
+  ['CONSOLE_PORT', { PORT: '0' }, 'CONSOLE_PORT=3001 npm start'],
+])(
+  'says in one line that %s is in use and how to choose another one, and exits with 1',
+  async (setting, ports, advice) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const directory = await createTemporaryDirectory();
+    const env = { SOURCES: 'catalog', HOST: '127.0.0.1', DATA_DIR: directory, ...ports, [setting]: String(port) };
+    const { exitCode, stdout, stderr } = await runCommand(['serve'], { directory, env });
+    expect([exitCode, stdout, stderr]).toEqual([
+      1,
+      '',
+      `Port ${port} on 127.0.0.1 is in use. Choose another one, for example: ${advice}\n`,
+    ]);
+  },
+);

@@ -205,7 +205,7 @@ describe('on an older Node', () => {
     expect(await runAs('22.99.1', launcher)).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `Pennant needs Node 24 or newer; this is Node 22.99.1 (${process.execPath}).\n`,
+      stderr: `Pennant needs Node 24 or newer; this is Node 22.99.1 (${process.execPath}).\nInstall one here: npm install node@24\n`,
     });
     for (const program of await olderPrograms()) {
       const ended = await run(directory, program, launcher);

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
+import { hasErrorCode } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { EXIT, onStopSignal } from '../command-line.ts';
+import { CommandFailure, EXIT, onStopSignal } from '../command-line.ts';
 
 /** The running service, as far as starting and stopping it goes. */
 interface Service {
@@ -40,8 +41,8 @@ export async function serve(options: ServeOptions): Promise<never> {
   const stop = listenForStop(options);
   const service = await build();
   if (!stop.isRequested()) {
-    await service.http.listen(publicListener);
-    if (privateListener !== undefined) await service.console.listen(privateListener);
+    await bind(service.http, publicListener, 'PORT=3000');
+    if (privateListener !== undefined) await bind(service.console, privateListener, 'CONSOLE_PORT=3001');
     stop.started();
     greet(options, service);
     service.warmUp();
@@ -57,6 +58,17 @@ export async function serve(options: ServeOptions): Promise<never> {
     process.exit(EXIT.failed);
   }
   process.exit(EXIT.done);
+}
+
+/** @throws CommandFailure if another process uses the port */
+async function bind(listener: Listener, { host, port }: Address, example: string): Promise<void> {
+  try {
+    await listener.listen({ host, port });
+  } catch (error) {
+    if (!hasErrorCode(error, 'EADDRINUSE')) throw error;
+    const message = `Port ${port} on ${host} is in use. Choose another one, for example: ${example} npm start`;
+    throw new CommandFailure(message, { cause: error });
+  }
 }
 
 /** A terminal sends Ctrl-C to npm as well, which passes it on: it comes twice within milliseconds. */
@@ -103,12 +115,24 @@ function listenForStop({ logger, onGivenUp }: ServeOptions): Stop {
   };
 }
 
-function greet({ publicListener, baseUrl, stdout }: ServeOptions, service: Service): void {
-  const { port } = service.http.server.address() as AddressInfo;
-  const base = baseUrl ?? `http://localhost:${port}`;
-  stdout.write(`Pennant listens on ${publicListener.host}:${port}. Try:
+function greet({ publicListener, privateListener, baseUrl, stdout }: ServeOptions, service: Service): void {
+  const base = baseUrl ?? `http://localhost:${portOf(service.http)}`;
+  stdout.write(`Pennant listens on ${publicListener.host}:${portOf(service.http)}. Try:
   ${base}/api/channel/pennantsample?type=handle
   ${base}/UCPennantSample00000001A/tv
   ${base}/api/search?q=pennant
 `);
+  if (privateListener === undefined) return;
+  const { host } = privateListener;
+  // The private listener answers to its own address and to names of this machine.
+  const name = isReachedLocally(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  stdout.write(`Playground: http://${name}:${portOf(service.console)}/playground/\n`);
+}
+
+function portOf({ server }: Listener): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function isReachedLocally(host: string): boolean {
+  return ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host);
 }

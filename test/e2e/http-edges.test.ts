@@ -202,6 +202,7 @@ describe('the documents', () => {
     expect(Object.keys(document.paths).sort()).toEqual(
       [
         '/',
+        '/api/badge/{identifier}',
         '/api/banner/{identifier}',
         '/api/banner/{identifier}/{variant}',
         '/api/channel/{identifier}',

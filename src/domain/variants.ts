@@ -40,8 +40,8 @@ export interface Rectangle extends Size {
 
 /** The size that a client requests, in pixels. A missing side follows from the other one. */
 export interface WantedSize {
-  readonly width?: number;
-  readonly height?: number;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
 }
 
 const BANNER_RATIO = REFERENCE_BANNER.width / REFERENCE_BANNER.height;

@@ -7,7 +7,7 @@ import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
-import type { BannerService, Picture, PictureRequest } from '../../services/banners.ts';
+import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
 import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } from '../request/context.ts';
 import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';

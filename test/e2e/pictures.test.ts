@@ -113,6 +113,26 @@ describe('pictures', () => {
     expect(Date.parse(String(headers['last-modified']))).toBe(Math.floor(service.clock.now() / 1000) * 1000);
   });
 
+  test('of the type "phone" are those of the type "mobile", which alone is a path segment', async () => {
+    const mobile = await service.get(`/api/banner/${SAMPLE}?type=mobile&format=webp`);
+    for (const url of [
+      `/api/banner/${SAMPLE}?type=phone&format=webp`,
+      `/${SAMPLE}?type=phone&format=webp`,
+      `/${SAMPLE}/mobile.webp?type=phone`,
+    ]) {
+      const phone = await service.get(url);
+      const fields = ['etag', 'content-disposition', 'cache-control'] as const;
+      expect([url, ...fields.map((name) => phone.headers[name])]).toEqual([
+        url,
+        ...fields.map((name) => mobile.headers[name]),
+      ]);
+      // Made once.
+      expect(phone.headers['cache-status']).toMatch(/^pennant; hit/);
+    }
+    expect((await service.get(`/${SAMPLE}/tv?type=phone`)).status).toBe(400);
+    expect((await service.get(`/${SAMPLE}/phone`)).status).toBe(404);
+  });
+
   test('are one picture for every size that comes out the same', async () => {
     const plain = await service.get(`/${SAMPLE}/avatar.webp`);
     for (const query of ['width=800', 'width=801', 'height=4096', 'width=900&height=900']) {

@@ -2,7 +2,7 @@ import { parse } from 'node:querystring';
 import type { XStatic } from 'typebox/schema';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format } from '../../domain/formats.ts';
-import { VARIANTS } from '../../domain/variants.ts';
+import { VARIANTS, type Variant } from '../../domain/variants.ts';
 
 /** A request's target, read once, before anything looks at its path. */
 export interface RequestTarget {
@@ -150,8 +150,11 @@ export const CHANNEL_QUERY = {
 export const PICTURE_QUERY = {
   type: 'object',
   properties: {
-    type: oneOf(VARIANTS, { description: 'A crop of the banner, or the avatar.', default: 'default' }),
     // A tuple type, from which the type of the parameter is made.
+    type: oneOf([...VARIANTS, 'phone'] as unknown as readonly [Variant, 'phone'], {
+      description: 'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',
+      default: 'default',
+    }),
     format: oneOf([...FORMATS, 'jpg'] as unknown as readonly [Format, 'jpg'], {
       description:
         'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',

@@ -28,7 +28,8 @@ export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerR
   function parseInput(path: PicturePath, context: RequestContext): PictureRequest {
     const query = parseQuery(context.target.query);
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type, format: formatName, width, height, quality } = readQuery(query);
+    const { type: typeName, format: formatName, width, height, quality } = readQuery(query);
+    const type = typeName === 'phone' ? 'mobile' : typeName;
     const format = formatName === undefined ? undefined : findFormat(formatName);
     assertAgree('type', path.variant, type);
     assertAgree('format', path.format, format);

@@ -166,7 +166,7 @@ export const SETTINGS = {
     'NEGOTIATE',
     'on',
     form.onOff,
-    'Whether the picture format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format.',
+    'Whether the picture format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format, and no record at `/@handle`.',
   ),
   blockedChannels: form.setting(
     'BLOCKED_CHANNELS',

@@ -14,7 +14,7 @@ export interface Parameter {
 
 interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
-  readonly headers: Readonly<Record<string, object>>;
+  readonly headers: Readonly<Record<string, { readonly $ref: string } | { readonly required: boolean }>>;
 }
 
 export interface Operation {
@@ -88,9 +88,17 @@ function findHeaderFault(
   const declaredLower = new Set(declared.map((name) => name.toLowerCase()));
   const undeclared = Object.keys(headers).filter((name) => !FRAMING.has(name) && !declaredLower.has(name));
   if (undeclared.length > 0) return `the header ${undeclared.join(', ')} is not declared`;
-  const required = declared.filter((name) => components.headers[name]?.required !== false);
+  const required = declared.filter(
+    (name) => (inlineHeader(response, name) ?? components.headers[name])?.required !== false,
+  );
   const missing = required.filter((name) => headers[name.toLowerCase()] === undefined);
   return missing.length > 0 ? `the header ${missing.join(', ')} is missing` : undefined;
+}
+
+/** A header field that the response declares itself, instead of a reference. */
+function inlineHeader({ headers }: Response, name: string): { readonly required: boolean } | undefined {
+  const declared = headers[name];
+  return declared !== undefined && 'required' in declared ? declared : undefined;
 }
 
 async function findPictureFault(bytes: Buffer, contentType: string): Promise<string | undefined> {

@@ -47,7 +47,15 @@ const HOSTILE_NUMBERS = ['', '0', '-1', '1e3', '0x10', '1.5', '٣', ' 7', '007',
 const UNKNOWN_PARAMETERS = ['__proto__', 'constructor', 'toString', 'type[]', 'TYPE', 'cb', 'hasOwnProperty', 'q.q'];
 
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
-  accept: ['image/avif', 'image/webp;q=0.1, image/jpeg;q=0.2', '*/*', 'image/avif;q=nan', ',;,q=', 'a'.repeat(2000)],
+  accept: [
+    'application/json',
+    'image/avif',
+    'image/webp;q=0.1, image/jpeg;q=0.2',
+    '*/*',
+    'image/avif;q=nan',
+    ',;,q=',
+    'a'.repeat(2000),
+  ],
   'if-none-match': ['*', '""', 'W/"x", "y"', '"'.repeat(500), '\u00ff'],
   'if-modified-since': ['Thu, 01 Jan 2099 00:00:00 GMT', 'never', '-1', '9'.repeat(400)],
   range: ['bytes=0-0', 'bytes=-1', 'bytes=0-,0-,0-'],

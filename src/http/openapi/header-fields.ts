@@ -78,8 +78,15 @@ const ON_EVERY_ANSWER: readonly HeaderFieldName[] = [
   'X-RateLimit-Reset',
 ];
 
+export type HeaderFields = Readonly<Record<string, { readonly $ref: string } | HeaderField>>;
+
+/** Fields that a response has only in some of its forms. */
+export function optionalHeaders(...names: readonly HeaderFieldName[]): HeaderFields {
+  return Object.fromEntries(names.map((name) => [name, { ...HEADER_FIELDS[name], required: false }]));
+}
+
 /** A response's `headers`: the fields of every response, and these. */
-export function headersOf(...names: readonly HeaderFieldName[]): Record<string, { readonly $ref: string }> {
+export function headersOf(...names: readonly HeaderFieldName[]): HeaderFields {
   const all = [...ON_EVERY_ANSWER, ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -17,6 +17,7 @@ import {
   JSON_DOCUMENT,
   PICTURE,
   PICTURE_ERRORS,
+  PICTURE_OR_RECORD,
   type ResponseSchema,
   responsesOf,
   SEARCH_RESULTS,
@@ -181,6 +182,10 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     summary: 'A channel’s banner, short form',
     path: { identifier: SHORT_IDENTIFIER },
     ...BANNER,
+    description:
+      `${BANNER.description} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+      '`application/json` and no image type gets the record.',
+    responses: responsesOf(PICTURE_OR_RECORD, PICTURE_ERRORS),
   },
   '/{identifier}/{variant}': {
     id: 'ShortBannerVariant',

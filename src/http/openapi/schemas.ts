@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { HEADERS_TOO_LARGE_STATUS, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
-import { type HeaderFieldName, headersOf } from './header-fields.ts';
+import { type HeaderFieldName, type HeaderFields, headersOf, optionalHeaders } from './header-fields.ts';
 
 /*
  * The schemas of the OpenAPI document. Loaded by `npm run docs` only.
@@ -160,7 +160,7 @@ const LOOKED_UP_FIELDS = ['Cache-Control', 'ETag', 'Cache-Status'] as const;
 /** A response of one status. */
 export interface ResponseSchema {
   readonly description: string;
-  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly headers: HeaderFields;
   /** By media type. */
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
@@ -176,14 +176,19 @@ interface SuccessParts {
   readonly fields: readonly HeaderFieldName[];
   /** Of the 200 alone. */
   readonly bodyFields?: readonly HeaderFieldName[];
+  /** Of some forms of both. */
+  readonly optionalFields?: readonly HeaderFieldName[];
   /** By media type. */
   readonly content: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-function success(what: string, { fields, bodyFields = [], content }: SuccessParts): Success {
+function success(what: string, { fields, bodyFields = [], optionalFields = [], content }: SuccessParts): Success {
+  const some = optionalHeaders(...optionalFields);
+  // A 304 has no fields that describe the body.
+  const ofUnchanged = optionalHeaders(...optionalFields.filter((name) => !name.startsWith('Content-')));
   return {
-    200: { description: `The ${what}.`, headers: headersOf(...fields, ...bodyFields), content },
-    304: { description: `The ${what} has not changed.`, headers: headersOf(...fields) },
+    200: { description: `The ${what}.`, headers: { ...headersOf(...fields, ...bodyFields), ...some }, content },
+    304: { description: `The ${what} has not changed.`, headers: { ...headersOf(...fields), ...ofUnchanged } },
   };
 }
 
@@ -210,8 +215,17 @@ export const SEARCH_RESULTS = success('result', {
   fields: LOOKED_UP_FIELDS,
 });
 
+const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
+
+/** At `/@handle`, for a client that accepts JSON and no picture. */
+export const PICTURE_OR_RECORD = success('picture, or the record', {
+  content: { ...PICTURES, ...json({ $ref: schemaRef('ChannelRecord') }) },
+  fields: [...LOOKED_UP_FIELDS, 'Vary'],
+  optionalFields: ['Last-Modified', 'Content-Disposition'],
+});
+
 export const PICTURE = success('picture', {
-  content: Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES])),
+  content: PICTURES,
   fields: [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary'],
   bodyFields: ['Content-Disposition'],
 });

@@ -6,7 +6,7 @@ import { createQueryReader, PICTURE_QUERY, SEARCH_QUERY } from './target.ts';
 test('parameters are read as what their schema says', () => {
   const { type, format, width, height } = createQueryReader(PICTURE_QUERY)({ type: 'tv', format: 'jpg', width: '320' });
   expect({ type, format, width, height }).toEqual({ type: 'tv', format: 'jpg', width: 320, height: undefined });
-  expectTypeOf(type).toEqualTypeOf<Variant | undefined>();
+  expectTypeOf(type).toEqualTypeOf<Variant | 'phone' | undefined>();
   expectTypeOf(format).toEqualTypeOf<Format | 'jpg' | undefined>();
   expectTypeOf(width).toEqualTypeOf<number | undefined>();
 });

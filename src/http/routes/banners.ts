@@ -11,8 +11,9 @@ import type { BannerService, Picture, PictureRequest } from '../../services/pict
 import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } from '../request/context.ts';
 import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
+import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
-interface BannerRouteOptions {
+interface BannerRouteOptions extends ChannelRouteOptions {
   readonly clock: Clock;
   readonly banners: BannerService;
   /** True when the format follows `Accept`. */
@@ -21,7 +22,8 @@ interface BannerRouteOptions {
 }
 
 /** Banner crops and the avatar, in both URL forms. */
-export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerRouteOptions): Endpoint[] {
+export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
+  const { clock, banners, isNegotiating, holders } = options;
   holders.add('Accept fields', acceptFieldStats);
   const readQuery = createQueryReader(PICTURE_QUERY);
 
@@ -60,21 +62,42 @@ export function bannerRoutes({ clock, banners, isNegotiating, holders }: BannerR
     return { ...described, headers, body, cache: outcome.kind };
   }
 
+  /** Clients that know the channel page at `/@handle` as JSON get the record. */
+  function wantsRecord({ refs }: PicturePath, { request, target, isNegotiated }: RequestContext): boolean {
+    const isHandle = refs[0]?.kind === 'handle';
+    if (!isHandle || !isNegotiated || !acceptsOnlyJson(request.headers.accept)) return false;
+    return parseQuery(target.query).type === undefined;
+  }
+
   const common = { parseInput, respond };
-  return [
+  const alone: Endpoint<PicturePath, PictureRequest | RecordRequest> = {
+    url: '/:identifier',
+    parsePath: ({ identifier = '' }) => parseShortPath(identifier),
+    parseInput(path, context) {
+      const picture = parseInput(path, context);
+      return wantsRecord(path, context) ? { recordOf: path.refs } : picture;
+    },
+    respond: (input, context) =>
+      'recordOf' in input ? recordResponse(options, input.recordOf, context.base) : respond(input, context),
+  };
+  const pictures: Endpoint<PicturePath, PictureRequest>[] = [
     { url: '/api/banner/:identifier', parsePath: ({ identifier = '' }) => parseBannerPath(identifier), ...common },
     {
       url: '/api/banner/:identifier/:variant',
       parsePath: ({ identifier = '', variant }) => parseBannerPath(identifier, variant),
       ...common,
     },
-    { url: '/:identifier', parsePath: ({ identifier = '' }) => parseShortPath(identifier), ...common },
     {
       url: '/:identifier/:variant',
       parsePath: ({ identifier = '', variant }) => parseShortPath(identifier, variant),
       ...common,
     },
-  ] satisfies Endpoint<PicturePath, PictureRequest>[];
+  ];
+  return [...pictures, alone];
+}
+
+interface RecordRequest {
+  readonly recordOf: readonly ChannelRef[];
 }
 
 /** The response without its body. */
@@ -138,6 +161,18 @@ function parseAccept(accept: string): readonly Format[] {
   return NEGOTIATED.filter((format) => (qualities.get(format) ?? 0) > 0).sort(
     (a, b) => (qualities.get(b) ?? 0) - (qualities.get(a) ?? 0),
   );
+}
+
+/** True if the field names JSON, and no image type. */
+function acceptsOnlyJson(accept: string | undefined): boolean {
+  const types = accept !== undefined && /json/i.test(accept) ? accept.toLowerCase().split(',').map(acceptedTypeOf) : [];
+  return types.includes('application/json') && !types.some((type) => type.startsWith('image/'));
+}
+
+/** The media type of a range, or nothing if its quality is 0. */
+function acceptedTypeOf(range: string): string {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+  return qualityOf(parameters) > 0 ? type : '';
 }
 
 const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;

@@ -3,15 +3,26 @@ import { type ChannelRef, findIdentifier, type IdentifierKind, refsOfBareIdentif
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { CHANNEL_QUERY, createQueryReader, parseQuery, type RequestTarget } from '../request/target.ts';
+import type { HttpResponse } from '../response/response.ts';
 import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
 
-interface ChannelRouteOptions {
+export interface ChannelRouteOptions {
   readonly channels: ChannelService;
   readonly recordBodies: RecordBodies;
 }
 
+/** The response with the record of the first reference that is a channel. */
+export async function recordResponse(
+  { channels, recordBodies }: ChannelRouteOptions,
+  refs: readonly ChannelRef[],
+  base: string,
+): Promise<HttpResponse> {
+  const { channel, outcome } = await channels.getChannel(refs);
+  return jsonResponse(outcome, recordBodies.get(channel, base));
+}
+
 /** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
-export function channelRoutes({ channels, recordBodies }: ChannelRouteOptions): Endpoint[] {
+export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   const readQuery = createQueryReader(CHANNEL_QUERY);
 
   function endpoint(
@@ -22,10 +33,7 @@ export function channelRoutes({ channels, recordBodies }: ChannelRouteOptions): 
       url,
       parsePath: ({ identifier = '' }) => identifier,
       parseInput,
-      async respond(refs, { base }) {
-        const { channel, outcome } = await channels.getChannel(refs);
-        return jsonResponse(outcome, recordBodies.get(channel, base));
-      },
+      respond: (refs, { base }) => recordResponse(options, refs, base),
     };
   }
 

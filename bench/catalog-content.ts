@@ -11,17 +11,23 @@ const WORDS = (
 ).split(' ');
 const WORDS_PER_DESCRIPTION = 60;
 
+export interface ContentOptions {
+  /** Gives all titles, and all handles, words and beginnings that the others have: the most expensive content to search. */
+  readonly isAlike?: boolean;
+}
+
 /** The same lines on every run: invented channels whose titles, handles and descriptions are made of some 130 words. */
-export function* catalogLines(count: number): Generator<string> {
+export function* catalogLines(count: number, { isAlike = false }: ContentOptions = {}): Generator<string> {
   const random = createRandom(1);
   const word = () => WORDS[Math.floor(random() * WORDS.length)] ?? COMMON_WORD;
   for (let number = 0; number < count; number += 1) {
     const [first, second] = [word(), word()];
+    const title = `${capitalized(first)} ${second}${number % 3 === 0 ? ` ${number}` : ''}`;
     yield JSON.stringify({
       channelId: channelIdOf(number),
-      title: `${capitalized(first)} ${second}${number % 3 === 0 ? ` ${number}` : ''}`,
+      title: isAlike ? alikeTitle(title, number) : title,
       description: `A ${COMMON_WORD} of ${Array.from({ length: WORDS_PER_DESCRIPTION }, word).join(' ')}`,
-      customUrl: `@${first}${second}${number}`,
+      customUrl: isAlike ? `@${ALIKE.handle}${String(number).padStart(9, '0')}` : `@${first}${second}${number}`,
       publishedAt: '2020-01-01T00:00:00Z',
       // Few are known to many: the distribution that a real directory has.
       subscriberCount: number % 10 === 0 ? null : String(Math.floor(1e8 * random() ** 8)),
@@ -31,6 +37,22 @@ export function* catalogLines(count: number): Generator<string> {
     });
   }
 }
+
+const ALIKE = { title: 'show', article: 'The', halves: ['alpha', 'beta'], handle: 'pennantsample' } as const;
+
+function alikeTitle(title: string, number: number): string {
+  return `${number % 2 === 0 ? `${ALIKE.article} ` : ''}${title} ${ALIKE.halves[number % 3 === 0 ? 1 : 0]} ${ALIKE.title}`;
+}
+
+/** What is most expensive to search in content that is alike, by the reason. */
+export const EXPENSIVE_QUERIES: Readonly<Record<string, string>> = {
+  'a word of every title': ALIKE.title,
+  'a letter': 's',
+  'the first word of every second title': ALIKE.article,
+  'two words that no title has together': ALIKE.halves.join(' '),
+  'the beginning of every handle': ALIKE.handle,
+  'a word of every title and one of none': `${ALIKE.title} qxqxqx`,
+};
 
 /** One-letter and longer beginnings, whole words, the common one, several words, handles, IDs and nonsense. */
 export function* catalogQueries(count: number): Generator<string> {
@@ -57,7 +79,7 @@ export function* catalogQueries(count: number): Generator<string> {
   for (let at = 0; at < count; at += 1) yield forms[at % forms.length]?.(Math.floor(at / forms.length)) ?? COMMON_WORD;
 }
 
-function channelIdOf(number: number): string {
+export function channelIdOf(number: number): string {
   return `UC${String(number).padStart(22, '0')}`;
 }
 

@@ -24,7 +24,7 @@ export async function benchCatalog(print: (line: string) => void): Promise<Row[]
     const file = join(dataDir, 'channels.ndjson');
     await writeLines(file, catalogLines(CHANNELS));
     print(`importing ${CHANNELS} channels`);
-    const importMs = await measureImport(dataDir, file);
+    const importMs = await measureImport(dataDir, file, CHANNELS);
     print(`searching ${QUERIES} times`);
     const searches = await measureSearches(dataDir);
     return rowsOf(importMs, searches);
@@ -41,7 +41,7 @@ interface SearchFigures {
   readonly blockedMs: number;
 }
 
-async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
+export async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
   const output = createWriteStream(path);
   for (const line of lines) {
     if (!output.write(`${line}\n`)) await once(output, 'drain');
@@ -50,12 +50,13 @@ async function writeLines(path: string, lines: Iterable<string>): Promise<void> 
   await once(output, 'close');
 }
 
-async function measureImport(dataDir: string, file: string): Promise<number> {
+/** @returns milliseconds */
+export async function measureImport(dataDir: string, file: string, count: number): Promise<number> {
   const startedMs = performance.now();
   const writer = openCatalogWriter(catalogPaths(dataDir));
   const { added } = await importChannels(writer, createReadStream(file), { imagesFrom: dataDir });
   writer.close();
-  if (added !== CHANNELS) throw new Error(`${added} of ${CHANNELS} channels were imported`);
+  if (added !== count) throw new Error(`${added} of ${count} channels were imported`);
   return performance.now() - startedMs;
 }
 

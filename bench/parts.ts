@@ -5,8 +5,16 @@ import type { Row } from './report.ts';
 
 export type Print = (line: string) => void;
 
+export interface PartOptions {
+  /** The larger of the two sizes that `scale` compares. */
+  readonly size: number;
+}
+
 /** Runs one part of the bench; it may print what it does meanwhile. */
-export type Part = (print: Print) => Promise<Row[]>;
+export type Part = (print: Print, options: PartOptions) => Promise<Row[]>;
+
+/** These parts take long, and run only when `--only` names them. */
+export const PARTS_ON_DEMAND: ReadonlySet<string> = new Set(['scale']);
 
 /** Every part by its name, in the order they run. Each is loaded when its turn comes: none pays for another's libraries. */
 export const PARTS: Readonly<Record<string, Part>> = {
@@ -65,6 +73,11 @@ export const PARTS: Readonly<Record<string, Part>> = {
   async catalog(print) {
     const { benchCatalog } = await import('./catalog.ts');
     return benchCatalog(print);
+  },
+
+  async scale(print, { size }) {
+    const { benchScale } = await import('./scale.ts');
+    return benchScale(print, size);
   },
 
   async redis() {

@@ -1,21 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { PARTS, type Part } from './parts.ts';
+import { PARTS, PARTS_ON_DEMAND, type Part } from './parts.ts';
 import { formatTable, type Row } from './report.ts';
 
-const USAGE = `Usage: npm run bench -- [--only PART[,PART]] [--json FILE]
+const DEFAULT_SIZE = 1_000_000;
+const USAGE = `Usage: npm run bench -- [--only PART[,PART]] [--size NUMBER] [--json FILE]
 Parts: ${Object.keys(PARTS).join(', ')}
+Only with --only: ${[...PARTS_ON_DEMAND].join(', ')}. --size is its number of files, records and channels (${DEFAULT_SIZE}).
 `;
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    size: { type: 'string', default: String(DEFAULT_SIZE) },
     json: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
-const names = values.only?.split(',') ?? Object.keys(PARTS);
+const names = values.only?.split(',') ?? Object.keys(PARTS).filter((name) => !PARTS_ON_DEMAND.has(name));
 const unknown = names.filter((name) => !(name in PARTS));
 
 if (unknown.length > 0) console.error(`There is no part ${unknown.join(', ')}.`);
@@ -39,7 +42,7 @@ async function run(jsonPath: string | undefined): Promise<void> {
 /** A part that fails costs its own rows and no other part's. */
 async function runPart(name: string, part: Part): Promise<Row[]> {
   try {
-    return await part((line) => console.log(line));
+    return await part((line) => console.log(line), { size: Number(values.size) });
   } catch (error) {
     console.error(error);
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
@@ -101,6 +101,25 @@ export interface FileStats {
 export async function statsOf(path: string): Promise<FileStats | undefined> {
   try {
     return await stat(path);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Reads a file whole; `undefined` if there is no such file. */
+export async function readIfPresent(path: string): Promise<{ content: Buffer; stats: FileStats } | undefined> {
+  const handle = await openIfPresent(path);
+  try {
+    return handle && { stats: await handle.stat(), content: await handle.readFile() };
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;

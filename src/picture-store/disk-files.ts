@@ -1,10 +1,17 @@
-import { type FileHandle, open, utimes } from 'node:fs/promises';
+import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { Change } from '../store/changes.ts';
-import { type FileStats, removeIfAllowed, removeLeftovers, statsOf, writeWhole } from './atomic-write.ts';
+import {
+  type FileStats,
+  readIfPresent,
+  removeIfAllowed,
+  removeLeftovers,
+  statsOf,
+  writeWhole,
+} from './atomic-write.ts';
 import { createDiskUsage, createFileQuota } from './disk-usage.ts';
 import {
   channelDigestIn,
@@ -225,7 +232,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   return {
     async get(key) {
       const file = await findFile(directory, digestOf(key));
-      const found = file === undefined ? undefined : await read(pathOf(file));
+      const found = file === undefined ? undefined : await readIfPresent(pathOf(file));
       if (file === undefined || found === undefined) return undefined;
       if (await isContentOf(file, found.content)) {
         await markUsed(file, found.stats);
@@ -275,25 +282,6 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
 function isSame(one: FileName, other: FileName): boolean {
   return one.digest === other.digest && relativePathOf(one) === relativePathOf(other);
-}
-
-/** `undefined` if there is no such file. */
-async function read(path: string): Promise<{ content: Buffer; stats: FileStats } | undefined> {
-  const handle = await openIfPresent(path);
-  try {
-    return handle && { stats: await handle.stat(), content: await handle.readFile() };
-  } finally {
-    await handle?.close();
-  }
-}
-
-async function openIfPresent(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path);
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 function reasonOf(error: unknown): string {

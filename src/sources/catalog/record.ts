@@ -7,7 +7,7 @@ import {
   type SearchHit,
 } from '../../domain/channel.ts';
 import { findHandle, findUsername } from '../../domain/identifier.ts';
-import { foldText } from './search.ts';
+import { foldText } from './folded-text.ts';
 
 /** A channel in the catalog, and one line of an NDJSON file. */
 export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {

@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { foldText, LAST_CHARACTER } from './folded-text.ts';
+import { createTextSearch } from './text-search.ts';
 
 /** How many titles with the same beginning are sorted by subscribers; more common beginnings also use the limit below. */
 const MAX_SCANNED_TITLES = 20_000;
 /** How many full-text matches are searched for titles with such a common beginning, most subscribers first. */
 const MAX_TEXT_CANDIDATES = 1_000;
-/** Sorts after every other character in SQLite's comparison of UTF-8 bytes. */
-const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * Finds the rows that match, at most `limit`: exact handles and titles first, then titles that start with the query, then
@@ -14,9 +14,14 @@ const LAST_CHARACTER = '\u{10ffff}';
 export type CatalogSearch = (query: string, limit: number) => number[];
 
 export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
-  const selectExact = createRowQuery(
+  // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
+  const selectByExactTitle = createRowQuery(
     db,
-    'SELECT row FROM channels WHERE title_key = :key OR handle_search_key = :key ORDER BY row LIMIT :limit',
+    'SELECT row FROM channels WHERE title_key = :key ORDER BY row LIMIT :limit',
+  );
+  const selectByExactHandle = createRowQuery(
+    db,
+    'SELECT row FROM channels WHERE handle_search_key = :key ORDER BY row LIMIT :limit',
   );
   const selectByTitle = createRowQuery(
     db,
@@ -29,34 +34,33 @@ export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
     `SELECT row FROM channels WHERE title_key >= :key AND title_key < :end
      ORDER BY title_key LIMIT 1 OFFSET ${MAX_SCANNED_TITLES}`,
   );
-  const selectCandidatesByTitle = createRowQuery(
-    db,
-    `SELECT row FROM (
-       SELECT rowid FROM channel_text WHERE channel_text MATCH :match ORDER BY rowid LIMIT ${MAX_TEXT_CANDIDATES}
-     ) AS candidates JOIN channels ON row = candidates.rowid
-     WHERE title_key >= :key AND title_key < :end ORDER BY row LIMIT :limit`,
-  );
-  const selectByText = createRowQuery(
-    db,
-    'SELECT rowid AS row FROM channel_text WHERE channel_text MATCH :match ORDER BY rowid LIMIT :limit',
-  );
+  const selectTitle = db.prepare('SELECT title_key FROM channels WHERE row = ?');
+  const findByText = createTextSearch(db);
 
-  function findByTitle(key: string, match: string | undefined, limit: number): number[] {
+  function findExact(key: string, limit: number): number[] {
+    const rows = [...selectByExactTitle({ key, limit }), ...selectByExactHandle({ key, limit })];
+    return rows.sort((a, b) => a - b).slice(0, limit);
+  }
+
+  function findByTitle(query: string, key: string, limit: number): number[] {
     const range = { key, end: key + LAST_CHARACTER };
     const scanned = selectByTitle({ ...range, limit });
-    if (match === undefined || selectFirstTitleNotScanned(range).length === 0) return scanned;
-    const rows = new Set([...scanned, ...selectCandidatesByTitle({ ...range, match, limit })]);
-    return [...rows].sort((a, b) => a - b);
+    if (selectFirstTitleNotScanned(range).length === 0) return scanned;
+    const others = findByText(query, MAX_TEXT_CANDIDATES).filter((row) => titleOf(row).startsWith(key));
+    return [...new Set([...scanned, ...others])].sort((a, b) => a - b);
+  }
+
+  function titleOf(row: number): string {
+    return String(selectTitle.get(row)?.title_key ?? '');
   }
 
   return (query, limit) => {
     const key = foldText(query);
-    const match = matchExpression(query);
     const rows = new Set<number>();
     const steps = [
-      () => (key === '' ? [] : selectExact({ key, limit })),
-      () => (key === '' ? [] : findByTitle(key, match, limit)),
-      () => (match === undefined ? [] : selectByText({ match, limit })),
+      () => (key === '' ? [] : findExact(key, limit)),
+      () => (key === '' ? [] : findByTitle(query, key, limit)),
+      () => findByText(query, limit),
     ];
     for (const step of steps) {
       if (rows.size >= limit) break;
@@ -71,49 +75,6 @@ type RowQuery = (parameters: Record<string, SQLInputValue>) => number[];
 function createRowQuery(db: DatabaseSync, sql: string): RowQuery {
   const statement = db.prepare(sql);
   return (parameters) => statement.all(parameters).map(({ row }) => Number(row));
-}
-
-/**
- * Makes texts comparable: ignores compatibility forms, letter case, diacritics and repeated white space.
- *
- * Only U+0300 to U+036F are removed. In other scripts combining marks distinguish words (Indic vowel signs, voiced
- * Japanese kana).
- */
-export function foldText(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .trim()
-    .replace(/\s+/g, ' ');
-}
-
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Scripts written without spaces between words. */
-const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
-/** More words than people type; each word costs one index lookup. */
-const MAX_QUERY_WORDS = 10;
-
-/** A text for the full-text index: folded, with each character of an unspaced script as its own word. */
-export function indexedText(text: string): string {
-  return foldText(text).replace(UNSPACED_CHARACTER, ' $& ');
-}
-
-/**
- * The FTS5 query for records in which every word of the query starts some word, in any field. `undefined` when the query
- * has no word. Words are quoted, so no character of the query is FTS5 syntax.
- */
-export function matchExpression(query: string): string | undefined {
-  const words = distinctPrefixes(foldText(query).match(WORD) ?? []).slice(0, MAX_QUERY_WORDS);
-  if (words.length === 0) return undefined;
-  return words.map((word) => `"${word.replace(UNSPACED_CHARACTER, ' $& ')}" *`).join(' AND ');
-}
-
-/** Drops words that another word implies: whatever starts with "cook" also starts with "co". */
-function distinctPrefixes(words: readonly string[]): string[] {
-  const distinct = [...new Set(words)];
-  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
 }
 
 /** How many channels may share one subscriber count. */

@@ -4,11 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { createChangeLogWriter, emptyChangeLog, ensureChangeLog, type LoggedChange } from './change-log.ts';
+import { indexedText } from './folded-text.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
-import { firstRowOf, indexedText, ROWS_PER_COUNT } from './search.ts';
+import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 /** The outcome of one record of a batch. */
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;

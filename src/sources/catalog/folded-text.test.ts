@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, indexedText, matchExpression } from './search.ts';
+import { foldText, indexedText } from './folded-text.ts';
+import { queryWords } from './text-search.ts';
 
 describe('foldText', () => {
   it.each([
@@ -24,24 +25,27 @@ describe('indexedText', () => {
   });
 });
 
-describe('matchExpression', () => {
-  it('asks for every word as the beginning of one', () => {
-    expect(matchExpression('Slow Súp')).toBe('"slow" * AND "sup" *');
+describe('queryWords', () => {
+  it('folds every word', () => {
+    expect(queryWords('Slow Súp')).toEqual([['slow'], ['sup']]);
   });
 
   it('leaves out a word that another one implies', () => {
-    expect(matchExpression('c co cook')).toBe('"cook" *');
+    expect(queryWords('c co cook')).toEqual([['cook']]);
   });
 
   it('keeps characters of an unspaced script together', () => {
-    expect(matchExpression('星図')?.replaceAll(/\s+/g, ' ')).toBe('" 星 図 " *');
+    expect(queryWords('星図 atlas2000図')).toEqual([
+      ['星', '図'],
+      ['atlas2000', '図'],
+    ]);
   });
 
-  it('has no word to ask for in punctuation and emoji', () => {
-    expect(matchExpression('"*^:(){}- 🎉')).toBeUndefined();
+  it('has no word in punctuation and emoji', () => {
+    expect(queryWords('"*^:(){}- 🎉')).toEqual([]);
   });
 
-  it('asks for no more than ten words', () => {
-    expect(matchExpression('a b c d e f g h i j k l m')?.split(' AND ')).toHaveLength(10);
+  it('has no more than ten words', () => {
+    expect(queryWords('a b c d e f g h i j k l m')).toHaveLength(10);
   });
 });

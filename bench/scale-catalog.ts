@@ -1,0 +1,87 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { channelIdRef } from '../src/domain/identifier.ts';
+import { type CatalogReader, openForReading } from '../src/sources/catalog/reader.ts';
+import { catalogPaths } from '../src/sources/catalog/schema.ts';
+import { measureImport, writeLines } from './catalog.ts';
+import { catalogLines, catalogQueries, channelIdOf, EXPENSIVE_QUERIES } from './catalog-content.ts';
+import type { Print } from './parts.ts';
+import type { Row } from './report.ts';
+import { flatRow, format, inTemporaryDirectory, medianMs, type Sizes, spread, timesOf } from './scale-report.ts';
+import { summarize } from './statistics.ts';
+
+const LOOK_UPS = 1_000;
+const SEARCHES = 1_000;
+const EXPENSIVE_SEARCHES = 20;
+const HITS = 20;
+const MAX_EXPENSIVE_MS = 50;
+
+interface Figures {
+  readonly importUs: number;
+  readonly openMs: number;
+  readonly lookUpMs: number;
+  readonly searchMs: number;
+  readonly slowestMs: number;
+  /** The median of each, by its name. */
+  readonly expensiveMs: Readonly<Record<string, number>>;
+}
+
+/** A catalog whose titles and handles are much alike, read as its thread does it. */
+export async function benchCatalogAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
+  const small = await measureCatalog(print, sizes.small);
+  const large = await measureCatalog(print, sizes.large);
+  const pair = (name: 'importUs' | 'openMs' | 'lookUpMs' | 'searchMs') => ({ small: small[name], large: large[name] });
+  return [
+    flatRow('catalog: import, for each channel', sizes, pair('importUs'), 'µs'),
+    flatRow('catalog: opened', sizes, pair('openMs'), 'ms'),
+    flatRow('catalog: a channel by ID', sizes, pair('lookUpMs'), 'ms'),
+    flatRow(`catalog: median of ${SEARCHES} searches`, sizes, pair('searchMs'), 'ms'),
+    limitRow('slowest of these', sizes, small.slowestMs, large.slowestMs),
+    ...Object.keys(EXPENSIVE_QUERIES).map((name) =>
+      limitRow(name, sizes, small.expensiveMs[name] as number, large.expensiveMs[name] as number),
+    ),
+  ];
+}
+
+function limitRow(what: string, sizes: Sizes, small: number, large: number): Row {
+  return {
+    part: 'scale',
+    what: `catalog: search, ${what}, ${format(sizes.large)} / ${format(sizes.small)}`,
+    measured: `${large.toFixed(1)} / ${small.toFixed(1)} ms`,
+    target: `at most ${MAX_EXPENSIVE_MS} ms`,
+    isMet: large <= MAX_EXPENSIVE_MS,
+  };
+}
+
+function measureCatalog(print: Print, count: number): Promise<Figures> {
+  return inTemporaryDirectory(async (directory) => {
+    const file = join(directory, 'channels.ndjson');
+    await writeLines(file, catalogLines(count, { isAlike: true }));
+    print(`importing ${format(count)} channels`);
+    const importMs = await measureImport(directory, file, count);
+    await rm(file);
+    print('searching them');
+    return { importUs: (importMs * 1000) / count, ...(await measureReader(directory, count)) };
+  });
+}
+
+async function measureReader(dataDir: string, count: number): Promise<Omit<Figures, 'importUs'>> {
+  const path = catalogPaths(dataDir).database;
+  const openMs = await medianMs(5, () => openForReading(path)?.close());
+  const opened = openForReading(path);
+  if (opened === undefined) throw new Error('The catalog is empty.');
+  const { reader } = opened;
+  const lookUpMs = await medianMs(LOOK_UPS, (number) =>
+    reader.findRecord(channelIdRef(channelIdOf(spread(number, count)))),
+  );
+  const queries = [...catalogQueries(SEARCHES)];
+  const searches = summarize(await timesOf(SEARCHES, (number) => reader.search(queries[number] as string, HITS)));
+  const expensiveMs: Record<string, number> = {};
+  for (const [name, query] of Object.entries(EXPENSIVE_QUERIES)) expensiveMs[name] = await searchMs(reader, query);
+  opened.close();
+  return { openMs, lookUpMs, searchMs: searches.median, slowestMs: searches.highest, expensiveMs };
+}
+
+function searchMs(reader: CatalogReader, query: string): Promise<number> {
+  return medianMs(EXPENSIVE_SEARCHES, () => reader.search(query, HITS));
+}

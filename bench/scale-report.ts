@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Row } from './report.ts';
+import { summarize } from './statistics.ts';
+
+export interface Sizes {
+  readonly small: number;
+  readonly large: number;
+}
+
+/** The same figure at both sizes. */
+export interface Pair {
+  readonly small: number;
+  readonly large: number;
+}
+
+/** A figure at 10,000 entries is flat when the larger one is at most this multiple of it. */
+const MAX_GROWTH = 2;
+
+/** @param unit one that both figures are in */
+export function flatRow(what: string, { small, large }: Sizes, figures: Pair, unit: string): Row {
+  const growth = figures.large / figures.small;
+  const digits = figures.small < 10 ? 2 : 0;
+  const [first, second] = [figures.small, figures.large].map((figure) => figure.toFixed(digits));
+  return {
+    part: 'scale',
+    what: `${what}, ${format(large)} / ${format(small)}`,
+    measured: `${second} / ${first} ${unit} = ${growth.toFixed(2)}`,
+    target: `at most ${MAX_GROWTH}`,
+    isMet: growth <= MAX_GROWTH,
+    figures,
+  };
+}
+
+export function format(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** The time of each of many calls, one after the other. */
+export async function timesOf(count: number, call: (number: number) => unknown): Promise<number[]> {
+  const times: number[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const startedMs = performance.now();
+    await call(number);
+    times.push(performance.now() - startedMs);
+  }
+  return times;
+}
+
+export async function medianMs(count: number, call: (number: number) => unknown): Promise<number> {
+  return summarize(await timesOf(count, call)).median;
+}
+
+/** A number of 0 to `count - 1`, spread over all of them, the same on every run. */
+export function spread(number: number, count: number): number {
+  return (number * 7_919 + 13) % count;
+}
+
+const run = promisify(execFile);
+
+/** Gives a new directory to the work and removes it, which Node alone does much more slowly for a million files. */
+export async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-scale-'));
+  try {
+    return await work(directory);
+  } finally {
+    await run('rm', ['-rf', directory]);
+  }
+}

@@ -1,0 +1,18 @@
+import type { Print } from './parts.ts';
+import type { Row } from './report.ts';
+import { benchCacheAtScale } from './scale-cache.ts';
+import { benchCatalogAtScale } from './scale-catalog.ts';
+import { benchPicturesAtScale } from './scale-pictures.ts';
+
+/** The stored pictures, `cache.db` and the catalog with many entries, compared with 10,000 of each. */
+export async function benchScale(print: Print, size: number): Promise<Row[]> {
+  if (!Number.isSafeInteger(size) || size < SMALL_SIZE) throw new Error(`--size is a number from ${SMALL_SIZE} on`);
+  const sizes = { small: SMALL_SIZE, large: size };
+  return [
+    ...(await benchPicturesAtScale(print, sizes)),
+    ...(await benchCacheAtScale(print, sizes)),
+    ...(await benchCatalogAtScale(print, sizes)),
+  ];
+}
+
+const SMALL_SIZE = 10_000;

@@ -217,10 +217,14 @@ describe('other programs', () => {
     expect(await loadImage(embeds[0]?.image.url ?? '')).toMatchObject({ format: 'jpeg', width: 1280 });
   });
 
-  test.each(blocksIn('md'))('%s names images for GitHub', async (_name, markdown) => {
-    const images = [...onInstance(markdown).matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => url);
-    expect(images.length).toBeGreaterThan(0);
-    for (const url of images.filter((one) => one.startsWith(origin))) await loadImage(url);
+  test('GitHub finds the image, and shields.io the count of the badge', async () => {
+    const markdown = blockWith('img.shields.io');
+    const urls = [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => new URL(url));
+    const [image, badge] = urls as [URL, URL];
+    expect(await loadImage(onInstance(image.href))).toMatchObject({ format: 'jpeg', width: 830 });
+    expect(badge.origin + badge.pathname).toBe('https://img.shields.io/endpoint');
+    const count = await fetch(onInstance(badge.searchParams.get('url') ?? ''));
+    expect(await count.json()).toMatchObject({ schemaVersion: 1, label: 'subscribers', message: '1.28M' });
   });
 
   test('Home Assistant finds what its sensor and its card name', async () => {

@@ -1,9 +1,11 @@
-import { readdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
-import { ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
+import { blockWith, ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -84,4 +86,24 @@ test('docs/operating.md has each line that a service in trouble logs from info o
   );
   const documented = namedUnder('Log lines').map(textPattern);
   expect([...logged].filter((message) => !documented.some((pattern) => pattern.test(message)))).toEqual([]);
+});
+
+test('the command of docs/operating.md lists the addresses that requested badges', async () => {
+  const directory = await createTemporaryDirectory();
+  const service = await startService({
+    directory,
+    env: { ACCESS_LOG: 'on', LOG_ADDRESSES: 'full', TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://img.example.org' },
+  });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const ask = (path: string, address: string) =>
+    fetch(`${service.base}${path}`, { headers: { 'x-forwarded-for': address } });
+  for (const address of ['198.51.100.7', '2001:db8:17::5', '198.51.100.7']) {
+    await ask('/api/badge/@pennantsample', address);
+  }
+  await ask('/api/channel/UCPennantSample00000001A', '203.0.113.9');
+  await expect.poll(service.output).toContain('203.0.113.9');
+  await writeFile(join(directory, 'pennant.log'), service.output());
+  const command = blockWith('docs/operating.md', '/api/badge/', 'sh');
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd: directory });
+  expect(stdout.trim().split(/\n */)).toEqual(['2 "client":"198.51.100.7"', '1 "client":"2001:db8:17::5"']);
 });

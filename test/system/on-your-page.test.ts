@@ -218,7 +218,7 @@ describe('other programs', () => {
   });
 
   test('GitHub finds the image, and shields.io the count of the badge', async () => {
-    const markdown = blockWith('img.shields.io');
+    const markdown = blockWith(DOCUMENT, 'img.shields.io');
     const urls = [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => new URL(url));
     const [image, badge] = urls as [URL, URL];
     expect(await loadImage(onInstance(image.href))).toMatchObject({ format: 'jpeg', width: 830 });

@@ -41,7 +41,7 @@ export interface App {
   encoderStats(): EncoderStats;
   /** Starts an encoder process before the first picture needs it. */
   warmUp(): void;
-  /** Starts the work beside requests; the first of it is done a minute later. */
+  /** Logs sources that cannot be reached, and starts the work beside requests, which begins a minute later. */
   startBackgroundWork(): void;
   /** Does now the background work that is due. */
   runDueWork(): Promise<void>;
@@ -109,7 +109,10 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     console: privateListener,
     encoderStats: encoder.stats,
     warmUp: encoder.warmUp,
-    startBackgroundWork: backgroundWork.start,
+    startBackgroundWork() {
+      void upstreams.checkReachability();
+      backgroundWork.start();
+    },
     runDueWork: backgroundWork.runDue,
     announceStop: shutdown.announce,
     close: shutdown.run,

@@ -17,6 +17,7 @@ import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { type KeptName, keptKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import { createReachability } from './reachability.ts';
 import type { Stores } from './stores.ts';
 
 export interface UpstreamsOptions {
@@ -44,6 +45,8 @@ export interface Upstreams {
   states(): readonly UpstreamState[];
   /** What the sources do beside requests. */
   readonly tasks: readonly (() => Promise<void>)[];
+  /** Logs the sources to which no connection can be opened. Never rejects. */
+  checkReachability(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,6 +86,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   const breakers = new Map(sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createBreaker(name)]));
+  const reachability = createReachability(sources, health);
   const failover = createFailover({
     sources,
     breakers,
@@ -90,7 +94,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     onOutcome({ source, operation, outcome, durationMs, error }) {
       metrics.sourceCalls.inc({ source, operation, outcome });
       metrics.sourceSeconds.observe({ source, operation }, durationMs / 1000);
-      if (outcome !== 'found' && outcome !== 'channel_not_found') {
+      if (reachability.note({ source, outcome, error })) {
+        failureLog.markLogged();
+      } else if (outcome !== 'found' && outcome !== 'channel_not_found') {
         const reason = describeFailure(error);
         const isBug = outcome === 'internal';
         failureLog.report({
@@ -147,7 +153,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     failover,
     downloader,
     states,
-    tasks: sources.map((source) => async () => source.runDueWork?.()),
+    tasks: [...sources.map((source) => async () => source.runDueWork?.()), reachability.checkReported],
+    checkReachability: reachability.check,
     async close() {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();

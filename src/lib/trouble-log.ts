@@ -21,6 +21,8 @@ export interface TroubleLog {
    * line already. What gets no line is logged at level debug. Answers whether there is a line.
    */
   report(trouble: Trouble): boolean;
+  /** Logs nothing about the current request, because the log has the reason of its failure already. */
+  markLogged(): void;
   /** Logs, of what was only counted in the last minute, the latest with the count (`repeated`). */
   summarize(): void;
   stats(): HolderStats;
@@ -75,6 +77,10 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
       if (requestId !== undefined) requestsWithLine.set(requestId, true);
       write(trouble, repeated);
       return true;
+    },
+    markLogged() {
+      const requestId = currentRequestId();
+      if (requestId !== undefined) requestsWithLine.set(requestId, true);
     },
     summarize() {
       for (const repeats of known.values()) {

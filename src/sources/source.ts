@@ -50,6 +50,8 @@ export interface ChannelSource {
   readonly name: string;
   /** "No such channel" from a live source is final; from the catalog it counts only if no other source is configured. */
   readonly isLive: boolean;
+  /** Where a live source sends its requests: `https://host`. */
+  readonly origin?: string;
   /** Finds the channel that a handle or user name stands for. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   /** Loads a channel by ID. */

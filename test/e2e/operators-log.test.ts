@@ -1,15 +1,19 @@
+import { once } from 'node:events';
 import { readdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { picturesDirectory } from '../../src/picture-store/file-names.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
+import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { failingSource, startWithoutEncoder } from '../helpers/operators-view.ts';
+import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -51,6 +55,55 @@ describe('the log', () => {
       { level: LEVELS.warn, source: 'failing', reason: expect.any(String) },
     ]);
     expect(failed[1]).not.toHaveProperty('err');
+  });
+
+  describe('of a source that cannot be reached since the start', () => {
+    const UNREACHABLE = expect.stringMatching(/^youtube: cannot be reached \(.*ECONNREFUSED.*SOURCES=catalog/);
+
+    async function startAt(YOUTUBE_ORIGIN: string) {
+      const { lines, service } = await startLogged({
+        env: { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN, RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' },
+      });
+      return { service, messages: () => lines.map(({ msg }) => msg) };
+    }
+
+    test('has one line, however many requests fail', async () => {
+      const { service, messages } = await startAt(await findRefusingOrigin());
+      // More calls than it takes to open the circuit breaker.
+      const urls = Array.from({ length: 12 }, (_, at) => [`/api/search?q=nobody${at}`, `/@nobody${at}/tv`]).flat();
+      const statuses = await Promise.all(urls.map(async (url) => (await service.get(url)).status));
+      expect(new Set(statuses)).toEqual(new Set([503]));
+      expect((await service.get('/api/search?q=pennant')).status).toBe(200);
+      service.clock.advance(60_000);
+      await service.app.runDueWork();
+      expect(messages()).toEqual([UNREACHABLE]);
+      const { conditions } = (await service.console('/readyz')).json<{ conditions: { name: string }[] }>();
+      expect(conditions).toContainEqual(expect.objectContaining({ name: 'youtube', isBlocking: false }));
+    });
+
+    test('has the line before the first request, and another one when it can be reached', async () => {
+      const port = await findFreePort();
+      const { service, messages } = await startAt(`http://127.0.0.1:${port}`);
+      service.app.startBackgroundWork();
+      await expect.poll(messages).toEqual([UNREACHABLE]);
+      const upstream = createServer((_request, response) => response.writeHead(500).end()).listen(port, '127.0.0.1');
+      await once(upstream, 'listening');
+      onTestFinished(() => void upstream.close());
+      await service.app.runDueWork();
+      expect(messages()).toEqual([UNREACHABLE, 'youtube works again']);
+      expect((await service.get('/api/search?q=nobody')).status).toBe(503);
+      expect(messages().at(-1)).toBe('source failed');
+    });
+
+    test('is not said of one that has responded before', async () => {
+      const upstream = await startFakeUpstream(answerStatus(404));
+      const { service, messages } = await startAt(upstream.origin);
+      await service.get('/@nobody/tv');
+      await upstream.close();
+      await service.get('/@nobodyelse/tv');
+      expect(messages()).not.toContainEqual(UNREACHABLE);
+      expect(messages()).toContain('source failed');
+    });
   });
 
   test('sums up the failures that had no line of their own', async () => {

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -24,13 +25,14 @@ async function start(env: Record<string, string>) {
 }
 
 test('a failing request has one line, which names it; the same reason has no other for a while', async () => {
-  // Nobody listens on the discard port.
-  const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' });
+  const upstream = await startFakeUpstream(answerStatus(500));
+  onTestFinished(() => upstream.close());
+  const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: upstream.origin });
   const answer = await fetch(`${base}/api/channel/lighthouse?type=handle`);
   expect(answer.status).toBe(503);
   const requestId = answer.headers.get('x-request-id');
   await expect.poll(() => lines().map(({ msg }) => msg)).toEqual(['source failed']);
-  expect(lines()[0]).toMatchObject({ requestId, reason: expect.stringContaining('ECONNREFUSED') });
+  expect(lines()[0]).toMatchObject({ requestId, reason: expect.stringContaining('500') });
 
   const others = await Promise.all(
     Array.from({ length: 20 }, (_, at) => fetch(`${base}/api/channel/lighthouse${at}?type=handle`)),
@@ -40,7 +42,7 @@ test('a failing request has one line, which names it; the same reason has no oth
   await ended;
   const failed = lines().filter(({ msg }) => msg === 'request failed');
   expect(failed.length).toBeGreaterThan(0);
-  // Refused connections, and the breaker that opens.
+  // Failed calls, and the breaker that opens.
   expect(failed.length).toBeLessThanOrEqual(3);
   expect(new Set(failed.map(({ reason }) => reason)).size).toBe(failed.length);
 });

@@ -51,6 +51,18 @@ export class ConnectionError extends AppError {
   }
 }
 
+/** Whether there was no connection, or one that broke before a response. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ConnectionError || error instanceof ConnectTimeoutError;
+}
+
+class ConnectTimeoutError extends AppError {
+  constructor(cause: unknown) {
+    super('upstream_timeout', 'The upstream did not accept a connection in time.', { cause });
+    this.name = 'ConnectTimeoutError';
+  }
+}
+
 export interface HttpClientOptions {
   /** Exact origins, `https://host`. Host names must resolve to public addresses. */
   readonly allowedOrigins: readonly string[];
@@ -213,7 +225,7 @@ function translateSendError(error: unknown, undiciErrors: Undici['errors']): unk
     return new AppError('upstream_unavailable', 'This upstream address is not allowed.', { cause: error });
   }
   if (error instanceof undiciErrors.ConnectTimeoutError) {
-    return new AppError('upstream_timeout', 'The upstream did not accept a connection in time.', { cause: error });
+    return new ConnectTimeoutError(error);
   }
   if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
     return new AppError('upstream_invalid', 'The upstream did not answer in HTTP.', {

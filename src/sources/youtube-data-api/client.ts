@@ -86,6 +86,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
   return {
     name: 'youtube-data-api',
     isLive: true,
+    origin,
 
     async resolve(ref, load) {
       const loaded = await loadChannel(ref, load);

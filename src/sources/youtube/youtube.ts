@@ -44,6 +44,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSourc
   return {
     name: 'youtube',
     isLive: true,
+    origin: options.origin,
     holders: { 'long answers of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import type { ComponentHealth } from '../lib/component-health.ts';
+import { LocalLimitError } from '../lib/http/call-budget.ts';
+import { isUnreachable } from '../lib/http/client.ts';
+import { describeFailure } from '../lib/logger.ts';
+import type { SourceOutcome } from '../sources/failover.ts';
+import type { ChannelSource } from '../sources/source.ts';
+
+/**
+ * Which live sources have not responded since the start, as on a machine without internet access. One line of the log
+ * reports such a source, and not each request that fails for the same reason.
+ */
+export interface Reachability {
+  /** Opens a connection to each source that has not responded yet, and sends nothing. Never rejects. */
+  check(): Promise<void>;
+  /** Like `check`, for sources that were reported. */
+  checkReported(): Promise<void>;
+  /** @returns true if the log says already that the source cannot be reached */
+  note(outcome: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean;
+}
+
+export function createReachability(sources: readonly ChannelSource[], health: ComponentHealth): Reachability {
+  /** A source that has responded once is not in it: from then on its failures are logged like others. */
+  const waiting = new Map(sources.filter(({ isLive }) => isLive).map((source) => [source.name, source]));
+  const reported = new Set<string>();
+
+  function markUnreachable(name: string, error: unknown): void {
+    reported.add(name);
+    health.report(name, `cannot be reached (${describeFailure(error)}). ${ADVICE}`);
+  }
+
+  function markReached(name: string): void {
+    waiting.delete(name);
+    if (reported.delete(name)) health.report(name, null);
+  }
+
+  async function checkSource({ name, origin }: ChannelSource): Promise<void> {
+    if (origin === undefined) return;
+    try {
+      await tryToConnect(origin);
+    } catch (error) {
+      if (waiting.has(name)) markUnreachable(name, error);
+      return;
+    }
+    if (reported.has(name)) markReached(name);
+  }
+
+  return {
+    async check() {
+      await Promise.all([...waiting.values()].map(checkSource));
+    },
+    async checkReported() {
+      await Promise.all([...waiting.values()].filter(({ name }) => reported.has(name)).map(checkSource));
+    },
+    note({ source, outcome, error }) {
+      if (!waiting.has(source)) return false;
+      if (isUnreachable(error)) markUnreachable(source, error);
+      else if (!isWithoutResponse(outcome, error)) markReached(source);
+      return reported.has(source);
+    },
+  };
+}
+
+const ADVICE =
+  'Only the catalog and stored channels are served. Set SOURCES=catalog to serve the catalog without requests to other sources.';
+
+/** The breaker or the call budget refused the call, it took too long, or it failed for a bug. */
+function isWithoutResponse(outcome: SourceOutcome['outcome'], error: unknown): boolean {
+  return error instanceof LocalLimitError || outcome === 'upstream_timeout' || outcome === 'internal';
+}
+
+async function tryToConnect(origin: string): Promise<void> {
+  const { hostname, port, protocol } = new URL(origin);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+  // Must not delay a stop.
+  socket.unref();
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(TIME_LIMITS_MS.connect) });
+  } finally {
+    socket.destroy();
+  }
+}

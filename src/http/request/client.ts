@@ -1,5 +1,4 @@
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import type { RateLimitOverride } from '../../domain/setting-forms.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
@@ -34,17 +33,19 @@ interface Party extends Client {
   readonly isTrusted: boolean;
 }
 
-/** Parsing an address and looking up its networks takes microseconds, so that recent addresses are remembered. */
-const MAX_REMEMBERED_ADDRESSES = 10_000;
+/** Parsing an address and looking up its networks takes a microsecond, so that recent addresses are remembered. */
+const MAX_REMEMBERED_ADDRESSES = 20_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  const recent = new LRUCache<string, Party>({ max: MAX_REMEMBERED_ADDRESSES });
+  /** When the newer half is full, the older half is forgotten: cheaper than a list of the least recently used. */
+  let newer = new Map<string, Party>();
+  let older = new Map<string, Party>();
 
   function findParty(text: string): Party | undefined {
-    return recent.get(text) ?? readParty(text);
+    return newer.get(text) ?? older.get(text) ?? readParty(text);
   }
 
   function readParty(text: string): Party | undefined {
@@ -53,7 +54,8 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     const address = formatAddress(parsed);
     const key = typeof parsed === 'number' ? address : formatNetwork(parsed, ipv6PrefixBits);
     const party = { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
-    recent.set(compactCopy(text), party);
+    if (newer.size >= MAX_REMEMBERED_ADDRESSES / 2) [older, newer] = [newer, new Map()];
+    newer.set(address === text ? address : compactCopy(text), party);
     return party;
   }
 
@@ -62,30 +64,20 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       let client = findParty(socketAddress);
       if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
       if (!client.isTrusted || forwardedFor === undefined) return client;
-      for (const entry of entriesFromTheRight(joined(forwardedFor))) {
-        const party = findParty(hostOf(entry));
+      const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
+      for (let end = list.length; end >= 0 && client.isTrusted; ) {
+        const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+        const entry = list.slice(comma + 1, end).trim();
+        const party = findParty(entry) ?? findParty(hostOf(entry));
         if (party === undefined) return client;
         client = party;
-        if (!client.isTrusted) return client;
+        end = comma;
       }
       return client;
     },
     isTrustedProxy: (socketAddress) => findParty(socketAddress)?.isTrusted === true,
-    stats: () => ({ entries: recent.size, maxEntries: MAX_REMEMBERED_ADDRESSES }),
+    stats: () => ({ entries: newer.size + older.size, maxEntries: MAX_REMEMBERED_ADDRESSES }),
   };
-}
-
-function joined(lines: string | readonly string[]): string {
-  return typeof lines === 'string' ? lines : lines.join(',');
-}
-
-function* entriesFromTheRight(list: string): Generator<string> {
-  let end = list.length;
-  while (end >= 0) {
-    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
-    yield list.slice(comma + 1, end).trim();
-    end = comma;
-  }
 }
 
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;

@@ -1,13 +1,22 @@
+import { createRecentAnswers } from './recent-answers.js';
+
 /**
  * @typedef {import('./budget.js').Budget} Budget
  * @typedef {object} Answer
  * @property {Headers} headers
  * @property {Blob} body
  * @property {number} durationMs from the request to the last byte
- * @property {boolean} isFromBrowser true: the browser's own cache answered, nothing was sent
+ * @property {boolean} isFromBrowser true: the browser had the answer, nothing was sent
+ *
+ * @typedef {object} GetOptions
+ * @property {string} [accept]
+ * @property {AbortSignal} [signal]
+ * @property {() => Promise<void>} [beforeSend] awaited before a request is sent; not called if none is needed
  */
 
-/** An answer that is an error (RFC 9457), or no answer at all: then the status is 0. */
+export const NO_PENNANT = 'The server answered with something else than Pennant does. Check the instance at the top.';
+
+/** An error response (RFC 9457), or no response at all: then the status is 0. */
 export class Problem extends Error {
   /** @param {{ status: number, code: string, detail: string, requestId?: string, retryAfterMs?: number }} problem */
   constructor({ status, code, detail, requestId = '', retryAfterMs = 0 }) {
@@ -17,6 +26,11 @@ export class Problem extends Error {
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
   }
+
+  /** Whether the same request may succeed later. */
+  get canRetry() {
+    return [0, 408, 429].includes(this.status) || this.status >= 500;
+  }
 }
 
 /**
@@ -25,22 +39,40 @@ export class Problem extends Error {
  * @param {{ budget: Budget, onBudgetChange: () => void }} deps
  */
 export function createApi({ budget, onBudgetChange }) {
+  const recent = createRecentAnswers(() => performance.now());
+
   /**
    * @param {string} url
-   * @param {{ accept?: string, signal?: AbortSignal }} [options]
+   * @param {GetOptions} [options]
    * @returns {Promise<Answer>} rejects with `Problem`, or the signal's reason
    */
-  async function get(url, { accept = '*/*', signal } = {}) {
+  async function get(url, { accept = '*/*', signal, beforeSend } = {}) {
+    const key = `${accept} ${url}`;
+    const known = recent.get(key);
+    if (known !== undefined) return { ...known, isFromBrowser: true };
+    await beforeSend?.();
+    const answer = await send(url, accept, signal);
+    recent.keep(key, answer);
+    return answer;
+  }
+
+  /**
+   * @param {string} url
+   * @param {string} accept
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Answer>}
+   */
+  async function send(url, accept, signal) {
     const begunAtMs = budget.begin();
     const startedAt = performance.now();
     /** @type {Headers | undefined} */
     let headers;
     try {
       const response = await fetch(url, { headers: { accept }, ...(signal && { signal }) }).catch(explainFailure);
-      const body = await response.blob();
+      const body = await response.blob().catch(explainFailure);
       const durationMs = performance.now() - startedAt;
       const isFromBrowser = wasCached(url, startedAt);
-      // What a cache kept says how much was left long ago.
+      // A cached response has the rate limit of the time when it was sent.
       if (!isFromBrowser) headers = response.headers;
       if (!response.ok) throw await problemOf(response, body);
       return { headers: response.headers, body, durationMs, isFromBrowser };
@@ -55,11 +87,16 @@ export function createApi({ budget, onBudgetChange }) {
 
     /**
      * @param {string} url
-     * @param {{ signal?: AbortSignal }} [options]
+     * @param {GetOptions} [options]
      */
     async getJson(url, options) {
       const { body } = await get(url, options);
-      return JSON.parse(await body.text());
+      try {
+        return JSON.parse(await body.text());
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      }
     },
   };
 }
@@ -73,7 +110,7 @@ function explainFailure(error) {
   throw new Problem({
     status: 0,
     code: 'unreachable',
-    detail: 'The instance cannot be reached from here. Check its address, and that it is running.',
+    detail: 'The instance cannot be reached from this browser. Check its address and that it is running.',
   });
 }
 
@@ -98,7 +135,7 @@ async function problemOf(response, body) {
     return new Problem({ status: response.status, code, detail, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const detail = `The instance answered ${response.status} without an error document. Is it Pennant?`;
+    const detail = `The server answered with status ${response.status} and no error document. Is it a Pennant instance?`;
     return new Problem({ status: response.status, code: 'unreadable', detail, retryAfterMs });
   }
 }

@@ -5,7 +5,7 @@ import { RESERVE } from './patience.js';
 const MAX_PIPS = 20;
 
 /**
- * Shows what is left of the rate limit, one bar for each request.
+ * Shows how many requests the rate limit leaves, one bar for each.
  *
  * @param {HTMLElement} container
  * @param {import('./budget.js').Budget} budget
@@ -30,7 +30,7 @@ export function createBudgetMeter(container, budget) {
       }),
     );
     const next = nextInMs > 0 ? `, next in ${formatSeconds(nextInMs)}` : '';
-    text.textContent = `${remaining} of ${limit} left${next}`;
+    text.textContent = `${remaining} of ${limit} requests left${next}`;
   }
 
   return { update };

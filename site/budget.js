@@ -8,30 +8,31 @@
 
 /**
  * @typedef {object} Budget
- * @property {() => BudgetState | undefined} state `undefined` until an answer has told, and for unlimited clients
+ * @property {() => BudgetState | undefined} state `undefined` before the first response, and for unlimited clients
  * @property {(reserve: number) => number} waitMs how long to wait before a request leaves at least `reserve` others
- * @property {() => number} begin a request goes out; returns when, for `end`
- * @property {(begunAtMs: number, headers: Headers | undefined) => void} end its answer came, or none (`undefined`)
+ * @property {() => number} begin a request is sent; returns the time, for `end`
+ * @property {(begunAtMs: number, headers: Headers | undefined) => void} end its response arrived, or failed (`undefined`)
+ * @property {() => void} forget another instance is asked from now on
  */
 
 /**
- * Keeps count of an instance's rate limit by what its answers say (`RateLimit`, `RateLimit-Policy` of
- * draft-ietf-httpapi-ratelimit-headers), and of requests that are still under way.
+ * Counts the requests that an instance's rate limit leaves, from the fields of its responses (`RateLimit`,
+ * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers) and from the requests in flight.
  *
  * @param {() => number} now milliseconds
  * @returns {Budget}
  */
 export function createBudget(now) {
   /** @type {{ limit: number, windowMs: number, remaining: number, resetMs: number, atMs: number } | undefined} */
-  let told;
-  let underWay = 0;
+  let reported;
+  let inFlight = 0;
 
   function remaining() {
-    if (told === undefined) return Number.POSITIVE_INFINITY;
-    const elapsedMs = now() - told.atMs;
-    if (elapsedMs >= told.windowMs) return told.limit - underWay;
-    const freed = elapsedMs >= told.resetMs ? 1 : 0;
-    return Math.min(told.limit, told.remaining + freed) - underWay;
+    if (reported === undefined) return Number.POSITIVE_INFINITY;
+    const elapsedMs = now() - reported.atMs;
+    if (elapsedMs >= reported.windowMs) return reported.limit - inFlight;
+    const freed = elapsedMs >= reported.resetMs ? 1 : 0;
+    return Math.min(reported.limit, reported.remaining + freed) - inFlight;
   }
 
   /**
@@ -42,12 +43,12 @@ export function createBudget(now) {
     const [, requests, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
     const [, left, reset] = /;r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
     if (requests === undefined || left === undefined) return;
-    // Answers to requests that were under way together come in any order: the lower count is the later one.
-    const isTogether = told !== undefined && begunAtMs <= told.atMs;
-    told = {
+    // Responses to simultaneous requests arrive in any order: the lower count is the later one.
+    const isTogether = reported !== undefined && begunAtMs <= reported.atMs;
+    reported = {
       limit: Number(requests),
       windowMs: Number(seconds) * 1000,
-      remaining: isTogether ? Math.min(told?.remaining ?? 0, Number(left)) : Number(left),
+      remaining: isTogether ? Math.min(reported?.remaining ?? 0, Number(left)) : Number(left),
       resetMs: Number(reset) * 1000,
       atMs: now(),
     };
@@ -55,28 +56,32 @@ export function createBudget(now) {
 
   return {
     state() {
-      if (told === undefined) return undefined;
+      if (reported === undefined) return undefined;
       const left = Math.max(0, remaining());
-      const nextInMs = left >= told.limit ? 0 : Math.max(0, told.atMs + told.resetMs - now());
-      return { limit: told.limit, windowSeconds: told.windowMs / 1000, remaining: left, nextInMs };
+      const nextInMs = left >= reported.limit ? 0 : Math.max(0, reported.atMs + reported.resetMs - now());
+      return { limit: reported.limit, windowSeconds: reported.windowMs / 1000, remaining: left, nextInMs };
     },
 
     waitMs(reserve) {
-      if (told === undefined) return 0;
-      const missing = Math.min(reserve, told.limit - 1) + 1 - remaining();
+      if (reported === undefined) return 0;
+      const missing = Math.min(reserve, reported.limit - 1) + 1 - remaining();
       if (missing <= 0) return 0;
-      // Only the next free request is announced; all of them are free one window after the last one was sent.
-      const until = missing === 1 && underWay === 0 ? told.resetMs : told.windowMs;
-      return Math.max(1000, told.atMs + until - now());
+      // Responses name only the next free request. All are free one window after the last request.
+      const until = missing === 1 && inFlight === 0 ? reported.resetMs : reported.windowMs;
+      return Math.max(1000, reported.atMs + until - now());
+    },
+
+    forget() {
+      reported = undefined;
     },
 
     begin() {
-      underWay += 1;
+      inFlight += 1;
       return now();
     },
 
     end(begunAtMs, headers) {
-      underWay -= 1;
+      inFlight -= 1;
       if (headers !== undefined) note(begunAtMs, headers);
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Makes an element; attributes that begin with `on` are listeners, `false` and `undefined` ones are left out.
+ * Creates an element. Attributes that begin with `on` are listeners; `false` and `undefined` ones are left out.
  *
  * @param {string} tag
  * @param {Record<string, unknown>} [attributes]
@@ -18,7 +18,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element that the page must have.
+ * Finds an element that the page must have.
  *
  * @template {Element} T
  * @param {string} selector

@@ -1,20 +1,22 @@
 /**
- * @typedef {object} Identified What a text names, and the path of its record on an instance.
+ * @typedef {object} Identified The channel that a text names, and the path of its record on an instance.
  * @property {'id' | 'handle' | 'username' | 'name'} kind `name`: a handle or, where there is none, a user name
  * @property {string} value
  * @property {string} path
  */
 
-/** Longer texts are no name and no address of a channel. */
+/** Longer texts are neither a name nor an address of a channel. */
 const MAX_CHARACTERS = 2_000;
 const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
 const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]{1,30}$/u;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com\//i;
+const VIDEO_HOST = /^(?:(?:www\.)?youtu\.be|(?:www\.)?youtube-nocookie\.com)\//i;
+const VIDEO_PATH = /^\/(?:watch|shorts|live|embed|clip|v)(?:\/|$)/;
 
 /**
- * Reads what somebody typed or pasted: a channel ID, an @handle, a name, or a channel page's URL. `undefined` for
- * anything else, above all a text to search for.
+ * Reads what somebody typed or pasted: a channel ID, an @handle, a name, or a channel page's URL. Returns `undefined` for
+ * anything else, usually a text to search for.
  *
  * @param {string} text
  * @returns {Identified | undefined}
@@ -31,13 +33,29 @@ export function identify(text) {
 }
 
 /**
- * Whether the text can only be meant as one channel's name, so that searching for it would be a wasted request.
+ * Whether the text is an ID, an @handle or an address, so that searching for it would waste a request.
  *
  * @param {string} text
  */
 export function isExact(text) {
   const found = identify(text);
-  return found !== undefined && found.kind !== 'name';
+  return found === undefined ? describeOtherAddress(text) !== undefined : found.kind !== 'name';
+}
+
+/**
+ * Says why an address is not one of a channel. Returns `undefined` for a channel's address and for other texts.
+ *
+ * @param {string} text
+ */
+export function describeOtherAddress(text) {
+  if (text.length > MAX_CHARACTERS) return 'That text is too long for a name or an address.';
+  const url = findUrl(text.trim());
+  if (url === undefined || identifyPage(url) !== undefined) return undefined;
+  const isVideo =
+    VIDEO_HOST.test(`${url.host}/`) || (CHANNEL_HOST.test(`${url.host}/`) && VIDEO_PATH.test(url.pathname));
+  if (isVideo) return 'That is a video. Paste the address of its channel.';
+  if (url.pathname === '/playlist') return 'That is a playlist. Paste the address of its channel.';
+  return 'That address is not one of a channel. Channel addresses contain /@handle or /channel/UC….';
 }
 
 /**
@@ -46,7 +64,7 @@ export function isExact(text) {
  */
 function findUrl(text) {
   if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
-  return CHANNEL_HOST.test(text) ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
+  return CHANNEL_HOST.test(text) || VIDEO_HOST.test(text) ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
 }
 
 /**
@@ -68,7 +86,7 @@ function segmentsOf(url) {
   try {
     return segments.map(decodeURIComponent);
   } catch {
-    // Broken percent-escapes: no channel's address.
+    // No channel's address has broken percent-escapes.
     return [];
   }
 }

@@ -1,30 +1,47 @@
 import { find } from './dom.js';
 
-const REMEMBERED = 'pennant-instance';
+const EXAMPLE = 'https://pennant.example';
 
 /**
- * The instance that the page asks: named in the page's address (`?instance=…`), typed before, or told by the server
- * that the page comes from. Any instance may be asked from anywhere: its answers allow it (CORS).
+ * The instance that the page asks: the one that the page's address names, else the one that the page is configured with.
+ * Pennant answers pages of every origin (CORS).
  *
- * @param {{ onChange: () => void }} deps
+ * @param {object} deps
+ * @param {string} deps.named from the page's address, or empty
+ * @param {() => void} deps.onChange another instance was entered
  */
-export async function createInstance({ onChange }) {
+export async function createInstance({ named, onChange }) {
   const form = find('#instance-form', HTMLFormElement);
   const input = find('#instance', HTMLInputElement);
-  const given = new URLSearchParams(location.search).get('instance') ?? sessionStorage.getItem(REMEMBERED);
-  let origin = originOf(given ?? '') ?? (await findConfigured()) ?? '';
-  input.value = origin;
-  showLinks();
+  const fault = find('#instance-fault', HTMLElement);
+  const configured = (await findConfigured()) ?? '';
+  let origin = configured;
+  show(named);
+
+  /** @param {string} problem empty: there is none */
+  function report(problem) {
+    fault.textContent = problem;
+    input.setAttribute('aria-invalid', String(problem !== ''));
+  }
 
   function change() {
-    const typed = originOf(input.value);
-    if (typed === undefined) return input.reportValidity();
+    const { origin: typed, problem } = parseInstance(input.value);
+    report(problem);
+    if (typed === undefined) return;
     input.value = typed;
     if (typed === origin) return;
     origin = typed;
-    sessionStorage.setItem(REMEMBERED, origin);
     showLinks();
     onChange();
+  }
+
+  /** @param {string} text from the page's address; empty: the configured instance */
+  function show(text) {
+    const { origin: shown, problem } = text === '' ? { origin: configured, problem: '' } : parseInstance(text);
+    report(problem);
+    origin = shown ?? configured;
+    input.value = shown ?? text;
+    showLinks();
   }
 
   function showLinks() {
@@ -39,19 +56,57 @@ export async function createInstance({ onChange }) {
     change();
   });
 
-  return { origin: () => origin, focus: () => input.focus() };
+  return {
+    origin: () => origin,
+    /** For the page's address: empty if it is the configured one. */
+    named: () => (origin === configured ? '' : origin),
+    show,
+    focus: () => input.focus(),
+  };
 }
 
-/** @param {string} text */
-function originOf(text) {
-  const url = URL.parse(text.trim());
-  return url !== null && /^https?:$/.test(url.protocol) ? url.origin : undefined;
+/**
+ * @param {string} text
+ * @returns {{ origin: string | undefined, problem: string }}
+ */
+function parseInstance(text) {
+  const trimmed = text.trim();
+  if (!/^https?:\/\/[^/]/i.test(trimmed))
+    return refuse(`Enter an address that starts with http:// or https://, such as ${EXAMPLE}.`);
+  const url = URL.parse(trimmed);
+  // Browsers escape characters that no host name has.
+  if (url === null || url.hostname.includes('%')) return refuse(`“${trimmed}” is not an address. Example: ${EXAMPLE}`);
+  if (url.username !== '' || url.password !== '')
+    return refuse('Pennant needs no login: remove the name before the @.');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    return refuse(`Enter the address without a path: ${url.origin}`);
+  }
+  if (location.protocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return refuse('This page uses HTTPS, so browsers do not let it ask an http:// address.');
+  }
+  return { origin: url.origin, problem: '' };
 }
 
-/** Written by the private listener; another host may have such a file too, or none. */
+/** @param {string} problem */
+function refuse(problem) {
+  return { origin: undefined, problem };
+}
+
+/** @param {string} hostname */
+function isLoopback(hostname) {
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}
+
+/** The private listener answers with its public address; another web host may have such a file, or none. */
 async function findConfigured() {
   const response = await fetch('config.json').catch(() => undefined);
   if (response === undefined || !response.ok) return undefined;
-  const { instance } = await response.json();
-  return originOf(String(instance));
+  try {
+    const { instance } = await response.json();
+    return parseInstance(String(instance)).origin;
+  } catch (error) {
+    // Some hosts answer every path with a page.
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
 }

@@ -1,48 +1,121 @@
-import { createApi, Problem } from './api.js';
+import { createApi, NO_PENNANT, Problem } from './api.js';
+import { createBadge } from './badge.js';
 import { createBudget } from './budget.js';
 import { createBudgetMeter } from './budget-meter.js';
+import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
-import { identify } from './identify.js';
+import { createGallery } from './gallery.js';
+import { describeOtherAddress, identify } from './identify.js';
 import { createInstance } from './instance.js';
 import { createNotice } from './notice.js';
-import { pauseFor, RESERVE, waitForBudget, whenSeen } from './patience.js';
+import { addressOf, readState, USUAL_CHOICE } from './page-state.js';
+import { RESERVE, waitForBudget } from './patience.js';
 import { createPicturePanel } from './picture-panel.js';
-import { BROWSER_ACCEPT, throughInstance } from './pictures.js';
+import { firstVariant, usualWidth } from './pictures.js';
+import { RECORD_SNIPPETS } from './record-snippets.js';
 import { createRecordView } from './record-view.js';
 import { createSearchBox } from './search-box.js';
 import { createShelf } from './shelf.js';
+import { createShelfPictures } from './shelf-pictures.js';
+import { createSnippetBox } from './snippet-box.js';
 
-/** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
+/**
+ * @typedef {import('./pictures.js').ChannelRecord} ChannelRecord
+ * @typedef {import('./pictures.js').PictureChoice} PictureChoice
+ */
 
 /** A look-up takes up to three requests: record, banner, avatar. */
 const LOOKUP_REQUESTS = 3;
 const SUGGESTIONS = 8;
-const AVATAR_WIDTH = 176;
 
+let state = readState(location.href);
 const budget = createBudget(() => performance.now());
 const meter = createBudgetMeter(find('#budget', HTMLElement), budget);
 const api = createApi({ budget, onBudgetChange: () => meter.update() });
-const instance = await createInstance({ onChange: () => lookUpAddress() });
-const notice = createNotice(find('#notice', HTMLElement));
-const shelfElement = find('#shelf', HTMLElement);
-const result = find('#result', HTMLElement);
-const recordView = createRecordView(find('#record', HTMLElement));
-const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
-const panel = createPicturePanel(find('.picture', HTMLElement), {
-  api,
-  budget,
-  instance: instance.origin,
-  onVariant: (variant) => shelf.choose(variant),
-  onPicture({ variant, url, isWhole, hasWantedWidth }) {
-    // A banner that is too small for the wanted width may also have another shape, and cuts of it would be wrong.
-    if (isWhole) shelf.showPicture(variant, url, hasWantedWidth);
+const instance = await createInstance({
+  named: state.instance,
+  onChange() {
+    budget.forget();
+    navigate({ instance: instance.named() });
+    gallery.update();
+    if (state.channel === '') notice.clear();
+    else void lookUp();
   },
 });
-const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: (text) => void lookUp(text) });
+const deps = { api, budget, instance: instance.origin };
+const notice = createNotice(find('#notice', HTMLElement));
+const intro = find('.intro', HTMLElement);
+const galleryElement = find('#gallery', HTMLElement);
+const channelElement = find('#channel', HTMLElement);
+const shelfElement = find('#shelf', HTMLElement);
+const result = find('#result', HTMLElement);
+const title = find('#channel-title', HTMLElement);
+const handle = find('#channel-handle', HTMLElement);
+const face = find('#channel-face', HTMLElement);
+const shelfNote = find('#shelf-note', HTMLElement);
+const recordView = createRecordView(find('#record', HTMLElement));
+/** @type {ReturnType<typeof createSnippetBox<import('./record-snippets.js').RecordSnippetInput>>} */
+const recordSnippets = createSnippetBox(find('#record-snippets', HTMLElement), {
+  id: 'record-snippet',
+  label: 'Copy the record as',
+});
+const badge = createBadge(find('#badge', HTMLElement), deps);
+const gallery = createGallery(find('#gallery-list', HTMLElement), {
+  addressOf: (channel) => addressOf({ ...USUAL_CHOICE, channel, instance: instance.named() }, location.href),
+  onChoose: (channel) => open(channel),
+});
+const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
+const shelfPictures = createShelfPictures({
+  ...deps,
+  shelf,
+  element: shelfElement,
+  onAvatar: (url) => face.replaceChildren(element('img', { src: url, alt: '' })),
+});
+const panel = createPicturePanel(find('#picture', HTMLElement), {
+  ...deps,
+  onChoice(choice, isTyped) {
+    const { variant, format, width, height, quality } = choice;
+    const written = width === usualWidth(variant) ? undefined : width;
+    navigate({ variant, format, width: written, height, quality }, { replace: isTyped });
+    shelf.choose(variant);
+    shelfPictures.panelChanged();
+  },
+  onPicture: shelfPictures.use,
+});
+const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: open });
 let lookingUp = new AbortController();
+/** @type {ChannelRecord | undefined} */
+let record;
+
+find('#channel-actions', HTMLElement).append(createCopyButton('Copy link', () => location.href));
 
 /**
- * Suggestions while somebody types: left out when a look-up could not follow.
+ * Writes the state into the page's address.
+ *
+ * @param {Partial<import('./page-state.js').PageState>} changes
+ * @param {{ replace?: boolean }} [options] true: Back does not return to the former state
+ */
+function navigate(changes, { replace = false } = {}) {
+  state = { ...state, ...changes };
+  const address = addressOf(state, location.href);
+  if (replace || address === location.href) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+}
+
+/** @param {'home' | 'loading' | 'channel'} view */
+function showView(view) {
+  const hadFocus = document.activeElement instanceof HTMLElement && document.activeElement !== document.body;
+  document.body.dataset.view = view;
+  galleryElement.hidden = view !== 'home';
+  channelElement.hidden = view === 'home';
+  result.hidden = view !== 'channel';
+  channelElement.setAttribute('aria-busy', String(view === 'loading'));
+  const isFocusHidden = document.activeElement instanceof HTMLElement && !document.activeElement.checkVisibility();
+  if (hadFocus && isFocusHidden) (view === 'home' ? find('#query', HTMLInputElement) : title).focus();
+}
+
+/**
+ * Suggestions while somebody types. There are none when the budget would not allow a look-up afterwards.
  *
  * @param {string} text
  * @param {AbortSignal} signal
@@ -50,117 +123,196 @@ let lookingUp = new AbortController();
 async function search(text, signal) {
   if (instance.origin() === '' || budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
   try {
-    const url = `${instance.origin()}/api/search?q=${encodeURIComponent(text.slice(0, 100))}&limit=${SUGGESTIONS}`;
-    return (await api.getJson(url, { signal })).results;
+    return await findChannels(text, signal);
   } catch (error) {
     if (!signal.aborted && error instanceof Problem) notice.explain(error, () => searchBox.focus());
     return [];
   }
 }
 
-/** @param {string} text */
-async function lookUp(text) {
+/**
+ * @param {string} text
+ * @param {AbortSignal} signal
+ */
+async function findChannels(text, signal) {
+  const url = `${instance.origin()}/api/search?q=${encodeURIComponent(text.slice(0, 100))}&limit=${SUGGESTIONS}`;
+  const { results } = await api.getJson(url, { signal });
+  if (!Array.isArray(results)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+  return results;
+}
+
+/** @param {string} text typed, pasted or chosen */
+function open(text) {
+  const channel = text.trim();
+  if (channel === '') return searchBox.focus();
+  searchBox.setText(channel);
+  navigate(channel === state.channel ? {} : { channel, ...USUAL_CHOICE });
+  void lookUp();
+}
+
+/** Shows the channel that the state names. */
+async function lookUp() {
   lookingUp.abort();
   lookingUp = new AbortController();
   const { signal } = lookingUp;
-  notice.clear();
-  if (text.trim() === '') return searchBox.focus();
+  const text = state.channel;
+  forgetChannel();
   if (instance.origin() === '') {
+    showView('home');
     notice.say('Enter the address of an instance in the field at the top.');
     return instance.focus();
   }
   const named = identify(text);
   if (named === undefined) return suggest(text, signal);
+  startLoading(text);
   try {
-    await waitForBudget(budget, (ms) => notice.wait(ms, 'Look up', signal));
-    const record = await api.getJson(`${instance.origin()}${named.path}`, { signal });
-    if (!signal.aborted) show(record, signal);
+    const found = await api.getJson(`${instance.origin()}${named.path}`, {
+      signal,
+      async beforeSend() {
+        await waitForBudget(budget, (ms) => notice.wait(ms, 'Look up', signal));
+        startLoading(text);
+      },
+    });
+    if (signal.aborted) return;
+    if (!isRecord(found)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+    showChannel(found, signal);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Problem)) throw error;
+    showView('home');
     const searchInstead = element(
       'button',
       { type: 'button', onclick: () => void suggest(text, signal) },
       'Search for it',
     );
     const isName = named.kind === 'name' && error.code === 'channel_not_found';
-    notice.explain(error, () => void lookUp(text), ...(isName ? [searchInstead] : []));
+    notice.explain(error, () => void lookUp(), ...(isName ? [searchInstead] : []));
   }
 }
 
+/** @param {string} text */
+function startLoading(text) {
+  title.textContent = text;
+  handle.textContent = 'Loading…';
+  shelf.show(undefined);
+  showView('loading');
+  notice.busy(`Looking up ${text}.`);
+}
+
+function forgetChannel() {
+  record = undefined;
+  document.title = 'Pennant playground';
+  notice.clear();
+  find('#announcements', HTMLElement).textContent = '';
+  face.replaceChildren();
+  shelfNote.textContent = '';
+  shelf.choose(undefined);
+}
+
 /**
- * A text that names no channel: offers the search results, and selects none of them.
+ * Offers search results for a text that names no channel.
  *
  * @param {string} text
  * @param {AbortSignal} signal
  */
 async function suggest(text, signal) {
-  notice.clear();
-  const hits = await search(text, signal);
-  if (signal.aborted) return;
-  searchBox.offer(hits);
-  if (hits.length === 0) notice.say(`Nothing found for “${text}”.`);
-}
-
-/**
- * @param {ChannelRecord} record
- * @param {AbortSignal} signal
- */
-function show(record, signal) {
-  history.replaceState(null, '', `#${record.customUrl ?? record.channelId}`);
-  document.title = `${record.title} · Pennant playground`;
-  result.hidden = false;
-  shelf.show(record);
-  recordView.show(record);
-  panel.show(record);
-  whenSeen(shelfElement, signal, () => {
-    void panel.load();
-    void loadAvatar(record, signal);
-  });
-}
-
-/**
- * @param {ChannelRecord} record
- * @param {AbortSignal} signal
- */
-async function loadAvatar({ avatarUrl }, signal) {
-  if (avatarUrl === null) return;
-  const url = new URL(avatarUrl);
-  url.searchParams.set('width', String(AVATAR_WIDTH));
+  showView('home');
+  const other = describeOtherAddress(text);
+  if (other !== undefined) return notice.say(other);
+  notice.busy(`Searching for “${text}”.`);
   try {
-    await waitForBudget(budget, (ms) => pauseFor(ms, signal));
-    const { body } = await api.get(throughInstance(instance.origin(), url.href), { accept: BROWSER_ACCEPT, signal });
-    const shown = URL.createObjectURL(body);
-    shelf.showAvatar(shown);
-    recordView.showAvatar(shown);
+    const hits = await findChannels(text, signal);
+    if (signal.aborted) return;
+    searchBox.offer(hits);
+    notice.say(hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.');
   } catch (error) {
-    // The page works without it, and the picture panel shows the error.
-    if (!signal.aborted && !(error instanceof Problem)) throw error;
+    if (signal.aborted) return;
+    if (!(error instanceof Problem)) throw error;
+    notice.explain(error, () => void suggest(text, signal));
   }
 }
 
-function lookUpAddress() {
-  const text = decodeHash();
-  if (text === '') return;
-  searchBox.setText(text);
-  void lookUp(text);
+/**
+ * @param {unknown} answer
+ * @returns {answer is ChannelRecord}
+ */
+function isRecord(answer) {
+  const { channelId, title: named, bannerUrls } = /** @type {Record<string, unknown>} */ (answer ?? {});
+  return typeof channelId === 'string' && typeof named === 'string' && typeof bannerUrls === 'object';
 }
 
-function decodeHash() {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return '';
+/**
+ * @param {ChannelRecord} shown
+ * @param {AbortSignal} signal
+ */
+function showChannel(shown, signal) {
+  record = shown;
+  navigate({ channel: shown.customUrl ?? shown.channelId }, { replace: true });
+  document.title = `${shown.title} · Pennant playground`;
+  notice.clear();
+  title.textContent = shown.title;
+  handle.textContent = shown.customUrl ?? shown.channelId;
+  const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
+  shelfNote.textContent = shown.bannerUrl === null ? bare : '';
+  const choice = chosenFor(shown);
+  shelf.show(shown);
+  shelf.choose(choice.variant);
+  panel.show(shown, choice);
+  recordView.show(shown);
+  const base = baseOf(shown);
+  recordSnippets.show(RECORD_SNIPPETS, { record: shown, url: `${base}/api/channel/${shown.channelId}` });
+  badge.show(shown, base);
+  showView('channel');
+  find('#announcements', HTMLElement).textContent = `${shown.title} is shown.`;
+  shelfPictures.show(shown, choice, signal, () => void panel.load());
+}
+
+/** The origin that the instance writes in its URLs. @param {ChannelRecord} shown */
+function baseOf({ bannerUrl, avatarUrl }) {
+  const url = bannerUrl ?? avatarUrl;
+  return url === null ? instance.origin() : new URL(url).origin;
+}
+
+/**
+ * What the state chooses, completed.
+ *
+ * @param {ChannelRecord} shown
+ * @returns {PictureChoice}
+ */
+function chosenFor(shown) {
+  const { variant: named, format, width, height, quality } = state;
+  const variant = named !== undefined && shown.bannerUrls[named] !== null ? named : firstVariant(shown);
+  return { variant, format, width: width ?? usualWidth(variant), height, quality };
+}
+
+/** Shows the state of the page's address, after Back, Forward or a load. */
+function restore() {
+  const former = state;
+  state = readState(location.href);
+  if (state.instance !== former.instance) {
+    budget.forget();
+    instance.show(state.instance);
+    gallery.update();
   }
+  searchBox.setText(state.channel);
+  if (state.channel === '') {
+    lookingUp.abort();
+    forgetChannel();
+    return showView('home');
+  }
+  const isSame = state.channel === former.channel && state.instance === former.instance;
+  if (!isSame || record === undefined) return void lookUp();
+  const choice = chosenFor(record);
+  shelf.choose(choice.variant);
+  panel.apply(choice);
 }
 
-for (const button of document.querySelectorAll('[data-example]')) {
-  button.addEventListener('click', () => {
-    const text = button.getAttribute('data-example') ?? '';
-    searchBox.setText(text);
-    searchBox.focus();
-    void lookUp(text);
-  });
-}
-addEventListener('hashchange', lookUpAddress);
-lookUpAddress();
+find('#home', HTMLAnchorElement).addEventListener('click', (event) => {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  navigate({ channel: '', ...USUAL_CHOICE });
+  restore();
+  intro.scrollIntoView({ block: 'nearest' });
+});
+addEventListener('popstate', restore);
+restore();

@@ -16,24 +16,36 @@ const TITLES = {
   overloaded: 'The instance is busy.',
   internal: 'Internal error.',
   unreachable: 'No answer.',
+  unreadable: 'Not an answer of Pennant.',
 };
 
 /**
- * One place for what went wrong and what can be done about it.
+ * Shows what the page is doing, what went wrong and what the visitor can do about it. Only the text is announced: the
+ * buttons count down.
  *
  * @param {HTMLElement} container
  */
 export function createNotice(container) {
+  const text = element('p', { role: 'status' });
+  const actions = element('div', { class: 'actions' });
+  container.append(text, actions);
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
 
-  function clear() {
+  /**
+   * @param {(Node | string | null)[]} words
+   * @param {HTMLElement[]} [buttons]
+   */
+  function set(words, buttons = []) {
     clearInterval(ticking);
-    container.replaceChildren();
+    text.replaceChildren(...words.filter((word) => word !== null));
+    actions.replaceChildren(...buttons);
+    container.classList.toggle('is-shown', words.length > 0);
+    container.classList.remove('is-busy');
   }
 
   /**
-   * Calls `onTick` with what is left, at once and each second, and then `onEnd`.
+   * Calls `onTick` with the remaining time, at once and then repeatedly, and `onEnd` when the time is over.
    *
    * @param {number} ms
    * @param {(leftMs: number) => void} onTick
@@ -52,28 +64,35 @@ export function createNotice(container) {
   }
 
   return {
-    clear,
+    clear: () => set([]),
 
-    /** @param {string} text */
-    say(text) {
-      clear();
-      container.append(text);
+    /**
+     * @param {string} words
+     * @param {...HTMLElement} buttons
+     */
+    say: (words, ...buttons) => set([words], buttons),
+
+    /**
+     * Says that something is being loaded.
+     *
+     * @param {string} words
+     */
+    busy(words) {
+      set([words]);
+      container.classList.add('is-busy');
     },
 
     /**
      * @param {Problem} problem
-     * @param {() => void} retry
+     * @param {() => void} retry offered only if it can help
      * @param {...HTMLElement} otherActions
      */
-    explain({ code, message, requestId, retryAfterMs }, retry, ...otherActions) {
-      clear();
+    explain({ code, message, requestId, retryAfterMs, canRetry }, retry, ...otherActions) {
       const again = element('button', { type: 'button', onclick: retry }, 'Try again');
       const reference = requestId === '' ? null : element('span', { class: 'muted' }, ` Request ${requestId}.`);
-      container.append(
-        element('p', {}, element('strong', {}, TITLES[code] ?? 'The request failed.'), ` ${message}`, reference),
-        element('div', { class: 'actions' }, ...otherActions, again),
-      );
-      if (retryAfterMs === 0) return;
+      const title = element('strong', {}, TITLES[code] ?? 'The request failed.');
+      set([title, ` ${message}`, reference], canRetry ? [...otherActions, again] : otherActions);
+      if (retryAfterMs === 0 || !canRetry) return;
       again.setAttribute('disabled', '');
       countDown(
         retryAfterMs,
@@ -88,7 +107,7 @@ export function createNotice(container) {
     },
 
     /**
-     * Says that a request waits for budget, until the time is over or somebody wants it now.
+     * Says that a request waits for budget, until it is there or the visitor does not want to wait.
      *
      * @param {number} ms
      * @param {string} what
@@ -96,21 +115,12 @@ export function createNotice(container) {
      * @returns {Promise<'over' | 'now'>} rejects with the signal's reason
      */
     wait(ms, what, signal) {
-      clear();
       /** @type {PromiseWithResolvers<'over' | 'now'>} */
       const { promise, resolve, reject } = Promise.withResolvers();
       const left = element('span', { class: 'number', 'aria-hidden': 'true' });
       const now = element('button', { type: 'button', onclick: () => resolve('now') }, `${what} now`);
-      container.append(
-        element(
-          'p',
-          {},
-          element('strong', {}, 'Waiting for budget.'),
-          ' The page leaves your last two requests to you. ',
-          left,
-        ),
-        element('div', { class: 'actions' }, now),
-      );
+      const title = element('strong', {}, 'Waiting for the rate limit.');
+      set([title, ' The page leaves your last two requests to you. ', left], [now]);
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       countDown(
         ms,
@@ -119,7 +129,7 @@ export function createNotice(container) {
         },
         () => resolve('over'),
       );
-      return promise.finally(clear);
+      return promise.finally(() => set([]));
     },
   };
 }

@@ -1,9 +1,9 @@
-/* How numbers, times and sizes are shown: in the reader's own way of writing them. */
+/* Formats numbers, times and sizes in the browser's language. */
 
 const grouped = new Intl.NumberFormat();
 
 /**
- * A count, which the record carries as a decimal text.
+ * A count of a record: a decimal string.
  *
  * @param {string} count
  */

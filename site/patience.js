@@ -1,10 +1,10 @@
 /** @typedef {import('./budget.js').Budget} Budget */
 
-/** Requests that are only sent when somebody asks for them. */
+/** Requests that the page leaves to the visitor. */
 export const RESERVE = 2;
 
 /**
- * Returns when a request leaves the reserve alone, or when somebody did not want to wait.
+ * Returns when a request leaves the reserve untouched, or when the visitor does not want to wait.
  *
  * @param {Budget} budget
  * @param {(ms: number) => Promise<'over' | 'now'>} wait
@@ -35,7 +35,7 @@ export function pauseFor(ms, signal) {
 }
 
 /**
- * Calls back once the element is on the screen: a picture that nobody looks at is not asked for.
+ * Calls back once the element is on the screen, so that no request is spent on pictures that nobody sees.
  *
  * @param {Element} element
  * @param {AbortSignal} signal

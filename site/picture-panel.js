@@ -1,9 +1,12 @@
 import { Problem } from './api.js';
+import { createComparison } from './comparison.js';
 import { element, find } from './dom.js';
 import { createNotice } from './notice.js';
 import { formatBytes, formatDuration } from './numbers.js';
 import { waitForBudget } from './patience.js';
-import { BROWSER_ACCEPT, FORMATS, pictureUrl, throughInstance, VARIANTS } from './pictures.js';
+import { createPictureOptions } from './picture-options.js';
+import { pictureSnippets } from './picture-snippets.js';
+import { altOf, BROWSER_ACCEPT, pictureUrl, throughInstance, VARIANTS } from './pictures.js';
 import { createSnippetBox } from './snippet-box.js';
 
 /**
@@ -11,79 +14,69 @@ import { createSnippetBox } from './snippet-box.js';
  * @typedef {import('./pictures.js').PictureChoice} PictureChoice
  * @typedef {import('./pictures.js').Variant} Variant
  * @typedef {object} ShownPicture
- * @property {Variant} variant
+ * @property {PictureChoice} choice
  * @property {string} url of the bytes in this page
- * @property {boolean} isWhole true: the whole variant, scaled
- * @property {boolean} hasWantedWidth false: the original is smaller than what was asked for
+ * @property {number} width in pixels
  */
 
-const TYPING_PAUSE_MS = 500;
-
 /**
- * Variant, format and size, and what the instance answers to them.
+ * Variant, format and size, the instance's picture for them, and the snippets.
  *
  * @param {HTMLElement} root
  * @param {object} deps
  * @param {ReturnType<typeof import('./api.js').createApi>} deps.api
  * @param {import('./budget.js').Budget} deps.budget
  * @param {() => string} deps.instance
- * @param {(variant: Variant) => void} deps.onVariant
+ * @param {(choice: PictureChoice, isTyped: boolean) => void} deps.onChoice
  * @param {(picture: ShownPicture) => void} deps.onPicture
  */
-export function createPicturePanel(root, { api, budget, instance, onVariant, onPicture }) {
-  const options = find('#options', HTMLFormElement, root);
+export function createPicturePanel(root, { api, budget, instance, onChoice, onPicture }) {
   const preview = find('#preview', HTMLImageElement, root);
   const figure = find('.preview', HTMLElement, root);
   const facts = find('#facts', HTMLElement, root);
   const download = find('#download', HTMLAnchorElement, root);
+  const snippetArea = find('#picture-snippets', HTMLElement, root);
   const notice = createNotice(find('#picture-notice', HTMLElement, root));
-  const snippets = createSnippetBox(root);
+  /** @type {ReturnType<typeof createSnippetBox<import('./picture-snippets.js').PictureSnippetInput>>} */
+  const snippets = createSnippetBox(snippetArea, { id: 'picture-snippet', label: 'Copy the picture as' });
+  const comparison = createComparison(find('#comparison', HTMLElement, root), { api, budget, instance });
+  const options = createPictureOptions(find('#options', HTMLFormElement, root), {
+    onChange(isTyped) {
+      onChoice(options.choice(), isTyped);
+      void load();
+    },
+    onInvalid: () => notice.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.'),
+  });
   /** @type {ChannelRecord | undefined} */
   let record;
   /** @type {string[]} */
   let objectUrls = [];
   let loading = new AbortController();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let pause;
-
-  find('#variants', HTMLElement).append(...VARIANTS.map(({ variant, label }) => radio('variant', variant, label)));
-  find('#formats', HTMLElement).append(...FORMATS.map(({ format, label }) => radio('format', format, label)));
-
-  options.addEventListener('submit', (event) => event.preventDefault());
-  options.addEventListener('input', (event) => {
-    const isTyped = event.target instanceof HTMLInputElement && event.target.type === 'number';
-    clearTimeout(pause);
-    pause = setTimeout(onChange, isTyped ? TYPING_PAUSE_MS : 0);
-  });
-
-  /** @returns {PictureChoice} */
-  function choice() {
-    const values = Object.fromEntries(new FormData(options));
-    return /** @type {PictureChoice} */ (/** @type {unknown} */ (values));
-  }
-
-  function onChange() {
-    if (!options.checkValidity()) {
-      notice.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.');
-      return;
-    }
-    onVariant(choice().variant);
-    void load();
-  }
 
   /** @param {{ width: number, height: number } | undefined} size */
   function writeSnippets(size) {
     if (record === undefined) return;
-    const chosen = choice();
+    const choice = options.choice();
     const shown = record;
-    const url = pictureUrl(shown, chosen);
-    if (url === undefined) return;
-    snippets.show({
-      url,
-      urlOf: (format) => pictureUrl(shown, { ...chosen, format }) ?? url,
-      alt: `${chosen.variant === 'avatar' ? 'Avatar' : 'Banner'} of ${shown.title}`,
+    const hasPicture = pictureUrl(shown, choice) !== undefined;
+    snippetArea.hidden = !hasPicture;
+    comparison.show(hasPicture ? { record: shown, choice } : undefined);
+    if (!hasPicture) return;
+    snippets.show(pictureSnippets(choice.variant), {
+      choice,
+      urlOf: (changes) => pictureUrl(shown, { ...choice, ...changes }) ?? '',
+      alt: altOf(shown, choice.variant),
       size,
     });
+  }
+
+  /** Removes what belongs to the previous picture. */
+  function clearPicture() {
+    preview.hidden = true;
+    preview.removeAttribute('src');
+    preview.alt = '';
+    facts.replaceChildren();
+    download.hidden = true;
   }
 
   async function load() {
@@ -91,102 +84,121 @@ export function createPicturePanel(root, { api, budget, instance, onVariant, onP
     loading.abort();
     loading = new AbortController();
     const { signal } = loading;
-    const chosen = choice();
-    const publicUrl = pictureUrl(record, chosen);
+    const choice = options.choice();
+    const publicUrl = pictureUrl(record, choice);
     notice.clear();
     writeSnippets(undefined);
     if (publicUrl === undefined) {
-      notice.say(`This channel has no ${chosen.variant === 'avatar' ? 'avatar' : 'banner'}.`);
+      clearPicture();
+      const isBare = Object.values(record.bannerUrls).every((url) => url === null);
+      notice.say(isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${nounOf(choice)}.`);
       return;
     }
-    figure.classList.add('is-loading');
+    startLoading(choice);
     try {
-      await waitForBudget(budget, (ms) => notice.wait(ms, 'Load', signal));
-      const url = throughInstance(instance(), publicUrl);
-      const answer = await api.get(url, { accept: BROWSER_ACCEPT, signal });
-      await showAnswer(answer, chosen);
+      const answer = await api.get(throughInstance(instance(), publicUrl), {
+        accept: BROWSER_ACCEPT,
+        signal,
+        async beforeSend() {
+          await waitForBudget(budget, (ms) => notice.wait(ms, 'Load', signal));
+          startLoading(choice);
+        },
+      });
+      await showAnswer(answer, choice, signal);
+      if (!signal.aborted) notice.clear();
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
+      clearPicture();
       notice.explain(error, () => void load());
     } finally {
       if (!signal.aborted) figure.classList.remove('is-loading');
     }
   }
 
+  /** @param {PictureChoice} choice */
+  function startLoading({ variant }) {
+    const label = VARIANTS.find((each) => each.variant === variant)?.label;
+    notice.busy(`Loading the picture: ${label}.`);
+    figure.classList.add('is-loading');
+  }
+
   /**
    * @param {import('./api.js').Answer} answer
-   * @param {PictureChoice} chosen
+   * @param {PictureChoice} choice
+   * @param {AbortSignal} signal
    */
-  async function showAnswer({ headers, body, durationMs, isFromBrowser }, chosen) {
+  async function showAnswer({ headers, body, durationMs, isFromBrowser }, choice, signal) {
     const url = URL.createObjectURL(body);
     objectUrls.push(url);
     preview.src = url;
-    await preview.decode();
+    // Rejects when the next picture replaces this one.
+    const isDecoded = await preview.decode().then(
+      () => true,
+      () => false,
+    );
+    if (signal.aborted || record === undefined) return;
+    if (!isDecoded) {
+      throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the picture.' });
+    }
     preview.hidden = false;
+    preview.alt = altOf(record, choice.variant);
     const size = { width: preview.naturalWidth, height: preview.naturalHeight };
     const format = body.type.replace('image/', '').toUpperCase();
     facts.replaceChildren(
-      ...fact('Size', `${size.width} × ${size.height}`),
-      ...fact('Format', format === 'WEBP' ? 'WebP' : format),
-      ...fact('Bytes', formatBytes(body.size)),
-      ...fact('Time', isFromBrowser ? 'from the browser cache' : formatDuration(durationMs)),
-      ...fact('Served', servedWord(headers.get('cache-status'))),
+      fact('Size', `${size.width} × ${size.height}`),
+      fact('Format', format === 'WEBP' ? 'WebP' : format),
+      fact('Bytes', formatBytes(body.size)),
+      fact('Time', isFromBrowser ? 'from this browser' : formatDuration(durationMs)),
+      fact('Cache', cacheWord(headers.get('cache-status'))),
     );
     download.href = url;
-    download.download = `${record?.channelId}-${chosen.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
+    download.download = `${record.channelId}-${choice.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
     download.hidden = false;
     writeSnippets(size);
-    const { variant, width, height } = chosen;
-    onPicture({ variant, url, isWhole: height === '', hasWantedWidth: size.width === Number(width) });
+    onPicture({ choice, url, width: size.width });
   }
 
   return {
     /**
-     * Begins with the whole banner, or with the avatar where there is none; `load` asks for it.
+     * Shows another channel with this choice; `load` requests the picture.
      *
      * @param {ChannelRecord} shown
+     * @param {PictureChoice} choice
      */
-    show(shown) {
+    show(shown, choice) {
       loading.abort();
+      figure.classList.remove('is-loading');
       for (const url of objectUrls) URL.revokeObjectURL(url);
       objectUrls = [];
       record = shown;
-      preview.hidden = true;
-      preview.removeAttribute('src');
-      preview.alt = '';
-      facts.replaceChildren();
-      download.hidden = true;
-      for (const { variant } of VARIANTS) radioOf(variant).disabled = shown.bannerUrls[variant] === null;
-      const first = shown.bannerUrl === null ? 'avatar' : 'tv';
-      radioOf(first).checked = true;
-      onVariant(first);
+      notice.clear();
+      clearPicture();
+      options.show(shown, choice);
       writeSnippets(undefined);
     },
 
     load,
 
-    /** @param {Variant} variant */
-    choose(variant) {
-      radioOf(variant).checked = true;
-      onChange();
+    /**
+     * Shows another choice of the same channel.
+     *
+     * @param {PictureChoice} choice
+     */
+    apply(choice) {
+      if (record === undefined) return;
+      options.show(record, choice);
+      void load();
     },
-  };
 
-  /** @param {Variant} variant */
-  function radioOf(variant) {
-    return find(`input[name=variant][value=${variant}]`, HTMLInputElement, options);
-  }
+    choose: options.choose,
+    choice: options.choice,
+  };
 }
 
-/**
- * @param {string} name
- * @param {string} value
- * @param {string} label
- */
-function radio(name, value, label) {
-  const isDefault = value === 'tv' || value === 'auto';
-  return element('label', {}, element('input', { type: 'radio', name, value, checked: isDefault }), label);
+/** @param {PictureChoice} choice */
+function nounOf({ variant }) {
+  return variant === 'avatar' ? 'avatar' : 'banner';
 }
 
 /**
@@ -194,10 +206,10 @@ function radio(name, value, label) {
  * @param {string} value
  */
 function fact(label, value) {
-  return [element('div', {}, element('dt', {}, label), element('dd', {}, value))];
+  return element('div', {}, element('dt', {}, label), element('dd', {}, value));
 }
 
 /** @param {string | null} cacheStatus RFC 9211 */
-function servedWord(cacheStatus) {
-  return /;\s*hit/.test(cacheStatus ?? '') ? 'from the cache' : 'new';
+function cacheWord(cacheStatus) {
+  return /;\s*hit/.test(cacheStatus ?? '') ? 'hit' : 'miss';
 }

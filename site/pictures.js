@@ -43,11 +43,40 @@ export const FORMATS = [
   { format: 'png', label: 'PNG' },
 ];
 
-/** What browsers say of themselves when an `<img>` asks. */
+/** Widths that pages use most. The middle one of a banner, and the last one of an avatar, is the usual width. */
+const PRESET_WIDTHS = { banner: ['640', '1280', '2560'], avatar: ['48', '96', '176'] };
+const USUAL_WIDTH = { banner: '1280', avatar: '176' };
+
+/** The `Accept` that browsers send for an `<img>`. */
 export const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
 
+/** @param {Variant} variant */
+export function kindOf(variant) {
+  return variant === 'avatar' ? 'avatar' : 'banner';
+}
+
+/** @param {Variant} variant */
+export function presetWidths(variant) {
+  return PRESET_WIDTHS[kindOf(variant)];
+}
+
+/** @param {Variant} variant */
+export function usualWidth(variant) {
+  return USUAL_WIDTH[kindOf(variant)];
+}
+
 /**
- * The picture's public URL, `undefined` where the channel has none.
+ * What a channel shows first.
+ *
+ * @param {ChannelRecord} record
+ * @returns {Variant}
+ */
+export function firstVariant({ bannerUrl }) {
+  return bannerUrl === null ? 'avatar' : 'tv';
+}
+
+/**
+ * The picture's public URL, `undefined` if the channel has none.
  *
  * @param {ChannelRecord} record
  * @param {PictureChoice} choice
@@ -64,7 +93,7 @@ export function pictureUrl(record, { variant, format, width, height, quality }) 
 }
 
 /**
- * The same picture by the instance's address: its public name may not be reachable from here.
+ * The same resource at the instance's address: its public name may not be reachable from here.
  *
  * @param {string} instance
  * @param {string} publicUrl
@@ -72,4 +101,14 @@ export function pictureUrl(record, { variant, format, width, height, quality }) 
 export function throughInstance(instance, publicUrl) {
   const { pathname, search } = new URL(publicUrl);
   return `${instance}${pathname}${search}`;
+}
+
+/**
+ * "Banner of …" or "Avatar of …".
+ *
+ * @param {ChannelRecord} record
+ * @param {Variant} variant
+ */
+export function altOf({ title }, variant) {
+  return `${variant === 'avatar' ? 'Avatar' : 'Banner'} of ${title}`;
 }

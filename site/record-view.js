@@ -3,47 +3,33 @@ import { formatCount, formatCountry, formatDate } from './numbers.js';
 
 /** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
 
+/** `null` in a record: the channel hides the value, or the source did not give it. */
+const NOT_AVAILABLE = 'not available';
+
 /**
- * The record laid out for people, with the JSON under it.
+ * The record laid out for people.
  *
  * @param {HTMLElement} container
  */
 export function createRecordView(container) {
-  /** @type {HTMLElement | undefined} */
-  let face;
-
   return {
     /** @param {ChannelRecord} record */
     show(record) {
-      face = element('span', { class: 'face' });
-      container.replaceChildren(
-        element(
-          'header',
-          {},
-          face,
-          element(
-            'div',
-            {},
-            element('h2', { id: 'record-title' }, record.title),
-            element('p', { class: 'muted' }, record.customUrl ?? 'no handle known'),
-          ),
-        ),
-        element(
-          'dl',
-          { class: 'counts' },
-          count('Subscribers', record.subscriberCount),
-          count('Views', record.viewCount),
-          count('Videos', record.videoCount),
-        ),
-        descriptionOf(record),
-        detailsOf(record),
-        jsonOf(record),
+      const heading = element('h2', { id: 'record-heading' }, 'Record');
+      const counts = element(
+        'dl',
+        { class: 'counts' },
+        count('Subscribers', record.subscriberCount),
+        count('Views', record.viewCount),
+        count('Videos', record.videoCount),
       );
-    },
-
-    /** @param {string} url */
-    showAvatar(url) {
-      face?.replaceWith(element('img', { class: 'face', src: url, alt: '', width: 60, height: 60 }));
+      const { text, button } = descriptionOf(record);
+      container.replaceChildren(
+        heading,
+        counts,
+        ...(button === undefined ? [text] : [text, button]),
+        detailsOf(record),
+      );
     },
   };
 }
@@ -53,7 +39,7 @@ export function createRecordView(container) {
  * @param {string | null} value
  */
 function count(label, value) {
-  const shown = value === null ? unknown('hidden') : element('dd', {}, formatCount(value));
+  const shown = value === null ? unknown(NOT_AVAILABLE) : element('dd', {}, formatCount(value));
   return element('div', {}, element('dt', {}, label), shown);
 }
 
@@ -62,10 +48,31 @@ function unknown(text) {
   return element('dd', { class: 'unknown' }, text);
 }
 
-/** @param {ChannelRecord} record */
+/**
+ * A long description is folded to some lines.
+ *
+ * @param {ChannelRecord} record
+ * @returns {{ text: HTMLElement, button?: HTMLElement }}
+ */
 function descriptionOf({ description }) {
-  if (description === null || description === '') return element('p', { class: 'muted' }, 'No description.');
-  return element('p', { class: 'description' }, description);
+  if (description === null) return { text: element('p', { class: 'muted' }, 'The description is not available.') };
+  if (description === '') return { text: element('p', { class: 'muted' }, 'No description.') };
+  const text = element('p', { class: 'description is-folded', id: 'description', dir: 'auto' }, description);
+  const button = element(
+    'button',
+    { type: 'button', class: 'link', 'aria-expanded': 'false', 'aria-controls': 'description', hidden: true },
+    'Show all',
+  );
+  button.addEventListener('click', () => {
+    const isFolded = text.classList.toggle('is-folded');
+    button.setAttribute('aria-expanded', String(!isFolded));
+    button.textContent = isFolded ? 'Show all' : 'Show less';
+  });
+  // Its width decides whether all of it is shown.
+  new ResizeObserver(() => {
+    if (text.classList.contains('is-folded')) button.hidden = text.scrollHeight <= text.clientHeight + 1;
+  }).observe(text);
+  return { text, button };
 }
 
 /** @param {ChannelRecord} record */
@@ -79,9 +86,9 @@ function detailsOf({ publishedAt, country, channelId, links }) {
     'dl',
     { class: 'details' },
     element('dt', {}, 'Since'),
-    since === null ? unknown('unknown') : element('dd', {}, since),
+    since === null ? unknown(NOT_AVAILABLE) : element('dd', {}, since),
     element('dt', {}, 'Country'),
-    country === null ? unknown('not given') : element('dd', {}, formatCountry(country)),
+    country === null ? unknown(NOT_AVAILABLE) : element('dd', {}, formatCountry(country)),
     element('dt', {}, 'ID'),
     element('dd', {}, element('code', {}, channelId)),
     element('dt', {}, 'Links'),
@@ -90,24 +97,15 @@ function detailsOf({ publishedAt, country, channelId, links }) {
 }
 
 /**
- * A link that somebody else wrote: only web addresses, and nothing of this page is told.
+ * A link that the channel's owner wrote: web addresses only, and the page's address is not sent along.
  *
  * @param {string} url
  * @param {string} title
  */
 function outward(url, title) {
-  if (!/^https?:/.test(url)) return title;
-  const name = title === '' ? new URL(url).host : title;
-  return element('a', { href: url, rel: 'noopener noreferrer nofollow', target: '_blank', title: url }, name);
-}
-
-/** @param {ChannelRecord} record */
-function jsonOf(record) {
-  const text = JSON.stringify(record, null, 2);
-  return element(
-    'details',
-    {},
-    element('summary', {}, 'JSON response'),
-    element('pre', { tabindex: 0, 'aria-label': 'The record as JSON' }, element('code', {}, text)),
-  );
+  const target = /^https?:/i.test(url) ? URL.parse(url) : null;
+  if (target === null) return element('span', { dir: 'auto' }, title);
+  const name = title === '' ? target.host : title;
+  const attributes = { href: url, rel: 'noopener noreferrer nofollow', target: '_blank', title: url, dir: 'auto' };
+  return element('a', attributes, name);
 }

@@ -6,12 +6,12 @@ import { formatCount } from './numbers.js';
  * @typedef {{ channelId: string, title: string, customUrl: string | null, subscriberCount: string | null }} Hit
  */
 
-/** A pause in typing that is long enough to mean "look". */
+/** Searches after a pause in typing of this length. */
 const PAUSE_MS = 400;
 const MIN_CHARACTERS = 2;
 
 /**
- * The field with its list of suggestions (ARIA combobox pattern with a list).
+ * The search field with its list of suggestions (ARIA combobox pattern with a list).
  *
  * @param {HTMLFormElement} form
  * @param {object} deps
@@ -31,6 +31,7 @@ export function createSearchBox(form, { search, onSubmit }) {
   function close() {
     clearTimeout(pause);
     searching.abort();
+    form.classList.remove('is-searching');
     hits = [];
     render();
   }
@@ -69,8 +70,8 @@ export function createSearchBox(form, { search, onSubmit }) {
         onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
         onclick: () => choose(hit),
       },
-      element('span', { class: 'name' }, title),
-      element('span', { class: 'more' }, customUrl ?? hit.channelId),
+      element('span', { class: 'name', dir: 'auto' }, title),
+      element('span', { class: 'more', dir: 'auto' }, customUrl ?? hit.channelId),
       count,
     );
   }
@@ -88,7 +89,8 @@ export function createSearchBox(form, { search, onSubmit }) {
     if (text.length < MIN_CHARACTERS || isExact(text)) return close();
     searching = new AbortController();
     const { signal } = searching;
-    const found = await search(text, signal);
+    form.classList.add('is-searching');
+    const found = await search(text, signal).finally(() => form.classList.toggle('is-searching', signal.aborted));
     if (signal.aborted) return;
     hits = found;
     render();
@@ -104,7 +106,7 @@ export function createSearchBox(form, { search, onSubmit }) {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step === 0 || hits.length === 0) return;
     event.preventDefault();
-    // One place more than there are hits: the text itself.
+    // One position more than there are hits: the typed text.
     activate(((active + 1 + step + hits.length + 1) % (hits.length + 1)) - 1);
   });
 
@@ -121,8 +123,8 @@ export function createSearchBox(form, { search, onSubmit }) {
   return {
     /** @param {string} text */
     setText(text) {
-      input.value = text;
       close();
+      input.value = text;
     },
 
     /** @param {readonly Hit[]} offered */

@@ -20,8 +20,8 @@ const DEVICES = /** @type {const} */ ([
 ]);
 
 /**
- * The banner on four devices. Only one picture is fetched for all of them: the other frames show the part of the TV
- * picture that they would be cut to, until they get their own.
+ * The banner on four devices. Usually one picture serves all of them: the other frames show their part of the TV picture
+ * until they get their own.
  *
  * @param {HTMLElement} container
  * @param {{ onChoose: (variant: Variant) => void }} deps
@@ -35,15 +35,16 @@ export function createShelf(container, { onChoose }) {
     container.append(device.button);
   }
 
-  /** @param {ChannelRecord} record */
+  /** @param {ChannelRecord | undefined} record `undefined`: it is being loaded */
   function show(record) {
-    for (const { banner, face, name, handle } of devices.values()) {
+    container.classList.toggle('is-loading', record === undefined);
+    for (const { button, banner, face, name, handle } of devices.values()) {
       banner.replaceChildren();
       face.replaceChildren();
-      name.textContent = record.title;
-      handle.textContent = record.customUrl ?? '';
+      name.textContent = record?.title ?? '';
+      handle.textContent = record?.customUrl ?? '';
+      button.setAttribute('aria-disabled', String((record?.bannerUrl ?? null) === null));
     }
-    for (const { button } of devices.values()) button.setAttribute('aria-disabled', String(record.bannerUrl === null));
   }
 
   return {
@@ -55,26 +56,40 @@ export function createShelf(container, { onChoose }) {
     },
 
     /**
-     * Shows a device's own picture; the TV's is shown, cut, on those that have none yet.
+     * Shows a device's own picture.
      *
      * @param {Variant} variant
      * @param {string} url
-     * @param {boolean} isWholeBanner true: the other devices' parts can be cut from it
      */
-    showPicture(variant, url, isWholeBanner) {
+    showPicture(variant, url) {
       devices.get(variant)?.banner.replaceChildren(picture(url));
-      if (variant !== 'tv' || !isWholeBanner) return;
-      for (const { variant: other, visibleWidth } of DEVICES) {
-        const banner = devices.get(other)?.banner;
+    },
+
+    /**
+     * Shows the TV picture, and parts of it on the devices that have no picture yet.
+     *
+     * @param {string} url
+     */
+    showOnAll(url) {
+      for (const { variant, visibleWidth } of DEVICES) {
+        const banner = devices.get(variant)?.banner;
         if (banner === undefined || banner.childElementCount > 0) continue;
-        const cut = picture(url);
-        cut.className = 'cut';
-        cut.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
-        banner.append(cut);
+        const shown = picture(url);
+        if (variant !== 'tv') {
+          shown.className = 'cut';
+          shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
+        }
+        banner.append(shown);
       }
     },
 
-    /** @param {Variant} variant */
+    /** Devices that have no picture of their own. */
+    missing: () =>
+      DEVICES.map(({ variant }) => variant).filter(
+        (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut)') === null,
+      ),
+
+    /** @param {Variant | undefined} variant */
     choose(variant) {
       for (const [each, { button }] of devices) button.setAttribute('aria-pressed', String(each === variant));
     },
@@ -91,8 +106,8 @@ export function createShelf(container, { onChoose }) {
 function createDevice(variant, label, videos, onclick) {
   const banner = element('span', { class: 'banner' });
   const face = element('span', { class: 'face' });
-  const name = element('span', { class: 'name' });
-  const handle = element('span', { class: 'handle' });
+  const name = element('span', { class: 'name', dir: 'auto' });
+  const handle = element('span', { class: 'handle', dir: 'auto' });
   const head = element('span', { class: 'head' }, face, element('span', { class: 'who' }, name, handle));
   const thumbnails = Array.from({ length: videos }, () => element('i'));
   const page = videos === 0 ? null : element('span', { class: 'videos' }, ...thumbnails);
@@ -105,7 +120,7 @@ function createDevice(variant, label, videos, onclick) {
       type: 'button',
       class: `device device-${variant}`,
       'aria-pressed': 'false',
-      // Not `disabled`: the shelf scrolls on small screens, and the keyboard needs a way in.
+      // Not `disabled`: the button keeps its place in the tab order while a channel is loaded.
       'aria-disabled': 'true',
       onclick: () => button.getAttribute('aria-disabled') === 'false' && onclick(),
     },

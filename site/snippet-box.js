@@ -1,35 +1,40 @@
-import { element, find } from './dom.js';
-import { SNIPPETS } from './snippets.js';
-
-/** @typedef {import('./snippets.js').SnippetInput} SnippetInput */
-
-const SAID_MS = 2000;
+import { createCopyButton } from './copy.js';
+import { element } from './dom.js';
 
 /**
- * The line to copy, in the notation that is chosen (ARIA tabs pattern).
- *
- * @param {HTMLElement} root
+ * @template Input
+ * @typedef {object} Snippet
+ * @property {string} name
+ * @property {string} label
+ * @property {(input: Input) => string} write
+ * @property {string} [note] shown below the text
  */
-export function createSnippetBox(root) {
-  const tabs = find('#snippet-tabs', HTMLElement, root);
-  const panel = find('#snippet', HTMLElement, root);
-  const code = find('code', HTMLElement, panel);
-  const copy = find('#copy', HTMLButtonElement, root);
-  const said = find('#copied', HTMLElement, root);
-  /** @type {SnippetInput | undefined} */
-  let input;
-  let chosen = 0;
 
-  const buttons = SNIPPETS.map(({ name, label }, index) =>
-    element(
-      'button',
-      { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'snippet', onclick: () => choose(index) },
-      label,
-    ),
+/**
+ * Texts to copy, one tab each (ARIA tabs pattern).
+ *
+ * @template Input
+ * @param {HTMLElement} container
+ * @param {{ id: string, label: string }} naming `id` is unique in the page
+ */
+export function createSnippetBox(container, { id, label }) {
+  const code = element('code', {});
+  const panel = element('pre', { id, role: 'tabpanel', tabindex: 0, dir: 'ltr' }, code);
+  const tabs = element('div', { class: 'tabs', role: 'tablist', 'aria-label': label });
+  const note = element('p', { class: 'hint snippet-note' });
+  const copy = createCopyButton(
+    'Copy',
+    () => code.textContent ?? '',
+    () => code,
   );
-  tabs.append(...buttons);
-  panel.tabIndex = 0;
-  choose(0);
+  container.replaceChildren(element('div', { class: 'snippet-bar' }, tabs, copy), panel, note);
+  /** @type {Input | undefined} */
+  let input;
+  /** @type {readonly Snippet<Input>[]} */
+  let snippets = [];
+  /** @type {HTMLElement[]} */
+  let buttons = [];
+  let chosen = 0;
 
   /** @param {number} index */
   function choose(index) {
@@ -39,53 +44,54 @@ export function createSnippetBox(root) {
       button.setAttribute('tabindex', at === index ? '0' : '-1');
     }
     panel.setAttribute('aria-labelledby', buttons[index]?.id ?? '');
-    write();
-  }
-
-  function write() {
-    code.textContent = input === undefined ? '' : (SNIPPETS[chosen]?.write(input) ?? '');
+    const snippet = snippets[index];
+    code.textContent = input === undefined || snippet === undefined ? '' : snippet.write(input);
+    note.textContent = snippet?.note ?? '';
   }
 
   tabs.addEventListener('keydown', (event) => {
-    const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -chosen, End: SNIPPETS.length - 1 - chosen };
-    const step = steps[/** @type {keyof typeof steps} */ (event.key)];
-    if (step === undefined) return;
+    const last = snippets.length - 1;
+    const targets = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: last };
+    const target = targets[/** @type {keyof typeof targets} */ (event.key)];
+    if (target === undefined) return;
     event.preventDefault();
-    choose((chosen + step + SNIPPETS.length) % SNIPPETS.length);
+    choose((target + snippets.length) % snippets.length);
     buttons[chosen]?.focus();
   });
 
-  copy.addEventListener('click', async () => {
-    const isCopied = await copyText(code);
-    const text = isCopied ? 'Copied' : 'Press Ctrl+C to copy';
-    copy.textContent = text;
-    said.textContent = text;
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-      said.textContent = '';
-    }, SAID_MS);
-  });
-
   return {
-    /** @param {SnippetInput} shown */
-    show(shown) {
-      input = shown;
-      write();
+    /**
+     * Keeps the chosen tab if it is still there.
+     *
+     * @param {readonly Snippet<Input>[]} shown
+     * @param {Input} written
+     */
+    show(shown, written) {
+      const name = snippets[chosen]?.name;
+      input = written;
+      if (shown !== snippets) {
+        snippets = shown;
+        buttons = shown.map((snippet, index) =>
+          element(
+            'button',
+            {
+              type: 'button',
+              role: 'tab',
+              id: `${id}-${snippet.name}`,
+              'aria-controls': id,
+              onclick: () => choose(index),
+            },
+            snippet.label,
+          ),
+        );
+        tabs.replaceChildren(...buttons);
+      }
+      choose(
+        Math.max(
+          0,
+          shown.findIndex((snippet) => snippet.name === name),
+        ),
+      );
     },
   };
-}
-
-/**
- * Browsers give the clipboard to secure origins only: elsewhere the text is selected, ready to be copied.
- *
- * @param {HTMLElement} code
- */
-async function copyText(code) {
-  try {
-    await navigator.clipboard.writeText(code.textContent ?? '');
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(code);
-    return false;
-  }
 }

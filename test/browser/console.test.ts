@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import {
   APPEARANCES,
   type BrowsedService,
+  changeAppearance,
   eventually,
   findAccessibilityFaults,
   hasBrowser,
@@ -89,12 +90,15 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect(answer?.status()).toBeGreaterThanOrEqual(400);
   });
 
-  test.each(APPEARANCES)('has no accessibility fault that axe-core finds: %s', async (_name, options) => {
-    const { page, service } = await visit(options);
+  test('has no accessibility fault that axe-core finds, in every width and colour', async () => {
+    const { page, service } = await visit();
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar`);
     await eventually(() => page.locator('#refused table').count()).toBe(1);
     await page.getByText('Settings', { exact: true }).click();
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
+    for (const appearance of APPEARANCES.filter(([width]) => width > 320)) {
+      await changeAppearance(page, appearance);
+      expect([appearance, await findAccessibilityFaults(page)]).toEqual([appearance, []]);
+      expect([appearance, await scrollsSideways(page)]).toEqual([appearance, false]);
+    }
   });
 });

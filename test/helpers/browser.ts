@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { pino } from 'pino';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
@@ -38,6 +38,7 @@ export interface BrowsedService {
   /** Of the public listener, without a slash at the end. */
   readonly publicOrigin: string;
   readonly consoleOrigin: string;
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -53,6 +54,7 @@ export async function startBrowsedService(env: Record<string, string> = {}): Pro
   return {
     publicOrigin: `http://localhost:${await listenOnLoopback(app.http)}`,
     consoleOrigin: `http://localhost:${await listenOnLoopback(app.console)}`,
+    dataDir,
     async close() {
       await app.close();
       await app.console.close();
@@ -66,12 +68,23 @@ export function eventually<T>(read: () => T) {
   return expect.poll(read, { interval: 100 });
 }
 
-/** The three ways in which the pages must be right. */
-export const APPEARANCES: readonly [name: string, options: BrowserContextOptions][] = [
-  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 900 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 900 } }],
-  ['phone width', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+/** Widths and colours in which the pages must be right. */
+export const APPEARANCES: readonly (readonly [width: number, colorScheme: 'light' | 'dark'])[] = [
+  [1440, 'light'],
+  [820, 'dark'],
+  [390, 'light'],
+  [320, 'dark'],
+  [320, 'light'],
+  [390, 'dark'],
+  [820, 'light'],
+  [1440, 'dark'],
 ];
+
+/** Shows the page as it is now in another width and colour. */
+export async function changeAppearance(page: Page, [width, colorScheme]: (typeof APPEARANCES)[number]): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+}
 
 /** What axe-core finds wrong with the page as it is now, one line for each rule. */
 export async function findAccessibilityFaults(page: Page): Promise<string[]> {

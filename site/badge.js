@@ -1,0 +1,117 @@
+import { Problem } from './api.js';
+import { createCopyButton } from './copy.js';
+import { element, find } from './dom.js';
+import { createNotice } from './notice.js';
+import { waitForBudget } from './patience.js';
+import { throughInstance } from './pictures.js';
+
+/** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
+
+const METRICS = [
+  { metric: 'subscribers', label: 'Subscribers' },
+  { metric: 'views', label: 'Views' },
+  { metric: 'videos', label: 'Videos' },
+];
+
+/**
+ * A badge for a README, drawn by shields.io from the instance's JSON. The preview is drawn here, on demand.
+ *
+ * @param {HTMLElement} root
+ * @param {object} deps
+ * @param {ReturnType<typeof import('./api.js').createApi>} deps.api
+ * @param {import('./budget.js').Budget} deps.budget
+ * @param {() => string} deps.instance
+ */
+export function createBadge(root, { api, budget, instance }) {
+  const form = find('#badge-options', HTMLFormElement, root);
+  const code = find('#badge-snippet code', HTMLElement, root);
+  const preview = find('#badge-preview', HTMLElement, root);
+  const notice = createNotice(find('#badge-notice', HTMLElement, root));
+  /** @type {{ record: ChannelRecord, base: string } | undefined} */
+  let shown;
+  let loading = new AbortController();
+
+  find('#metrics', HTMLElement, form).append(
+    ...METRICS.map(({ metric, label }, at) =>
+      element(
+        'label',
+        {},
+        element('input', { type: 'radio', name: 'metric', value: metric, checked: at === 0 }),
+        label,
+      ),
+    ),
+  );
+  find('#badge-bar', HTMLElement, root).append(
+    createCopyButton(
+      'Copy',
+      () => code.textContent ?? '',
+      () => code,
+    ),
+  );
+  form.addEventListener('input', write);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void load();
+  });
+
+  function badgeUrl() {
+    const metric = String(new FormData(form).get('metric'));
+    const query = metric === 'subscribers' ? '' : `?metric=${metric}`;
+    return { metric, url: `${shown?.base}/api/badge/${shown?.record.channelId}${query}` };
+  }
+
+  function write() {
+    if (shown === undefined) return;
+    loading.abort();
+    notice.clear();
+    preview.replaceChildren();
+    const { metric, url } = badgeUrl();
+    const image = `https://img.shields.io/endpoint?url=${encodeURIComponent(url)}`;
+    code.textContent = `[![${metric}](${image})](https://www.youtube.com/channel/${shown.record.channelId})`;
+  }
+
+  async function load() {
+    loading.abort();
+    loading = new AbortController();
+    const { signal } = loading;
+    notice.busy('Loading the badge.');
+    try {
+      const badge = await api.getJson(throughInstance(instance(), badgeUrl().url), {
+        signal,
+        async beforeSend() {
+          await waitForBudget(budget, (ms) => notice.wait(ms, 'Load', signal));
+          notice.busy('Loading the badge.');
+        },
+      });
+      if (signal.aborted) return;
+      notice.clear();
+      preview.replaceChildren(draw(String(badge.label), String(badge.message)));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof Problem)) throw error;
+      notice.explain(error, () => void load());
+    }
+  }
+
+  return {
+    /**
+     * @param {ChannelRecord} record
+     * @param {string} base the origin that the instance writes in its URLs
+     */
+    show(record, base) {
+      shown = { record, base };
+      write();
+    },
+  };
+}
+
+/**
+ * Like shields.io's flat style.
+ *
+ * @param {string} label
+ * @param {string} message
+ */
+function draw(label, message) {
+  const sides = [element('span', {}, label), element('span', {}, message)];
+  return element('span', { class: 'badge', role: 'img', 'aria-label': `${label}: ${message}` }, ...sides);
+}

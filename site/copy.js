@@ -1,0 +1,45 @@
+import { element, find } from './dom.js';
+
+const SHOWN_MS = 2000;
+
+/**
+ * A button that copies a text and says so.
+ *
+ * @param {string} label
+ * @param {() => string} text
+ * @param {() => HTMLElement | undefined} [shownAt] the element that shows the text
+ */
+export function createCopyButton(label, text, shownAt = () => undefined) {
+  const button = element('button', { type: 'button', class: 'copy' }, label);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+
+  button.addEventListener('click', async () => {
+    const outcome = await copyText(text(), shownAt());
+    button.textContent = outcome;
+    find('#announcements', HTMLElement).textContent = outcome;
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      button.textContent = label;
+      find('#announcements', HTMLElement).textContent = '';
+    }, SHOWN_MS);
+  });
+  return button;
+}
+
+/**
+ * Browsers allow secure origins only to write the clipboard. Elsewhere the text is selected, so that it can be copied.
+ *
+ * @param {string} text
+ * @param {HTMLElement | undefined} shownAt
+ */
+async function copyText(text, shownAt) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return 'Copied';
+  } catch {
+    if (shownAt === undefined) return 'Copy the address above';
+    getSelection()?.selectAllChildren(shownAt);
+    return 'Press Ctrl+C to copy';
+  }
+}

@@ -1,0 +1,169 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  APPEARANCES,
+  type BrowsedService,
+  changeAppearance,
+  eventually,
+  findAccessibilityFaults,
+  hasBrowser,
+  launchBrowser,
+  scrollsSideways,
+  startBrowsedService,
+} from '../helpers/browser.ts';
+import { catalogLine, importLines } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { factOf, visitPlayground } from '../helpers/playground.ts';
+
+/* The playground at every width, in light and dark, and with the keyboard alone. */
+
+const SAMPLE = 'UCPennantSample00000001A';
+const LONG = numberedChannelId(1);
+
+let browser: Browser;
+let service: BrowsedService;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  browser = await launchBrowser();
+  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+  // The service imports the samples into an empty catalog only, so they come first.
+  expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
+  const long = catalogLine(1, {
+    title: 'قناة الاختبار',
+    description: Array.from({ length: 40 }, (_, line) => `Line ${line} of a description that never ends.`).join('\n'),
+    subscriberCount: '123456789012',
+    viewCount: '9876543210987654',
+    videoCount: '1234567',
+    links: [{ title: 'W'.repeat(90), url: 'https://long.example/' }],
+  });
+  expect((await importLines(service.dataDir, [long])).refusals).toEqual([]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+async function expectSound(page: Page): Promise<void> {
+  for (const appearance of APPEARANCES) {
+    await changeAppearance(page, appearance);
+    expect([appearance, await scrollsSideways(page)]).toEqual([appearance, false]);
+    expect([appearance, await findAccessibilityFaults(page)]).toEqual([appearance, []]);
+  }
+}
+
+describe.skipIf(!hasBrowser)('the playground, in every width and colour', () => {
+  test('is sound on its first screen, with results and with an error', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service);
+    await expectSound(page);
+    await page.getByRole('combobox').fill('sample');
+    await eventually(() => page.getByRole('option').count()).toBeGreaterThan(0);
+    await expectSound(page);
+    await lookUp('nobodyhere');
+    await eventually(() => page.locator('#notice').innerText()).toContain('No such channel.');
+    await page.getByLabel('Instance').fill('nowhere');
+    await page.getByLabel('Instance').press('Enter');
+    await eventually(() => page.locator('#instance-fault').innerText()).toContain('Enter an address');
+    await expectSound(page);
+  });
+
+  test('is sound with a channel, all formats and a badge', async () => {
+    const { page } = await visitPlayground(browser, service, '?channel=@nightglass');
+    await eventually(() => factOf(page, 'Format')).toBe('AVIF');
+    await page.getByRole('button', { name: 'Compare formats' }).click();
+    await eventually(() => page.locator('.formats img').count()).toBe(4);
+    await expectSound(page);
+  });
+
+  test('is sound with long texts, which fold, and numbers are not broken', async () => {
+    const { page } = await visitPlayground(browser, service, `?channel=${LONG}`);
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');
+    await expectSound(page);
+    expect(await page.locator('#channel-title').evaluate(directionOf)).toBe('rtl');
+    expect(await page.locator('#description').evaluate(directionOf)).toBe('ltr');
+    for (const appearance of APPEARANCES) {
+      await changeAppearance(page, appearance);
+      const lines = await page.locator('#record .counts dd').evaluateAll(countLines);
+      expect([appearance, lines]).toEqual([appearance, [1, 1, 1]]);
+    }
+    const description = page.locator('#description');
+    const folded = (await description.boundingBox())?.height ?? 0;
+    expect(folded).toBeLessThan(250);
+    await page.getByRole('button', { name: 'Show all' }).click();
+    expect((await description.boundingBox())?.height).toBeGreaterThan(3 * folded);
+    await page.getByRole('button', { name: 'Show less' }).click();
+    expect((await description.boundingBox())?.height).toBe(folded);
+  });
+
+  test('shows all four devices without scrolling sideways', async () => {
+    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => page.locator('.device .banner img').count()).toBe(4);
+    for (const appearance of APPEARANCES) {
+      await changeAppearance(page, appearance);
+      const [width] = appearance;
+      for (const device of await page.locator('.device').all()) {
+        const { x, width: own } = (await device.boundingBox()) ?? { x: -1, width: 0 };
+        expect(x).toBeGreaterThanOrEqual(0);
+        expect(own).toBeGreaterThan(24);
+        expect(x + own).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+});
+
+test.skipIf(!hasBrowser)('the playground can be used with the keyboard alone', async () => {
+  const { page, asked } = await visitPlayground(browser, service);
+  const { keyboard } = page;
+  const focused = () =>
+    page.evaluate<string>(`(({ id, className, innerText, name }) =>
+      id || /device-\\w+/.exec(className)?.[0] || innerText || name)(document.activeElement)`);
+  /** Presses Tab until the focus is there. */
+  async function reach(name: string): Promise<void> {
+    for (let presses = 0; presses < 60; presses += 1) {
+      if ((await focused()).startsWith(name)) return;
+      await keyboard.press('Tab');
+    }
+    throw new Error(`Tab does not reach ${name}.`);
+  }
+  await reach('query');
+  await reach('Nightglass');
+  await keyboard.press('Enter');
+  await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+  expect(await focused()).toBe('channel-title');
+  await reach('device-mobile');
+  await keyboard.press('Enter');
+  await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
+  await reach('variant');
+  await keyboard.press('ArrowRight');
+  await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+  await reach('96');
+  await keyboard.press('Space');
+  await eventually(() => factOf(page, 'Size')).toBe('96 × 96');
+  expect(await focused()).toBe('96');
+  await reach('picture-snippet-url');
+  await keyboard.press('ArrowRight');
+  expect(await focused()).toBe('picture-snippet-img');
+  expect(await page.locator('#picture-snippet').innerText()).toMatch(/^<img/);
+  await reach('record-snippet-json');
+  await keyboard.press('End');
+  expect(await focused()).toBe('record-snippet-discord');
+  await page.goBack();
+  await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+  expect(asked.filter((path) => path.startsWith('/api/search'))).toEqual([]);
+});
+
+function directionOf(element: unknown): string {
+  const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { direction: string } };
+  return getComputedStyle(element).direction;
+}
+
+/** The lines that the text of each element takes. */
+function countLines(elements: unknown[]): number[] {
+  const { document } = globalThis as unknown as {
+    document: { createRange(): { selectNodeContents(node: unknown): void; getClientRects(): { top: number }[] } };
+  };
+  return elements.map((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+  });
+}

@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { factOf, visitPlayground } from '../helpers/playground.ts';
+
+/* What the playground offers to copy works where people paste it. */
+
+const SAMPLE = 'UCPennantSample00000001A';
+const run = promisify(execFile);
+
+let browser: Browser;
+let service: BrowsedService;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  browser = await launchBrowser();
+  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+function hasProgram(name: string): boolean {
+  const found = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+  if (!found) console.log(`SKIPPED: no ${name} on this machine, so the playground's snippet for it is not run.`);
+  return found;
+}
+
+/** Each snippet of a box, by the label of its tab. */
+async function snippetsOf(page: Page, box: string): Promise<Record<string, string>> {
+  const snippets: Record<string, string> = {};
+  for (const tab of await page.locator(`#${box}s [role=tab]`).all()) {
+    await tab.click();
+    snippets[await tab.innerText()] = await page.locator(`#${box}`).innerText();
+  }
+  return snippets;
+}
+
+async function pictureSnippets(query: string): Promise<Record<string, string>> {
+  const { page } = await visitPlayground(browser, service, query);
+  await eventually(() => factOf(page, 'Size')).not.toBe('');
+  return snippetsOf(page, 'picture-snippet');
+}
+
+async function recordSnippets(): Promise<Record<string, string>> {
+  const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+  await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
+  return snippetsOf(page, 'record-snippet');
+}
+
+async function emptyPage(width: number, deviceScaleFactor = 1): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, deviceScaleFactor });
+  onTestFinished(() => context.close());
+  return context.newPage();
+}
+
+/** Pastes HTML into a page and returns its picture, once the browser has loaded it. */
+async function paste(page: Page, html = '') {
+  await page.setContent(`<!doctype html><title>Pasted</title>${html}`);
+  const image = page.locator('img');
+  await eventually(() => image.evaluate(isLoaded)).toBe(true);
+  return image.evaluate(pictureOf);
+}
+
+describe.skipIf(!hasBrowser)('pasted into a page', () => {
+  test('the <img> of a banner loads at one and two pixels per CSS pixel', async () => {
+    const { '<img>': html = '' } = await pictureSnippets('?channel=@nightglass&variant=desktop&width=640');
+    expect(html).toContain('width="640" height="106"');
+    const single = await paste(await emptyPage(1000), html);
+    expect(single).toMatchObject({ naturalWidth: 640, alt: 'Banner of Nightglass', loading: 'lazy', width: 640 });
+    const double = await paste(await emptyPage(1000, 2), html);
+    expect(double.currentSrc).toMatch(/width=1280$/);
+    expect(double.width).toBe(640);
+  });
+
+  test('the <img> of an avatar loads, and none is left if it cannot be loaded', async () => {
+    const { '<img>': html = '', ...others } = await pictureSnippets('?channel=@nightglass&variant=avatar&width=48');
+    expect(Object.keys(others)).not.toContain('<picture>');
+    const page = await emptyPage(600, 2);
+    expect(await paste(page, html)).toMatchObject({ width: 48, naturalWidth: 48, alt: 'Avatar of Nightglass' });
+    await page.setContent(html.replaceAll('/api/banner/', '/api/banner/UC-there-is-no-such-'));
+    await eventually(() => page.locator('img').count()).toBe(0);
+  });
+
+  test.each([
+    [390, 'type=mobile&width=640', 640 / 175],
+    [820, 'type=tablet&width=1200', 1200 / 274],
+    [1440, 'type=desktop&width=1280', 1280 / 212],
+  ])('the <picture> loads the crop for a window of %i pixels', async (width, query, ratio) => {
+    const { '<picture>': html = '' } = await pictureSnippets('?channel=@nightglass');
+    const shown = await paste(await emptyPage(width), html);
+    expect(shown.currentSrc).toBe(`${service.publicOrigin}/api/banner/UCPennantSample00000008A?${query}`);
+    expect(shown.naturalWidth / shown.naturalHeight).toBeCloseTo(ratio, 1);
+    expect(shown.width / shown.height).toBeCloseTo(ratio, 1);
+  });
+
+  test('the srcset loads the smallest picture that fills the page', async () => {
+    const { srcset: html = '' } = await pictureSnippets('?channel=@nightglass&variant=desktop&format=webp');
+    for (const [width, loaded] of [
+      [600, 640],
+      [1200, 1280],
+      [2000, 2560],
+    ] as const) {
+      const shown = await paste(await emptyPage(width), html);
+      expect(shown.currentSrc).toMatch(new RegExp(`format=webp&width=${loaded}$`));
+    }
+  });
+
+  test('the CSS loads the picture', async () => {
+    const { CSS: css = '' } = await pictureSnippets('?channel=@nightglass&variant=mobile&width=640');
+    const page = await emptyPage(800, 2);
+    const loading = page.waitForResponse(/type=mobile&width=1280$/);
+    await page.setContent(`<style>p { height: 100px; ${css} }</style><p></p>`);
+    expect((await loading).status()).toBe(200);
+  });
+
+  test('the calls of fetch() load picture and record', async () => {
+    const { fetch: pictureCall = '' } = await pictureSnippets('?channel=@nightglass');
+    const page = await emptyPage(800);
+    await page.goto(`${service.publicOrigin}/`);
+    const type = await page.evaluate(`(async () => { ${pictureCall}; return picture.type; })()`);
+    expect(type).toMatch(/^image\//);
+    const { fetch: recordCall = '' } = await recordSnippets();
+    const printed = page.waitForEvent('console');
+    await page.evaluate(`(async () => { ${recordCall} })()`);
+    expect((await printed).text()).toBe('Pennant Sample 1284000');
+  });
+});
+
+describe.skipIf(!hasBrowser)('elsewhere', () => {
+  test('the URL and the Markdown name the picture', async () => {
+    const { URL: url = '', Markdown: markdown } = await pictureSnippets('?channel=@nightglass&format=png&width=320');
+    expect(url).toBe(`${service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
+    expect(markdown).toBe(`![Banner of Nightglass](${url})`);
+    const answer = await fetch(url);
+    const picture = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+    expect(picture).toMatchObject({ format: 'png', width: 320, height: 180 });
+  });
+
+  test.skipIf(!hasProgram('curl'))('curl prints the record and stores the picture', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pennant-snippets-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const { curl: recordCall = '' } = await recordSnippets();
+    const { stdout } = await run('sh', ['-c', recordCall], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
+    const { curl: pictureCall = '' } = await pictureSnippets('?channel=@nightglass&format=webp&width=320');
+    await run('sh', ['-c', pictureCall], { cwd: folder });
+    const stored = await readFile(join(folder, 'UCPennantSample00000008A-tv.webp'));
+    expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 320 });
+  });
+
+  test.skipIf(!hasProgram('python3'))('Python reads the record', async () => {
+    const { Python: program = '' } = await recordSnippets();
+    const { stdout } = await run('python3', ['-c', program]);
+    expect(stdout).toBe('Pennant Sample 1284000\n');
+  });
+
+  test.skipIf(!hasProgram('php'))('PHP reads the record', async () => {
+    const { PHP: program = '' } = await recordSnippets();
+    const { stdout } = await run('php', ['-r', program.replace('<?php\n', '')]);
+    expect(stdout).toBe('Pennant Sample 1284000\n');
+  });
+
+  test('Discord gets one embed with pictures that exist', async () => {
+    const { Discord: message = '' } = await recordSnippets();
+    const { embeds } = JSON.parse(message);
+    expect(embeds).toEqual([
+      {
+        title: 'Pennant Sample',
+        url: `https://www.youtube.com/channel/${SAMPLE}`,
+        description: expect.stringContaining('One channel with everything'),
+        color: expect.any(Number),
+        thumbnail: { url: expect.stringContaining('type=avatar') },
+        image: { url: expect.stringContaining('type=desktop') },
+        fields: [
+          { name: 'Subscribers', value: '1,284,000', inline: true },
+          { name: 'Videos', value: '412', inline: true },
+        ],
+      },
+    ]);
+    const types = [embeds[0].thumbnail.url, embeds[0].image.url].map(async (url) =>
+      (await fetch(url)).headers.get('content-type'),
+    );
+    expect(await Promise.all(types)).toEqual(['image/png', 'image/jpeg']);
+  });
+
+  test('the badge is one of shields.io for the instance, with a preview', async () => {
+    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.locator('#metrics').getByText('Videos').click();
+    const endpoint = `${service.publicOrigin}/api/badge/${SAMPLE}?metric=videos`;
+    expect(await page.locator('#badge-snippet').innerText()).toBe(
+      `[![videos](https://img.shields.io/endpoint?url=${encodeURIComponent(endpoint)})](https://www.youtube.com/channel/${SAMPLE})`,
+    );
+    expect(asked.filter((path) => path.includes('badge'))).toEqual([]);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await eventually(() => page.getByRole('img', { name: 'videos: 412' }).count()).toBe(1);
+    expect(asked.at(-1)).toBe(`/api/badge/${SAMPLE}?metric=videos`);
+  });
+
+  test('every box has a button that copies it', async () => {
+    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    for (const box of ['picture-snippet', 'record-snippet', 'badge-snippet']) {
+      const shown = page.locator(`#${box}`);
+      await page.locator('.snippets').filter({ has: shown }).getByRole('button', { name: 'Copy', exact: true }).click();
+      await eventually(() => page.evaluate('navigator.clipboard.readText()')).toBe(await shown.innerText());
+    }
+    expect(await page.locator('pre').count()).toBe(3);
+  });
+});
+
+interface Shown {
+  readonly complete: boolean;
+  readonly currentSrc: string;
+  readonly naturalWidth: number;
+  readonly naturalHeight: number;
+  readonly width: number;
+  readonly height: number;
+  readonly alt: string;
+  readonly loading: string;
+}
+
+function isLoaded(image: unknown): boolean {
+  const { complete, naturalWidth } = image as Shown;
+  return complete && naturalWidth > 0;
+}
+
+function pictureOf(image: unknown): Shown {
+  const { complete, currentSrc, naturalWidth, naturalHeight, width, height, alt, loading } = image as Shown;
+  return { complete, currentSrc, naturalWidth, naturalHeight, width, height, alt, loading };
+}

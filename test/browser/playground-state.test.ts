@@ -1,0 +1,317 @@
+import type { Browser, Route } from 'playwright-core';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { factOf, visitPlayground } from '../helpers/playground.ts';
+
+/* What the playground shows in between and when something is missing: loading, errors, addresses, the rate limit. */
+
+const SAMPLE = 'UCPennantSample00000001A';
+const BARE = numberedChannelId(1);
+const SMALL = numberedChannelId(2);
+const UNREACHABLE = 'http://127.0.0.1:9';
+
+let browser: Browser;
+let service: BrowsedService;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  browser = await launchBrowser();
+  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+  // The service imports the samples into an empty catalog only, so they come first.
+  expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
+  // Half of each colour, so that a crop of the whole banner differs from a part of its TV crop.
+  const half = { create: { width: 530, height: 175, channels: 3 as const, background: '#f00' } };
+  const banner = sharp({ create: { width: 1060, height: 175, channels: 3, background: '#00f' } });
+  const picture = await banner
+    .composite([{ input: half, left: 0, top: 0 }])
+    .png()
+    .toBuffer();
+  const folder = await writePictures(service.dataDir, { 'small.png': picture });
+  const lines = [catalogLine(1), catalogLine(2, { bannerFile: 'small.png' })];
+  expect((await importLines(service.dataDir, lines, folder)).refusals).toEqual([]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+/** Holds a request of the page until the test releases it. */
+function createHold() {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  async function handle(route: Route): Promise<void> {
+    reached.resolve();
+    await released.promise;
+    await route.continue();
+  }
+  return { handle, reached: reached.promise, release: released.resolve };
+}
+
+describe.skipIf(!hasBrowser)('while the playground loads', () => {
+  test('a record, it says so and shows no other channel', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    const hold = createHold();
+    await page.route('**/api/channel/nightglass*', hold.handle);
+    await lookUp('@nightglass');
+    await hold.reached;
+    expect(await page.locator('#notice').innerText()).toBe('Looking up @nightglass.');
+    expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('true');
+    expect(await page.locator('main').innerText()).not.toContain('Pennant Sample');
+    hold.release();
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    expect(await page.locator('#notice').innerText()).toBe('');
+    expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('false');
+  });
+
+  test('a picture or search results, it says so', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service);
+    const [picture, search] = [createHold(), createHold()];
+    await page.route('**/api/banner/*?type=tv*', picture.handle);
+    await page.route('**/api/search?q=some*', search.handle);
+    await lookUp(SAMPLE);
+    await picture.reached;
+    expect(await page.locator('#picture-notice').innerText()).toBe('Loading the picture: TV.');
+    picture.release();
+    await eventually(() => page.locator('#picture-notice').innerText()).toBe('');
+    expect(await page.locator('#preview').isVisible()).toBe(true);
+    await lookUp('some words');
+    await search.reached;
+    expect(await page.locator('#notice').innerText()).toBe('Searching for “some words”.');
+    search.release();
+    await eventually(() => page.locator('#notice').innerText()).toBe('Nothing found for “some words”.');
+  });
+});
+
+describe.skipIf(!hasBrowser)('an error in the playground', () => {
+  test('removes the former channel, and offers a retry only if it can help', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const notice = page.locator('#notice');
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await lookUp('nobodyhere');
+    await eventually(() => notice.innerText()).toContain('No such channel.');
+    expect(await page.locator('#channel').isVisible()).toBe(false);
+    expect(await page.locator('#gallery').isVisible()).toBe(true);
+    expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
+    await notice.getByRole('button', { name: 'Search for it' }).click();
+    await eventually(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
+    await page.route('**/api/channel/nightglass*', (route) => route.abort(), { times: 1 });
+    await lookUp('@nightglass');
+    await eventually(() => notice.innerText()).toContain('The instance cannot be reached from this browser.');
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+  });
+
+  test('names a server that is not an instance', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service);
+    const json = { 'access-control-allow-origin': '*', 'content-type': 'application/json' };
+    await page.route('**/api/channel/*', (route) => route.fulfill({ headers: json, body: '{"hello":"world"}' }));
+    await lookUp(SAMPLE);
+    await eventually(() => page.locator('#notice').innerText()).toContain('something else than Pennant');
+    expect(await page.locator('#notice').getByRole('button').count()).toBe(0);
+  });
+
+  test('of a picture removes the former picture', async () => {
+    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    await eventually(() => page.locator('#picture-notice').innerText()).toContain('No answer.');
+    expect(await page.locator('#preview').isVisible()).toBe(false);
+    expect(await page.locator('#facts').innerText()).toBe('');
+  });
+});
+
+describe.skipIf(!hasBrowser)('a channel in the playground', () => {
+  test('without pictures has no snippet of another channel', async () => {
+    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await lookUp(BARE);
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('Channel 1');
+    const sentence = 'This channel has no banner and no avatar.';
+    await eventually(() => page.locator('#picture-notice').innerText()).toBe(sentence);
+    expect(await page.locator('#shelf-note').innerText()).toBe(sentence);
+    expect(await page.locator('#picture-snippets').isVisible()).toBe(false);
+    expect(await page.locator('#comparison').isVisible()).toBe(false);
+    expect(await page.locator('main').innerText()).not.toContain(SAMPLE);
+    expect(await page.locator('#record .counts').innerText()).toMatch(/(?:\w+\s+not available\s*){3}/);
+  });
+
+  test('without a banner says so and shows its avatar', async () => {
+    const { page, asked, lookUp } = await visitPlayground(browser, service);
+    await lookUp('@lanternhours');
+    await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+    expect(asked).toHaveLength(2);
+    expect(await page.locator('#shelf-note').innerText()).toBe('This channel has no banner.');
+    expect(await page.getByRole('radio', { name: 'Avatar' }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: 'TV' }).isDisabled()).toBe(true);
+    expect(await page.locator('.face img').count()).toBe(5);
+    expect(await page.locator('#record .counts').innerText()).not.toContain('hidden');
+  });
+
+  test('with a small banner shows it on every device, in each device’s own crop', async () => {
+    const { page, asked, lookUp } = await visitPlayground(browser, service);
+    await lookUp(SMALL);
+    await eventually(() => page.locator('.device .banner img:not(.cut)').count()).toBe(4);
+    expect(await factOf(page, 'Size')).toBe('311 × 175');
+    expect(asked.slice(2).toSorted()).toEqual(
+      ['desktop', 'mobile', 'tablet'].map((variant) => `/api/banner/${SMALL}?type=${variant}&width=1280`),
+    );
+  });
+});
+
+describe.skipIf(!hasBrowser)('the address of the playground', () => {
+  test('has the whole state, which another browser shows', async () => {
+    const { page } = await visitPlayground(browser, service, '', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.getByRole('link', { name: 'Nightglass' }).click();
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.locator('#variants').getByText('Tablet').click();
+    await page.getByText('WebP', { exact: true }).click();
+    await page.getByLabel('Width', { exact: true }).fill('700');
+    await page.getByLabel('Quality').fill('40');
+    await eventually(() => page.url()).toContain('quality=40');
+    await eventually(() => factOf(page, 'Size')).toBe('700 × 160');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await eventually(() => page.locator('#announcements').innerText()).toBe('Copied');
+    const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    expect(link).toBe(
+      `${service.consoleOrigin}/playground/?channel=@nightglass&variant=tablet&format=webp&width=700&quality=40`,
+    );
+    const other = await visitPlayground(browser, service, new URL(link).search);
+    await eventually(() => factOf(other.page, 'Size')).toBe('700 × 160');
+    expect(await factOf(other.page, 'Format')).toBe('WebP');
+    expect(await other.page.getByLabel('Quality').inputValue()).toBe('40');
+    expect(await other.page.locator('#channel-title').innerText()).toBe('Nightglass');
+    await eventually(() => other.page.locator('.device .banner img').count()).toBe(4);
+  });
+
+  test('follows Back and Forward without further requests', async () => {
+    const { page, asked } = await visitPlayground(browser, service);
+    await page.getByRole('link', { name: 'Nightglass' }).click();
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.locator('#variants').getByText('Phone').click();
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
+    await eventually(() => asked.length).toBe(4);
+    await page.goBack();
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(await page.getByRole('radio', { name: 'TV' }).isChecked()).toBe(true);
+    await page.goBack();
+    await eventually(() => page.locator('#gallery').isVisible()).toBe(true);
+    expect(await page.locator('#channel').isVisible()).toBe(false);
+    await page.goForward();
+    await page.goForward();
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
+    expect(asked).toHaveLength(4);
+  });
+
+  test('of the former form still works', async () => {
+    const { page } = await visitPlayground(browser, service, '#@nightglass');
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?channel=@nightglass');
+  });
+
+  test('ignores values that the page does not write', async () => {
+    const { page } = await visitPlayground(
+      browser,
+      service,
+      `?channel=${SAMPLE}&variant=cinema&format=bmp&width=99999&height=-1&quality=101`,
+    );
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(await factOf(page, 'Format')).toBe('AVIF');
+  });
+
+  test('names another instance', async () => {
+    const other = await startBrowsedService();
+    onTestFinished(() => other.close());
+    const { page, lookUp } = await visitPlayground(browser, service);
+    await page.getByLabel('Instance').fill(`${other.publicOrigin}/`);
+    await page.getByLabel('Instance').press('Enter');
+    await lookUp('@nightglass');
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(page.url()).toContain(`?channel=@nightglass&instance=${other.publicOrigin.replace(/:(?=\d)/, '%3A')}`);
+    expect(await page.locator('#picture-snippet').innerText()).toContain(other.publicOrigin);
+    await page.goBack();
+    await page.goBack();
+    await eventually(() => page.getByLabel('Instance').inputValue()).toBe(service.publicOrigin);
+  });
+});
+
+describe.skipIf(!hasBrowser)('the instance field', () => {
+  test('takes addresses only and says what is wrong with others', async () => {
+    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    const field = page.getByLabel('Instance');
+    const fault = page.locator('#instance-fault');
+    for (const [text, sentence] of [
+      ['pennant.example', 'Enter an address that starts with http:// or https://'],
+      ['javascript:alert(1)', 'Enter an address that starts with http:// or https://'],
+      ['http://exa mple', 'is not an address'],
+      ['https://me:secret@pennant.example', 'Pennant needs no login'],
+      ['https://pennant.example/api/channel/x', 'Enter the address without a path: https://pennant.example'],
+    ] as const) {
+      await field.fill(text);
+      await field.press('Enter');
+      await eventually(() => fault.innerText()).toContain(sentence);
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+    }
+    expect(asked).toHaveLength(3);
+    await field.fill(UNREACHABLE);
+    await field.press('Enter');
+    await eventually(() => page.locator('#notice').innerText()).toContain('The instance cannot be reached');
+    expect(await fault.innerText()).toBe('');
+    expect(await page.locator('#channel').isVisible()).toBe(false);
+  });
+});
+
+describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
+  async function limitedService(rateLimit: string): Promise<BrowsedService> {
+    const limited = await startBrowsedService({ RATE_LIMIT: rateLimit });
+    onTestFinished(() => limited.close());
+    return limited;
+  }
+
+  test('explains a refused request, counts down, and sends it again', async () => {
+    const limited = await limitedService('6/3');
+    const { page, lookUp } = await visitPlayground(browser, limited);
+    for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
+    await lookUp(SAMPLE);
+    const notice = page.locator('#notice');
+    await eventually(() => notice.innerText()).toContain('Too many requests.');
+    const again = notice.getByRole('button');
+    expect(await again.innerText()).toMatch(/^Try again(?: in \d s)?$/);
+    await eventually(() => again.isEnabled()).toBe(true);
+    await again.click();
+    await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
+    expect(await notice.innerText()).toBe('');
+  });
+
+  test('leaves the last two requests to the visitor', async () => {
+    const limited = await limitedService('5/300');
+    const { page, asked, lookUp } = await visitPlayground(browser, limited);
+    await lookUp(SAMPLE);
+    await eventually(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    const notice = page.locator('#picture-notice');
+    await eventually(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    expect(asked).toHaveLength(3);
+    const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
+    expect(left).toBe('1');
+    await page.getByRole('button', { name: 'Load now' }).click();
+    await eventually(() => asked.at(-1)).toContain('type=tablet');
+    await eventually(() => notice.innerText()).toBe('');
+  });
+
+  test('is waited for', async () => {
+    const limited = await limitedService('5/6');
+    const { page, asked, lookUp } = await visitPlayground(browser, limited);
+    await lookUp(SAMPLE);
+    await eventually(() => asked.length).toBe(3);
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    await eventually(() => asked.length).toBe(4);
+    await eventually(() => page.locator('#picture-notice').innerText()).toBe('');
+  });
+});

@@ -14,6 +14,13 @@ export function printable(text: string, maxCharacters = MAX_CHARACTERS): string 
   return isWhole ? escaped : `${escaped.slice(0, maxCharacters).toWellFormed()}…`;
 }
 
+const MAX_QUOTED_CHARACTERS = 60;
+
+/** A short text from elsewhere in quotation marks, for a message. */
+export function quoted(text: string): string {
+  return `"${printable(text, MAX_QUOTED_CHARACTERS)}"`;
+}
+
 /**
  * JSON for a terminal: the same value, with every unprintable character as an escape of JSON. `JSON.stringify` itself
  * leaves those above U+007E as they are.

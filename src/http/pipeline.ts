@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
 import { withinMs, withRequest } from '../lib/work.ts';
 import { type Endpoint, isAllowedMethod, type RequestContext, routeNotFound, type Step } from './request/context.ts';
+import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import type { RequestTracing } from './request/tracing.ts';
 import { problemResponse } from './response/problems.ts';
@@ -47,7 +48,7 @@ export function createPipeline(options: PipelineOptions): (request: IncomingMess
   function fail(context: RequestContext, error: unknown): void {
     if (context.response.headersSent || context.response.destroyed) return;
     context.endpoint ??= router.find(context);
-    finish(context, problemResponse(error, context));
+    finish(context, problemResponse(error, context, findHint(error, context)));
   }
 
   function run(context: RequestContext): void {
@@ -88,7 +89,7 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
     },
     route(context) {
       const found = match(context);
-      if (found === null) throw routeNotFound();
+      if (found === null) throw routeNotFound(context.target.path);
       context.endpoint = found.store as Endpoint;
       context.pathParameters = found.params;
     },

@@ -156,7 +156,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelAnswer> {
-    let notFound: unknown;
+    let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
         return await find(ref, maxWaitMs);
@@ -165,7 +165,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
         notFound = error;
       }
     }
-    throw notFound ?? new AppError('channel_not_found', 'There is no such channel.');
+    throw noSuchChannel(refs, notFound);
   }
 
   async function peek(ref: ChannelRef): Promise<ChannelAnswer | undefined> {
@@ -212,4 +212,17 @@ function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | u
 /** A record is stale if the name or the redirect that led to it is stale. */
 function notFresherThan(way: CacheOutcome, answer: ChannelAnswer | undefined): ChannelAnswer | undefined {
   return answer !== undefined && way.kind === 'stale' ? { ...answer, outcome: way } : answer;
+}
+
+const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };
+
+function noSuchChannel(refs: readonly ChannelRef[], cause: AppError | undefined): AppError {
+  const kinds = refs.map(({ kind }) => KIND_NAMES[kind]).join(' or ');
+  const message = `There is no channel with the ${kinds} "${refs[0]?.value}".`;
+  const { validForMs, outcome } = cause ?? {};
+  return new AppError('channel_not_found', message, {
+    ...(validForMs !== undefined && { validForMs }),
+    ...(outcome !== undefined && { outcome }),
+    cause,
+  });
 }

@@ -276,7 +276,9 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
       if (channel[kind] === null) {
-        throw new AppError('image_not_found', `This channel has no ${kind}.`, { outcome: recordOutcome });
+        const other = kind === 'banner' ? 'avatar' : 'banner';
+        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
       const { value: original, outcome } = await originals.get(channel, kind);
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');

@@ -36,6 +36,8 @@ async function get(url: string): Promise<ReadAnswer> {
 
 /** What a reader makes of the advice in a detail; `undefined` where there is none. */
 const READINGS: readonly [advice: RegExp, follow: (url: string, found: RegExpExecArray) => string][] = [
+  [/Did you mean (\/\S+)\?(?: |$)/, (_url, [, path = '']) => path],
+  [/Search for it: (\/\S+)\.$/, (_url, [, path = '']) => path],
   [/add (\?type=\w+)/, (url, [, query]) => url + query],
   [/ask for (\/\S+)\./, (_url, [, path = '']) => path],
   [/(?:parameter "|valid )(\w+).* Valid: (\w+),/, (url, [, name = '', value]) => withParameter(url, name, value)],
@@ -72,6 +74,131 @@ function follow(url: string, detail: string): string | undefined {
   }
   return undefined;
 }
+
+describe('"Did you mean …?"', () => {
+  test.each([
+    // A name alone
+    ['/pennantsample', '/@pennantsample'],
+    ['/PennantSample/', '/@PennantSample'],
+    // A channel ID with something wrong
+    [`/uc${ID.slice(2)}`, `/${ID}`],
+    [`/${ID}.gif`, `/${ID}`],
+    [`/${ID}.JPG`, `/${ID}.jpg`],
+    [`/%22${ID}%22`, `/${ID}`],
+    [`/${ID},`, `/${ID}`],
+    // A picture with something wrong
+    [`/${ID}/TV`, `/${ID}/tv`],
+    [`/${ID}/phone`, `/${ID}/mobile`],
+    [`/${ID}/Tv.GIF`, `/${ID}/tv`],
+    [`/@pennantsample/avatar.WEBP`, '/@pennantsample/avatar.webp'],
+    ['/pennantsample/Avatar', '/pennantsample/avatar'],
+    [`/api/banner/${ID}/TV`, `/api/banner/${ID}/tv`],
+    // A tab of a channel page
+    ['/@pennantsample/videos', '/@pennantsample'],
+    [`/${ID}/about`, `/${ID}`],
+    [`/channel/${ID}/videos`, `/channel/${ID}`],
+    ['/user/pennantsample/videos', '/user/pennantsample'],
+    ['/c/pennantsample/featured', '/c/pennantsample'],
+    // A pasted URL
+    ['/https://www.youtube.com/@pennantsample', '/@pennantsample'],
+    [`/https://m.youtube.com/channel/${ID}/videos`, `/${ID}`],
+    ['/youtube.com/@pennantsample', '/@pennantsample'],
+    ['/api/channel/https://www.youtube.com/@pennantsample', '/api/channel/pennantsample?type=handle'],
+    [`/api/channel/https://www.youtube.com/channel/${ID}`, `/api/channel/${ID}`],
+    ['/api/banner/https://www.youtube.com/user/pennantsample', '/api/banner/pennantsample'],
+    ['/api/channel/https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/api/channel/pennantsample?type=handle'],
+    // Another path of this service
+    ['/search?q=pennant', '/api/search?q=pennant'],
+    ['/api/search/salt%20marrow', '/api/search?q=salt%20marrow'],
+    [`/channels?ids=${ID}`, `/api/channels?ids=${ID}`],
+    [`/api/channels/${ID},@pennantsample`, `/api/channels?ids=${ID},@pennantsample`],
+    ['/badge/pennantsample', '/api/badge/@pennantsample'],
+    [`/banner/${ID}`, `/api/banner/${ID}`],
+    [`/API/Channel/${ID}`, `/api/channel/${ID}`],
+    [`/api/${ID}`, `/api/banner/${ID}`],
+    // The `type` of another path
+    [`/api/channel/${ID}?type=tv`, `/api/banner/${ID}?type=tv`],
+    [`/api/channel/${ID}?type=phone`, `/api/banner/${ID}?type=phone`],
+    ['/api/banner/pennantsample?type=handle', '/api/banner/@pennantsample'],
+    [`/${ID}?type=id`, `/api/banner/${ID}`],
+    // An ID that was read as a name
+    [`/@${ID}`, `/${ID}`],
+    [`/api/channel/${ID}?type=handle`, `/channel/${ID}`],
+    [`/c/${ID}`, `/channel/${ID}`],
+    // Lists
+    ['/api/channels?ids=pennantsample', '@pennantsample'],
+  ])('for %s is %s, and that works', async (url, expected) => {
+    const { status, detail } = await get(url);
+    expect([400, 404]).toContain(status);
+    expect(detail).toContain(`Did you mean ${expected}?`);
+    const advised = expected.startsWith('/') ? expected : url.replace(/[^=]+$/, expected);
+    expect([advised, (await get(advised)).status]).toEqual([advised, 200]);
+  });
+
+  test.each([
+    ['/wp-login.php', 'a file'],
+    ['/.env', 'a hidden file'],
+    ['/robots.txt', 'a file'],
+    ['/---', 'no name'],
+    [`/${'a'.repeat(31)}`, 'too long a name'],
+    [`/${'a/'.repeat(4000)}`, 'a long path'],
+    ['/a/b/c', 'many segments'],
+  ])('is not asked for %s: %s', async (url) => {
+    const { status, detail } = await get(url);
+    expect([status, detail]).toEqual([
+      404,
+      expect.stringMatching(/^There is nothing at ".{1,62}"\. GET \/ lists the endpoints\.$/),
+    ]);
+  });
+});
+
+describe('a detail names what was read', () => {
+  test.each([
+    ['/pennantsample', 'There is nothing at "/pennantsample".'],
+    [`/${ID}/4k`, 'There is no picture "4k": the last part of the path is one of'],
+    [`/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
+    [`/api/channel/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
+    [`/channel/${ID}x`, `"${ID}x" has 25 characters, a channel ID has 24.`],
+    [`/api/channels?ids=${ID}x`, `"${ID}x" has 25 characters, a channel ID has 24.`],
+    [`/api/banner/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
+    ['/api/channel/pennantsample', '"pennantsample" is not a channel ID'],
+    ['/api/banner/!!!', '"!!!" is neither a channel ID'],
+    ['/c/%20', '" " can be neither a handle nor a user name.'],
+    ['/api/channel/nobody?type=handle', 'There is no channel with the handle "nobody".'],
+    ['/user/nobody', 'There is no channel with the user name "nobody".'],
+    ['/api/banner/nobody', 'There is no channel with the handle or user name "nobody".'],
+    ['/channel/UCnobodyhasthisone000000', 'There is no channel with the ID "UCnobodyhasthisone000000".'],
+    ['/watch?v=dQw4w9WgXcQ', 'That is a video: use the ID or the @handle of its channel.'],
+    ['/shorts/dQw4w9WgXcQ', 'That is a video'],
+    ['/https://youtu.be/dQw4w9WgXcQ', 'That is a video'],
+    ['/api/channel/https://www.youtube.com/watch?v=dQw4w9WgXcQ', 'That is a video'],
+    ['/api/channel/dQw4w9WgXcQ', 'If it is a video: use the ID or the @handle of its channel.'],
+    ['/UCPennantSample00000002A/tv', 'This channel has no banner, but it has an avatar.'],
+  ])('%s: %s', async (url, expected) => {
+    expect((await get(url)).detail).toContain(expected);
+  });
+
+  test('but repeats no control characters, and never much', async () => {
+    for (const path of [
+      '/%1b%5b2J%E2%80%AE/x/y',
+      `/${'%F0%9D%92%B3'.repeat(600)}`,
+      `/api/channel/${'%F0%9D%92%B3'.repeat(400)}?type=${'%00'.repeat(400)}`,
+      `/api/channel/%07%0d%0a?type=handle`,
+      `/api/banner/%E2%80%AE%0a`,
+      `/${ID}?type=%0d%0aSet-Cookie:%20a`,
+      `/search?q=${'%F0%9D%92%B3'.repeat(600)}`,
+      `/${ID}/%1b%5b2J`,
+      // Bytes above 127, of which some are control characters, without escapes.
+      '/search?q=\u0085\u009b',
+      '/\u0085\u009b/tv',
+    ]) {
+      const { status, detail } = await get(path);
+      expect([400, 404]).toContain(status);
+      expect(detail).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+      expect(detail.length).toBeLessThan(800);
+    }
+  });
+});
 
 describe('the advice in an error', () => {
   test.each([

@@ -201,13 +201,13 @@ describe('pictures', () => {
     [`/${SAMPLE}/tv?type=mobile`, 400, 'leave one of them out'],
     [`/${SAMPLE}/tv.avif?format=webp`, 400, 'leave one of them out'],
     [`/api/banner/${SAMPLE}.gif`, 400, 'extension'],
-    ['/api/banner/!!!', 400, 'identifier'],
+    ['/api/banner/!!!', 400, 'neither a channel ID'],
     [`/${SAMPLE}/4k`, 404, 'tablet'],
     [`/${SAMPLE}/tv.gif`, 404, 'tablet'],
     [`/${SAMPLE}/4k?type=nonsense`, 404, 'tablet'],
-    ['/wp-login.php', 404, 'nothing at this path'],
-    ['/pennantsample', 404, 'nothing at this path'],
-    ['/a/b/c', 404, 'nothing at this path'],
+    ['/wp-login.php', 404, 'There is nothing at'],
+    ['/pennantsample', 404, 'There is nothing at'],
+    ['/a/b/c', 404, 'There is nothing at'],
   ])('answer %s with %i and say why', async (url, status, hint) => {
     const answer = await service.get(url);
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);

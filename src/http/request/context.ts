@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
+import { quoted } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
@@ -258,6 +259,6 @@ export function methodNotAllowed(): AppError {
   return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are answered.`);
 }
 
-export function routeNotFound(): AppError {
-  return new AppError('route_not_found', 'There is nothing at this path. GET / lists the endpoints.');
+export function routeNotFound(path: string): AppError {
+  return new AppError('route_not_found', `There is nothing at ${quoted(path)}.`);
 }

@@ -2,6 +2,7 @@ import { parse } from 'node:querystring';
 import type { XStatic } from 'typebox/schema';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format } from '../../domain/formats.ts';
+import { quoted } from '../../domain/printable.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 
 /** A request's target, read once, before anything looks at its path. */
@@ -250,7 +251,7 @@ function createParameterReader(name: string, parameter: Parameter, isRequired: b
     }
     const value = readValue(raw, parameter);
     if (value !== undefined) return value;
-    const fault = raw.trim() === '' ? `The parameter "${name}" is empty` : `"${shortened(raw)}" is not a valid ${name}`;
+    const fault = raw.trim() === '' ? `The parameter "${name}" is empty` : `${quoted(raw)} is not a valid ${name}`;
     throw new AppError('invalid_parameter', `${fault}. Valid: ${expected}.`);
   };
 }
@@ -289,10 +290,4 @@ function expectationOf(parameter: Parameter): string {
   if ('enum' in parameter) return `${parameter.enum.join(', ')} (lower case)`;
   if (parameter.type === 'array') return `${parameter.minItems} to ${parameter.maxItems} values, separated by commas`;
   return `a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
-}
-
-const MAX_SHOWN_CHARACTERS = 60;
-
-function shortened(value: string): string {
-  return value.length <= MAX_SHOWN_CHARACTERS ? value : `${value.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -133,8 +133,12 @@ export interface ProblemResponse extends HttpResponse {
   readonly body: string;
 }
 
-/** The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug. */
-export function problemResponse(error: unknown, { base, id, status }: ProblemContext): ProblemResponse {
+/**
+ * The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug.
+ *
+ * @param hint follows the error's message in the detail
+ */
+export function problemResponse(error: unknown, { base, id, status }: ProblemContext, hint = ''): ProblemResponse {
   const known = error instanceof AppError ? error : internalError(error);
   const { code, outcome } = known;
   const problem: Problem = PROBLEMS[code];
@@ -152,7 +156,7 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
     type: `${base}/problems#${code}`,
     title: problem.title,
     status: sent,
-    detail: known.message,
+    detail: hint === '' ? known.message : `${known.message} ${hint}`,
     code,
     requestId: id,
   };

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { quoted } from '../../domain/printable.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,6 +10,7 @@ import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
 import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } from '../request/context.ts';
+import { identifierNote } from '../request/hints.ts';
 import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
@@ -208,7 +210,7 @@ export function parseBannerPath(identifier: string, segment?: string): PicturePa
   if (refs.length > 0) return { ...variant, refs };
   throw new AppError(
     'invalid_parameter',
-    'The identifier is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.',
+    `${quoted(identifier)} is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.${identifierNote(identifier)}`,
   );
 }
 
@@ -221,7 +223,7 @@ export function parseBannerPath(identifier: string, segment?: string): PicturePa
 function parseShortPath(identifier: string, segment?: string): PicturePath {
   if (segment !== undefined) {
     const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
-    if (refs.length === 0) throw routeNotFound();
+    if (refs.length === 0) throw routeNotFound(`/${identifier}/${segment}`);
     return { ...parseVariantSegment(segment), refs };
   }
   const named = splitChannelIdExtension(identifier);
@@ -230,7 +232,7 @@ function parseShortPath(identifier: string, segment?: string): PicturePath {
   }
   const refs = isChannelId(identifier) || identifier.startsWith('@') ? refsOfBareIdentifier(identifier) : [];
   if (refs.length > 0) return { refs, variant: undefined, format: undefined };
-  throw routeNotFound();
+  throw routeNotFound(`/${identifier}`);
 }
 
 /** The extensions that a path may end in. */
@@ -247,7 +249,7 @@ function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'va
   if (isVariant(name) && (dot === -1 || format !== undefined)) return { variant: name, format };
   throw new AppError(
     'route_not_found',
-    `There is no such picture: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,
+    `There is no picture ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,
   );
 }
 

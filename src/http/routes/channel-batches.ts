@@ -1,8 +1,9 @@
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
-import { printable } from '../../domain/printable.ts';
+import { quoted } from '../../domain/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
 import type { Endpoint } from '../request/context.ts';
+import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, createQueryReader, parseQuery } from '../request/target.ts';
 import { PROBLEMS } from '../response/problems.ts';
 import { cacheStatusOf, entityTag, type HttpResponse, keptForMs } from '../response/response.ts';
@@ -55,19 +56,22 @@ function latin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-const MAX_SHOWN_CHARACTERS = 60;
-
 function parseId(identifier: string, at: number): ChannelRef {
   const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
   if (ref !== undefined) return ref;
   const fault =
     identifier === ''
       ? `Value ${at + 1} of "ids" is empty.`
-      : `"${printable(identifier, MAX_SHOWN_CHARACTERS)}" in "ids" is neither a channel ID nor an @handle.`;
+      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.${noteFor(identifier)}`;
   throw new AppError(
     'invalid_parameter',
     `${fault} Valid: channel IDs and @handles, separated by commas without blanks.`,
   );
+}
+
+function noteFor(identifier: string): string {
+  const isHandle = !identifier.startsWith('@') && findHandle(identifier.trim()) !== undefined;
+  return identifierNote(identifier) || (isHandle ? ` Did you mean @${identifier.trim()}?` : '');
 }
 
 /** @param body latin1 */

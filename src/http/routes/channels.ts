@@ -1,7 +1,15 @@
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, findIdentifier, type IdentifierKind, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import {
+  type ChannelRef,
+  findIdentifier,
+  type IdentifierKind,
+  isChannelId,
+  refsOfBareIdentifier,
+} from '../../domain/identifier.ts';
+import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
+import { identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, createQueryReader, parseQuery, type RequestTarget } from '../request/target.ts';
 import type { HttpResponse } from '../response/response.ts';
 import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
@@ -49,10 +57,12 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
 }
 
 function refsOfCustomName(name: string): ChannelRef[] {
-  // A custom name may look like an ID. Here it never is one.
-  const refs = refsOfBareIdentifier(name).filter((ref) => ref.kind !== 'id');
+  if (isChannelId(name)) {
+    throw new AppError('invalid_parameter', `"${name}" is a channel ID. Did you mean /channel/${name}?`);
+  }
+  const refs = refsOfBareIdentifier(name);
   if (refs.length > 0) return refs;
-  throw new AppError('invalid_parameter', 'The name can be neither a handle nor a user name.');
+  throw new AppError('invalid_parameter', `${quoted(name)} can be neither a handle nor a user name.`);
 }
 
 /**
@@ -64,14 +74,14 @@ function refsOfCustomName(name: string): ChannelRef[] {
 function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return ref;
-  throw new AppError('invalid_parameter', `${FORMS[kind]}${adviceFor(text, kind, target)}`);
+  const advice = adviceFor(text, kind, target) + identifierNote(text);
+  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}`);
 }
 
 const FORMS: Record<IdentifierKind, string> = {
-  id: 'The identifier is not a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
-  handle:
-    'The identifier is not a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
-  username: 'The identifier is not a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
+  id: 'a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
+  handle: 'a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
+  username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
 };
 
 /** In this order; every channel ID could be a handle too, so none of these is ever an ID. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
@@ -8,7 +9,7 @@ import { createTemporaryDirectory } from '../../../test/helpers/temporary-direct
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
-import { openCatalogWriter } from './writer.ts';
+import { IS_PICTURE_REFERENCED, openCatalogWriter } from './writer.ts';
 
 function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
   const catalog = openForReading(catalogPaths(dataDir).database);
@@ -170,6 +171,20 @@ describe('an import', () => {
     writer.close();
     expect(picturesIn(dataDir)).toEqual(['README']);
     expect(titlesFound(dataDir, 'channel')).toEqual(['Channel 2']);
+  });
+
+  it('finds pictures that no channel has without reading all channels, also in a catalog of a former version', async () => {
+    const dataDir = await createTemporaryDirectory();
+    await importLines(dataDir, [catalogLine(1)]);
+    const former = new DatabaseSync(catalogPaths(dataDir).database);
+    former.exec('DROP INDEX channels_by_banner; DROP INDEX channels_by_avatar');
+    former.close();
+    await importLines(dataDir, [catalogLine(2)]);
+    const db = new DatabaseSync(catalogPaths(dataDir).database);
+    const steps = db.prepare(`EXPLAIN QUERY PLAN ${IS_PICTURE_REFERENCED}`).all({ name: 'picture' });
+    db.close();
+    expect(steps.filter(({ detail }) => /^SCAN/.test(String(detail)))).toEqual([]);
+    expect(steps.filter(({ detail }) => /USING .*INDEX/.test(String(detail)))).toHaveLength(2);
   });
 
   it('makes the tables in a database that is still empty', async () => {

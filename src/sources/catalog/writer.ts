@@ -30,8 +30,19 @@ export interface CatalogWriter {
   close(): void;
 }
 
+/**
+ * They find the pictures that no record names, without reading every record for each picture. Versions that do not know
+ * them keep them up to date, so the schema version stays the same.
+ */
+const PICTURE_INDEXES = `
+  CREATE INDEX IF NOT EXISTS channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
+`;
+
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
+
+export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
 /**
  * Opens the catalog for writing. Creates the database if there is none, and upgrades an older one.
@@ -42,7 +53,7 @@ export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWr
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
   const statements = createRecordStatements(db);
-  const isPictureReferenced = db.prepare('SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name');
+  const isPictureReferenced = db.prepare(IS_PICTURE_REFERENCED);
 
   function put(record: CatalogRecord, imagesFrom: string): Outcome {
     try {
@@ -98,6 +109,7 @@ function openForWriting(path: string): DatabaseSync {
     runInTransaction(db, () => {
       if (!isReady) upgradeSchema(db);
       ensureChangeLog(db);
+      db.exec(PICTURE_INDEXES);
     });
     db.exec('PRAGMA synchronous = NORMAL');
     return db;

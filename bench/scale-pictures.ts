@@ -21,7 +21,7 @@ const COLD_PAUSE_MS = 1_000;
 const PICTURES_PER_CHANNEL = 10;
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
-const TARGETS = { startMs: 500, coldRatio: 1.5, memoryMib: 100 };
+const TARGETS = { startMs: 500, coldRatio: 1.5, memoryMib: 100, lookUpMs: 1 };
 /** More than all files of the bench take. */
 const QUOTA = { maxBytes: 1e12, setting: '900GiB' };
 const RECORD = '/api/channel/UCPennantSample00000001A';
@@ -73,12 +73,23 @@ export async function benchPicturesAtScale(print: Print, sizes: Sizes): Promise<
       target: `at most ${TARGETS.memoryMib} MiB more`,
       isMet: moreMib <= TARGETS.memoryMib,
     },
-    flatRow('a stored picture read from disk', sizes, pair('hitMs'), 'ms'),
-    flatRow('a look-up of a picture that is not stored', sizes, pair('missMs'), 'ms'),
+    smallRow('a stored picture read from disk', sizes, pair('hitMs')),
+    smallRow('a look-up of a picture that is not stored', sizes, pair('missMs')),
     flatRow('a write that evicts', sizes, pair('evictingWriteMs'), 'ms'),
     infoRow(`all files counted in the background`, sizes, pair('scanMs')),
     infoRow('all files of a channel removed', sizes, pair('eraseMs')),
   ];
+}
+
+/** A look-up lists one directory: with more files it is slower, but it must stay small beside an encode. */
+function smallRow(what: string, sizes: Sizes, { small, large }: { small: number; large: number }): Row {
+  return {
+    part: 'scale',
+    what: `${what}, ${format(sizes.large)} / ${format(sizes.small)}`,
+    measured: `${large.toFixed(2)} / ${small.toFixed(2)} ms`,
+    target: `at most ${TARGETS.lookUpMs} ms more`,
+    isMet: large - small <= TARGETS.lookUpMs,
+  };
 }
 
 function infoRow(what: string, sizes: Sizes, { small, large }: { small: number; large: number }): Row {

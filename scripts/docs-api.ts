@@ -76,6 +76,8 @@ export async function apiDocument(version: string): Promise<string> {
       HEAD,
       openApi.info.description,
       INTRODUCTION,
+      IDENTIFIERS,
+      FRESHNESS,
       `## Paths\n\n${table(['path', 'response'], pathRows(openApi))}`,
       ...endpoints,
       UNCHANGED,
@@ -106,10 +108,59 @@ parameter that is empty, given twice or not allowed is a 400.
 A request body, \`Upgrade\` and \`Range\` are ignored. A URL may have 8,192 bytes (414 above that), the header section 24 KiB
 (431). If the operator has not set \`BASE_URL\`, \`Host\` may have 260 characters.`;
 
+const IDENTIFIERS = `## Identifiers
+
+${table(
+  ['kind', 'form', 'letter case'],
+  [
+    ['channel ID', '`UC` and 22 of `A-Z` `a-z` `0-9` `_` `-`', 'counts'],
+    [
+      'handle',
+      '1 to 30 letters, combining marks and digits of any script, `_` `-` `.` `·`, with at least one letter or digit. Read in Unicode’s form NFC',
+      'does not count',
+    ],
+    ['user name', '1 to 60 of `A-Z` `a-z` `0-9` `_` `-` `.`', 'does not count'],
+  ],
+)}
+
+An \`@\` (or \`%40\`) before a name makes it a handle, also if it looks like a channel ID. A bare name where \`type\` does not say
+what it is (\`/api/banner/name\`, \`/api/badge/name\`, \`/c/name\`, \`/name/tv\`) is tried as a handle. It is tried as a user name
+only if there is definitely no such handle.
+
+Empty path segments and a slash at the end are dropped: \`//api/channel/UC…/\` is \`/api/channel/UC…\`. A path with an encoded
+slash, a backslash, a NUL, a dot segment or a broken escape is a 400.`;
+
+const FRESHNESS = `## How old a response may be
+
+${table(
+  ['value', 'fresh for', '`max-age`', 'if the sources fail'],
+  [
+    [
+      'record, and the channel of a name',
+      '1 hour',
+      'what is left; 60 s while some fields are missing',
+      'the last one, up to 7 days, `max-age=60`',
+    ],
+    ['picture', '24 hours', '24 hours', 'the last one, up to 7 days'],
+    [
+      'search results',
+      '10 minutes',
+      'what is left; 10 s if a source was not available and others found something',
+      'the last ones, up to 1 day, `max-age=60`',
+    ],
+    ['“no such channel”', '60 s', 'what is left', ''],
+  ],
+)}
+
+A request for an old record waits at most 3 s for the new one. \`Cache-Status\` tells where a response came from.`;
+
 const UNCHANGED = `## Conditional requests
 
 Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a list, have weak validators or be \`*\`. The response is a
-304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`.`;
+304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`.
+
+An image that is requested often is encoded again, smaller, and then has another \`ETag\`. The former \`ETag\` is still a 304, which
+carries it: a copy with the former encoding need not be replaced.`;
 
 const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
 \`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every

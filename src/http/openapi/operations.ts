@@ -73,7 +73,7 @@ const BANNER = {
   query: PICTURE_QUERY,
   responses: responsesOf(PICTURE, PICTURE_ERRORS),
 } as const;
-const IDENTIFIER = text('A channel ID, an @handle or a name.');
+const IDENTIFIER = text('A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.');
 const SHORT_IDENTIFIER = text('A channel ID or an @handle. With a variant also a name.');
 const VARIANT: PathParameter = {
   type: 'string',

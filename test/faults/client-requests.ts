@@ -56,7 +56,13 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
       const requests = Array.from({ length: 256 }, (_, byte) => {
         const raw = String.fromCharCode(byte);
         const escaped = `%${byte.toString(16).padStart(2, '0')}`;
-        return [`/@a${raw}z`, `/@a${escaped}z`, `/api/search?q=a${raw}z`, `/api/search?q=a${escaped}z`];
+        return [`a${raw}z`, `a${escaped}z`].flatMap((text) => [
+          `/@${text}`,
+          `/${text}`,
+          `/api/search?q=${text}`,
+          `/search?q=${text}`,
+          `/api/channels?ids=@${text}`,
+        ]);
       }).flat();
       const faults = await faultsOfTargets(service, requests);
       return { done: `${requests.length} requests, all answered in JSON`, faults };
@@ -79,7 +85,15 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
       const more = [...names, '\u{E0061}\u{E007F}', '𝒳𝒴', 'ﷺ', '\u0000', '\uFFFE', 'a'.repeat(31), '·', '🏳️‍🌈'];
       const requests = more.flatMap((name) => {
         const written = encodeURIComponent(name);
-        return [`/@${written}`, `/${written}/tv`, `/api/channel/${written}?type=handle`, `/api/search?q=${written}`];
+        return [
+          `/@${written}`,
+          `/${written}`,
+          `/${written}/tv`,
+          `/api/channel/${written}?type=handle`,
+          `/api/badge/${written}`,
+          `/api/search?q=${written}`,
+          `/api/channels?ids=@${written},${written}`,
+        ];
       });
       const faults = await faultsOfTargets(service, requests);
       return { done: `${requests.length} requests, none a 500`, faults };
@@ -134,6 +148,10 @@ function injections(): string[] {
   const targets = values.flatMap((value) => [
     `/api/search?q=${value}`,
     `/api/channel/${value}?type=handle`,
+    `/api/channels?ids=@pennantsample,${value}`,
+    `/api/badge/@pennantsample?metric=${value}`,
+    `/search?q=${value}`,
+    `/${value}`,
     `/UCPennantSample00000001A/avatar?format=${value}`,
     `/UCPennantSample00000001A.${value}`,
     `/@${value}/tv`,

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ProcessEnd, type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
 
 export interface CommandOptions {
@@ -13,8 +12,7 @@ export interface CommandOptions {
 }
 
 export interface EndedCommand {
-  /** The signal's name where one has ended it. */
-  readonly exitCode: number | NodeJS.Signals;
+  readonly exitCode: ProcessEnd;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -23,8 +21,8 @@ export interface EndedCommand {
 export function launchCommand(
   args: readonly string[],
   { directory, env = {}, uid, stdout }: CommandOptions,
-): ChildProcess {
-  return spawn(process.execPath, [PROGRAM, ...args], {
+): StartedProcess {
+  return startProcess(process.execPath, [PROGRAM, ...args], {
     cwd: directory,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
@@ -33,13 +31,6 @@ export function launchCommand(
 }
 
 export async function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
-  const child = launchCommand(args, options);
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      written[name] += text;
-    });
-  }
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  return { exitCode: code ?? signal ?? -1, ...written };
+  const { closed, stdout, stderr } = launchCommand(args, options);
+  return { exitCode: await closed, stdout: stdout(), stderr: stderr() };
 }

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { PATH_WITH_SERVERS } from './installed.ts';
+import { startProcess } from './process.ts';
 
 /**
  * Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens.
@@ -9,18 +8,10 @@ import { PATH_WITH_SERVERS } from './installed.ts';
  */
 export async function runNginx(configFile: string): Promise<() => Promise<void>> {
   const args = ['-c', configFile, '-e', 'stderr', '-g', 'daemon off;'];
-  const child = spawn('nginx', args, { env: { PATH: PATH_WITH_SERVERS }, stdio: ['ignore', 'ignore', 'pipe'] });
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    if (output.includes('start worker process')) resolve();
-  });
-  child.once('exit', () => reject(new Error(`nginx has ended:\n${output}`)));
-  await listening;
+  const nginx = startProcess('nginx', args, { env: { PATH: PATH_WITH_SERVERS }, stdio: ['ignore', 'ignore', 'pipe'] });
+  await nginx.printed(/start worker process/);
   return async () => {
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
+    nginx.child.kill('SIGTERM');
+    await nginx.ended;
   };
 }

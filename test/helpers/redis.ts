@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +6,7 @@ import { createRedisConnection, type RedisConnection } from '../../src/lib/redis
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from './clock.ts';
 import { isInstalled } from './installed.ts';
+import { type StartedProcess, startProcess } from './process.ts';
 import { findFreePort } from './service-process.ts';
 import { HANG_MS } from './wait.ts';
 
@@ -55,29 +54,17 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
   const directory = await mkdtemp(join(tmpdir(), 'pennant-redis-'));
   const socketPath = join(directory, 'redis.sock');
   const port = await findFreePort();
-  let child: ChildProcess | undefined;
+  let running: StartedProcess | undefined;
 
   async function start(given: readonly string[] = settings): Promise<void> {
     const own = ['--bind', '127.0.0.1', '--port', `${port}`, '--unixsocket', socketPath, '--dir', directory];
-    const started = spawn('redis-server', [...own, '--save', '', '--appendonly', 'no', ...given]);
-    child = started;
-    let output = '';
-    const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
-    started.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      if (output.includes('eady to accept connections')) resolve();
-    });
-    started.once('exit', () => reject(new Error(`redis-server has ended:\n${output}`)));
-    await ready;
+    running = startProcess('redis-server', [...own, '--save', '', '--appendonly', 'no', ...given]);
+    await running.printed(/eady to accept connections/);
   }
 
   async function stop(): Promise<void> {
-    const ending = child;
-    child = undefined;
-    if (ending === undefined || ending.exitCode !== null) return;
-    const ended = once(ending, 'exit');
-    ending.kill('SIGKILL');
-    await ended;
+    running?.child.kill('SIGKILL');
+    await running?.ended;
   }
 
   async function command(...args: string[]): Promise<unknown> {
@@ -91,7 +78,7 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
   }
 
   // A test process that ends in the middle must not leave it behind.
-  const killWithProcess = () => void child?.kill('SIGKILL');
+  const killWithProcess = () => void running?.child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   await start();
   return {
@@ -102,8 +89,8 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
     async shortenLifetimes(ms) {
       await command('EVAL', SHORTEN, '0', String(ms));
     },
-    freeze: () => void child?.kill('SIGSTOP'),
-    thaw: () => void child?.kill('SIGCONT'),
+    freeze: () => void running?.child.kill('SIGSTOP'),
+    thaw: () => void running?.child.kill('SIGCONT'),
     stop,
     start,
     async remove() {

@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
-
-/** Far more than a start takes; a machine that many use may need it. */
-const START_MS = 60_000;
 
 export interface ServiceOptions {
   /** The working directory, which no project's `.env` lies in; the data directory is made in it. */
@@ -21,8 +18,7 @@ export interface ServiceOptions {
 }
 
 /** The service as a process of its own, on loopback; without a rate limit unless the settings name one. */
-export interface ServiceProcess {
-  readonly child: ChildProcess;
+export interface ServiceProcess extends StartedProcess {
   readonly pid: number;
   /** Of the public listener. */
   readonly port: number;
@@ -31,22 +27,12 @@ export interface ServiceProcess {
   readonly inside: string;
   /** From the start of the process to the first answer that it could give. */
   readonly startedInMs: number;
-  /** Everything it has written so far. */
-  output(): string;
-  /** Its exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals>;
-}
-
-export interface LaunchedProcess {
-  readonly child: ChildProcess;
-  output(): string;
-  readonly ended: Promise<number | NodeJS.Signals>;
 }
 
 /** Starts it and waits for nothing. */
-export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): LaunchedProcess {
+export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): StartedProcess {
   const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, PROGRAM]), 'serve'];
-  const child = spawn(command, args, {
+  return startProcess(command, args, {
     cwd: directory,
     ...(uid !== undefined && { uid, gid: uid }),
     env: {
@@ -60,14 +46,6 @@ export function launchService({ directory, env = {}, uid, prefix = [], program }
       ...env,
     },
   });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
-  return { child, output: () => text, ended };
 }
 
 /** Starts it and waits until it listens. */
@@ -76,34 +54,19 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   const consolePort = await findFreePort();
   const startedAtMs = performance.now();
   const launched = launchService({ ...options, env: { CONSOLE_PORT: String(consolePort), ...options.env } });
-  const port = await listeningPort(launched);
-  return {
-    ...launched,
-    pid: launched.child.pid as number,
-    port,
-    base: `http://127.0.0.1:${port}`,
-    inside: `http://127.0.0.1:${consolePort}`,
-    startedInMs: performance.now() - startedAtMs,
-  };
-}
-
-async function listeningPort({ child, output, ended }: LaunchedProcess): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const timer = setTimeout(() => reject(new Error(`not listening after ${START_MS} ms:\n${output()}`)), START_MS);
-  const look = () => {
-    const port = /listens on [^:]+:(\d+)/.exec(output())?.[1];
-    if (port !== undefined) resolve(Number(port));
-  };
-  child.stdout?.on('data', look);
-  ended.then((how) => reject(new Error(`ended with ${how} before it listened:\n${output()}`)), reject);
   try {
-    return await promise;
+    const [, port] = await launched.printed(/listens on [^:]+:(\d+)/);
+    return {
+      ...launched,
+      pid: launched.child.pid as number,
+      port: Number(port),
+      base: `http://127.0.0.1:${port}`,
+      inside: `http://127.0.0.1:${consolePort}`,
+      startedInMs: performance.now() - startedAtMs,
+    };
   } catch (error) {
-    child.kill('SIGKILL');
+    launched.child.kill('SIGKILL');
     throw error;
-  } finally {
-    clearTimeout(timer);
-    child.stdout?.off('data', look);
   }
 }
 

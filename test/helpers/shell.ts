@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProcess } from './process.ts';
 import { copyProject } from './project-copy.ts';
 import { findFreePort, type ServiceProcess, startService } from './service-process.ts';
 
@@ -56,7 +55,7 @@ export async function openShell(isServing: boolean): Promise<Shell> {
 
   function start(commands: string, env: Record<string, string> = {}) {
     const text = commands.replaceAll(REPLAY_PORT, replayPort);
-    const child = spawn('bash', ['-eu', '-c', text], {
+    const started = startProcess('bash', ['-eu', '-c', text], {
       cwd: directory,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,23 +67,14 @@ export async function openShell(isServing: boolean): Promise<Shell> {
         ...env,
       },
     });
-    const written = { stdout: '', all: '' };
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      written.stdout += chunk;
-      written.all += chunk;
-    });
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      written.all += chunk;
-    });
-    const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
     const signalAll = (signal: NodeJS.Signals) => {
       try {
-        process.kill(-(child.pid as number), signal);
+        process.kill(-(started.child.pid as number), signal);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     };
-    return { child, written, ended, signalAll };
+    return { ...started, signalAll };
   }
 
   return {
@@ -93,32 +83,26 @@ export async function openShell(isServing: boolean): Promise<Shell> {
       await writeCurlSettings();
       const { publicPort, privatePort } = served?.ports ?? portsOf(service);
       const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort) };
-      const { written, ended, signalAll } = start(commands, env);
+      const { closed, stdout, output, signalAll } = start(commands, env);
       const timer = setTimeout(() => signalAll('SIGKILL'), RUN_MS);
-      const how = await ended;
+      const how = await closed;
       clearTimeout(timer);
-      if (how !== 0) throw new Error(`ended with ${how}:\n${written.all}`);
-      return written.stdout;
+      if (how !== 0) throw new Error(`ended with ${how}:\n${output()}`);
+      return stdout();
     },
     async serve(commands) {
       const [publicPort, privatePort] = [await findFreePort(), await findFreePort()];
       const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort), DATA_DIR: join(directory, 'served') };
-      const { child, written, ended, signalAll } = start(commands, { ...env, TRUST_PROXY: '127.0.0.1/32' });
-      const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-      const timer = setTimeout(() => signalAll('SIGKILL'), RUN_MS);
-      child.stdout.on('data', () => {
-        if (written.stdout.includes(`:${publicPort}. Try:`)) resolve();
-      });
-      void ended.then((how) => reject(new Error(`ended with ${how}:\n${written.all}`)));
-      await listening;
-      clearTimeout(timer);
+      const started = start(commands, { ...env, TRUST_PROXY: '127.0.0.1/32' });
+      await started.printed(new RegExp(`:${publicPort}\\. Try:`));
       served = {
         ports: { publicPort, privatePort },
         async stop() {
           // As a terminal does it: npm, which is among all, passes the signal on once more.
-          signalAll('SIGINT');
-          await ended;
-          if (!/stopping:(?!.*stopped at once)/s.test(written.all)) throw new Error(`not in order:\n${written.all}`);
+          started.signalAll('SIGINT');
+          await started.closed;
+          const output = started.output();
+          if (!/stopping:(?!.*stopped at once)/s.test(output)) throw new Error(`not in order:\n${output}`);
         },
       };
     },

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { startProcess } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -16,7 +14,7 @@ async function audit(registry: string, files = ['package.json', 'package-lock.js
   const cwd = await createTemporaryDirectory();
   for (const file of files) await cp(join(ROOT, file), join(cwd, file));
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, 'scripts/check-audit.ts')], {
+  const { closed, stdout, stderr } = startProcess(process.execPath, [join(ROOT, 'scripts/check-audit.ts')], {
     cwd,
     env: {
       ...(PATH !== undefined && { PATH }),
@@ -26,8 +24,7 @@ async function audit(registry: string, files = ['package.json', 'package-lock.js
       npm_config_cache: join(cwd, 'cache'),
     },
   });
-  const [printed, errors, [exit]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  return { exit, printed, errors };
+  return { exit: await closed, printed: stdout(), errors: stderr() };
 }
 
 /** A registry whose advisories are these, and that has the packages which they are about. */

@@ -1,11 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
@@ -184,15 +182,12 @@ describe('the catalog command', () => {
       catalogLine(number, { description: 'word '.repeat(50) }),
     );
     const file = await writeLines(dataDir, lines);
-    const importing = spawn(process.execPath, [PROGRAM, 'catalog', 'import', file], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
-      stdio: 'ignore',
-    });
-    const ended = once(importing, 'exit');
+    const options = { directory: dataDir, env: { DATA_DIR: dataDir } };
+    const { child: importing, ended } = launchCommand(['catalog', 'import', file], options);
     while (!(await catalog(dataDir, 'list')).stdout.includes(numberedChannelId(0)))
       expect(importing.exitCode).toBeNull();
     importing.kill('SIGKILL');
-    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(await ended).toBe('SIGKILL');
 
     const kept = (await catalog(dataDir, 'list')).stdout.trimEnd().split('\n').length - 1;
     expect(kept).toBeGreaterThan(0);
@@ -212,22 +207,20 @@ describe('the catalog command', () => {
     async (signal, code) => {
       const dataDir = await createTemporaryDirectory();
       const file = await createFifo();
-      const child = launchCommand(['catalog', 'import', file], { directory: dataDir, env: { DATA_DIR: dataDir } });
-      const ended = Promise.all([once(child, 'close'), text(child.stdout as Readable), text(child.stderr as Readable)]);
+      const importing = launchCommand(['catalog', 'import', file], { directory: dataDir, env: { DATA_DIR: dataDir } });
       const writer = createWriteStream(file);
       writer.on('error', () => undefined);
       await once(writer, 'open');
       // More than a pipe holds: when all of it is written, the import has read its beginning and waits for more.
       const lines = Array.from({ length: 2_000 }, (_, at) => catalogLine(at, { description: 'word '.repeat(50) }));
       await promisify(writer.write.bind(writer) as (chunk: string, done: () => void) => void)(`${lines.join('\n')}\n`);
-      child.kill(signal);
-      const [[exitCode], stdout, stderr] = await ended;
+      importing.child.kill(signal);
+      expect([await importing.closed, importing.stdout()]).toEqual([code, '']);
       writer.destroy();
-      expect([exitCode, stdout]).toEqual([code, '']);
       const [, added, next] =
         new RegExp(
           `^Stopped by ${signal}\\. Channels added: (\\d+), replaced: 0\\. Lines refused: 0\\. The lines from (\\d+) on were not imported\\.\\n$`,
-        ).exec(stderr) ?? [];
+        ).exec(importing.stderr()) ?? [];
       expect(Number(added)).toBeGreaterThan(1_000);
       expect(Number(next)).toBe(Number(added) + 1);
       const db = new DatabaseSync(join(dataDir, 'catalog.db'));

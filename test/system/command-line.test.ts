@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,13 +89,9 @@ describe('the command line', () => {
     await writeFile(join(directory, 'lines.ndjson'), lines.join('\n'));
     await run(['catalog', 'import', 'lines.ndjson']);
     for (const args of [['--help'], ['catalog', '--help'], ['catalog', 'list'], ['catalog', 'export']]) {
-      const child = launchCommand(args, { directory });
-      let errors = '';
-      child.stderr?.on('data', (chunk: Buffer) => {
-        errors += chunk.toString();
-      });
+      const { child, closed, stderr } = launchCommand(args, { directory });
       child.stdout?.destroy();
-      expect([args, await once(child, 'close'), errors]).toEqual([args, [0, null], '']);
+      expect([args, await closed, stderr()]).toEqual([args, 0, '']);
     }
   });
 });

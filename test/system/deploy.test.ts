@@ -1,16 +1,15 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmod, chown, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
 import { blockWith } from '../helpers/documents.ts';
+import { type StartedProcess, startProcess } from '../helpers/process.ts';
 import { findFreePort } from '../helpers/service-process.ts';
-import { WAIT } from '../helpers/wait.ts';
 
 /*
  * The container files, as far as they can be held to what they say without a container engine: the image's files are
@@ -50,11 +49,10 @@ describe('the image', () => {
   let appDir: string;
   let node: string;
   let image: Stage;
-  let child: ChildProcess;
+  let started: StartedProcess;
   let base: string;
   let environment: Record<string, string>;
   let filesBefore: string[];
-  let output = '';
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pennant-image-'));
@@ -90,21 +88,13 @@ describe('the image', () => {
       CONSOLE_PORT: String(consolePort),
       SOURCES: 'catalog',
     };
-    child = spawn(node, image.command.slice(1), { cwd: appDir, env: environment, ...asOrdinaryUser() });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-    }
-    await vi.waitUntil(() => {
-      if (child.exitCode !== null) throw new Error(`It has ended:\n${output}`);
-      return output.includes('listens on');
-    }, WAIT);
+    started = startProcess(node, image.command.slice(1), { cwd: appDir, env: environment, ...asOrdinaryUser() });
+    await started.printed(/listens on/);
     base = `http://127.0.0.1:${port}`;
   }, INSTALL_MS);
 
   afterAll(async () => {
-    child?.kill('SIGKILL');
+    started?.child.kill('SIGKILL');
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -151,9 +141,8 @@ describe('the image', () => {
   });
 
   test('stops in order, and has written nothing but its data', async () => {
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toBe(0);
     const isData = (file: string) => file.startsWith(join(directory, 'data'));
     const filesAfter = await listFiles(directory);
     expect(filesAfter.filter((file) => !isData(file))).toEqual(filesBefore.filter((file) => !isData(file)));

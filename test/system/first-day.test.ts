@@ -1,5 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawnSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +7,7 @@ import { blockWith } from '../helpers/documents.ts';
 import { findNginx, startFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { findSystemd } from '../helpers/installed.ts';
+import { startProcess } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { findFreePort } from '../helpers/service-process.ts';
@@ -91,24 +91,14 @@ async function startUnit({ root }: Machine) {
     await run(program, args, { cwd, env });
   }
   const [program = '', ...args] = valuesOf('ExecStart')[0]?.split(' ') ?? [];
-  const child = spawn(program, args, { cwd, env });
+  const { child, ended, output, printed } = startProcess(program, args, { cwd, env });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let output = '';
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      if (output.includes('listens on')) resolve();
-    });
-  }
-  const ended = once(child, 'exit');
-  void ended.then(() => reject(new Error(`It has ended:\n${output}`)));
-  await listening;
+  await printed(/listens on/);
   return {
-    output: () => output,
+    output,
     async stop() {
       child.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
+      expect(await ended).toBe(0);
     },
   };
 }

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../helpers/command.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
@@ -85,12 +84,7 @@ test('a log that cannot be written costs no answer, and a command says so in one
   service.kill('SIGTERM');
   expect(await once(service, 'exit')).toEqual([0, null]);
 
-  const command = spawn(process.execPath, [PROGRAM, 'catalog', 'export'], {
-    cwd: directory,
-    stdio: ['ignore', full.fd, 'pipe'],
-    env: { PATH: process.env.PATH },
-  });
-  const [errors, ended] = await Promise.all([text(command.stderr as Readable), once(command, 'exit')]);
-  expect(ended).toEqual([1, null]);
-  expect(errors).toMatch(/^The output cannot be written: ENOSPC.*\n$/);
+  const { exitCode, stderr } = await runCommand(['catalog', 'export'], { directory, stdout: full.fd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^The output cannot be written: ENOSPC.*\n$/);
 });

@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
+import { runCommand } from '../helpers/command.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { PROGRAM } from '../helpers/program.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -123,12 +120,8 @@ test('no secret is in the output of a failed start or of the doctor', async () =
     [['doctor', '@lighthouse', '--source', 'youtube-data-api'], failing, /lighthouse/],
     [['doctor', '@lighthouse', '--source', 'youtube-data-api', '--json'], failing, /lighthouse/],
   ] as const) {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: await createTemporaryDirectory(),
-      env: { PATH: process.env.PATH, ...env },
-    });
-    const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    expect(printed + errors).toMatch(expected);
-    expectNoSecretIn(args.join(' '), printed + errors);
+    const { stdout, stderr } = await runCommand(args, { directory: await createTemporaryDirectory(), env });
+    expect(stdout + stderr).toMatch(expected);
+    expectNoSecretIn(args.join(' '), stdout + stderr);
   }
 });

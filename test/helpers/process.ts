@@ -1,0 +1,62 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { HANG_MS } from './wait.ts';
+
+/** An exit code, or the signal that ended a process. */
+export type ProcessEnd = number | NodeJS.Signals;
+
+/** A process whose output is kept. */
+export interface StartedProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<ProcessEnd>;
+  /** Like `ended`, once its output is complete. Processes that it has started may delay this. */
+  readonly closed: Promise<ProcessEnd>;
+  stdout(): string;
+  stderr(): string;
+  /** Both, in the order in which they came. */
+  output(): string;
+  /**
+   * Waits until the output matches.
+   *
+   * @throws Error with the output if the process ends before, or after a minute
+   */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export function startProcess(command: string, args: readonly string[], options: SpawnOptions = {}): StartedProcess {
+  const child = spawn(command, args, options);
+  const texts = { stdout: '', stderr: '', all: '' };
+  const changes = new EventEmitter();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+      texts.all += text;
+      changes.emit('printed');
+    });
+  }
+  const endOf = async (event: 'exit' | 'close') => {
+    const [code, signal] = (await once(child, event)) as [number | null, NodeJS.Signals];
+    return code ?? signal;
+  };
+  const [ended, closed] = [endOf('exit'), endOf('close')];
+  // Callers wait for one of the two. Both reject for a program that cannot be started.
+  for (const end of [ended, closed]) end.catch(() => undefined);
+
+  return {
+    child,
+    ended,
+    closed,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    output: () => texts.all,
+    async printed(pattern) {
+      const signal = AbortSignal.timeout(HANG_MS);
+      for (;;) {
+        const found = pattern.exec(texts.all);
+        if (found !== null) return found;
+        const how = await Promise.race([once(changes, 'printed', { signal }), ended]).catch(String);
+        if (!Array.isArray(how)) throw new Error(`${command} did not print ${pattern}, ${how}:\n${texts.all}`);
+      }
+    },
+  };
+}

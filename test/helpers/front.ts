@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
+import { isInstalled } from './installed.ts';
+import { runNginx } from './nginx.ts';
 import { findFreePort } from './service-process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -56,16 +55,7 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
   ]);
   await writeFile(join(directory, 'nginx.conf'), replaced);
 
-  const args = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr', '-g', 'daemon off;'];
-  const child = spawn('nginx', args, { env: { PATH: PATH_WITH_SERVERS }, stdio: ['ignore', 'ignore', 'pipe'] });
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    if (output.includes('start worker process')) resolve();
-  });
-  child.once('exit', () => reject(new Error(`nginx has ended:\n${output}`)));
-  await listening;
+  const stop = await runNginx(join(directory, 'nginx.conf'));
   const cacheDirectory = join(directory, 'pictures');
 
   return {
@@ -82,9 +72,7 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
       return text.split('\n').filter((line) => line !== '');
     },
     async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+      await stop();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { addSourceGauges } from '../console/source-status.ts';
+import { type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -127,7 +128,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     burst: config.upstreamCallBurst,
   });
   holders.add('budget of image hosts', () => imageBudget.stats().clients);
-  const downloader =
+  const plainDownloader =
     options.downloader ??
     createDownloader({
       http: guardHttpClient(imageHttp, { budget: imageBudget }),
@@ -136,6 +137,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
     });
+  const downloader = countDownloads(plainDownloader, (outcome) => metrics.imageHostCalls.inc({ outcome }));
 
   function states(): readonly UpstreamState[] {
     const ofSources = sources.map((source): UpstreamState => {
@@ -158,6 +160,24 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     async close() {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
+    },
+  };
+}
+
+/** Reports the outcome of each download from an image host; pictures of the catalog are files. */
+function countDownloads(downloader: Downloader, report: (outcome: ErrorCode | 'found') => void): Downloader {
+  return {
+    async download(ref, options) {
+      if (ref.kind === 'catalog-file') return downloader.download(ref, options);
+      try {
+        const bytes = await downloader.download(ref, options);
+        report('found');
+        return bytes;
+      } catch (error) {
+        // An aborted download says nothing about the hosts.
+        if (!options.signal.aborted) report(errorCodeOf(error));
+        throw error;
+      }
     },
   };
 }

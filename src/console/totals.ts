@@ -8,11 +8,14 @@ export interface Totals {
   readonly lookups: Readonly<Record<LookupKind, Readonly<Record<string, number>>>>;
   readonly encoding: Buckets;
   readonly waiting: Buckets;
-  /** Calls by source and outcome. */
+  /** Calls by upstream and outcome. */
   readonly sources: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** For each field of upstream responses, how often it was found and how often not. */
   readonly fields: readonly FieldTotals[];
 }
+
+/** The name of the image hosts among the upstreams. */
+const IMAGE_HOSTS = 'image hosts';
 
 export const REQUEST_OUTCOMES = ['answered', 'unchanged', 'mistaken', 'refused', 'failed'] as const;
 export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
@@ -30,7 +33,14 @@ export interface FieldTotals {
 /** The same counts as in `/metrics`. */
 export type CountedMetrics = Pick<
   Metrics,
-  'requests' | 'requestSeconds' | 'lookups' | 'encoderSeconds' | 'encoderWaitSeconds' | 'sourceCalls' | 'sourceFields'
+  | 'requests'
+  | 'requestSeconds'
+  | 'lookups'
+  | 'encoderSeconds'
+  | 'encoderWaitSeconds'
+  | 'sourceCalls'
+  | 'imageHostCalls'
+  | 'sourceFields'
 >;
 
 export function readTotals(metrics: CountedMetrics, nowMs: number): Totals {
@@ -42,7 +52,10 @@ export function readTotals(metrics: CountedMetrics, nowMs: number): Totals {
     lookups: lookupTotals(metrics.lookups.samples()),
     encoding: bucketsOf(metrics.encoderSeconds.samples().filter(isEncode)),
     waiting: bucketsOf(metrics.encoderWaitSeconds.samples().filter(isEncode)),
-    sources: sumBy(metrics.sourceCalls.samples(), 'source', 'outcome'),
+    sources: {
+      ...sumBy(metrics.sourceCalls.samples(), ({ source }) => String(source)),
+      ...sumBy(metrics.imageHostCalls.samples(), () => IMAGE_HOSTS),
+    },
     fields: fieldTotals(metrics.sourceFields.samples()),
   };
 }
@@ -77,12 +90,16 @@ function lookupKind(route: string): LookupKind {
   return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
 }
 
-function sumBy(values: readonly Sample[], outer: string, inner: string): Record<string, Record<string, number>> {
+/** Sums the values of each group by outcome. */
+function sumBy(
+  values: readonly Sample[],
+  groupOf: (labels: Sample['labels']) => string,
+): Record<string, Record<string, number>> {
   const sums: Record<string, Record<string, number>> = {};
   for (const { labels, value } of values) {
-    const group = String(labels[outer]);
-    const name = String(labels[inner]);
-    sums[group] = { ...sums[group], [name]: (sums[group]?.[name] ?? 0) + value };
+    const group = groupOf(labels);
+    const outcome = String(labels.outcome);
+    sums[group] = { ...sums[group], [outcome]: (sums[group]?.[outcome] ?? 0) + value };
   }
   return sums;
 }

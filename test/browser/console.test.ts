@@ -72,6 +72,34 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect(await row.innerText()).toMatch(/SOURCES\s+catalog/);
   });
 
+  test('labels the axes of its charts', async () => {
+    const { page, service } = await visit();
+    for (let sent = 0; sent < 8; sent += 1) await fetch(`${service.publicOrigin}/channel/${SAMPLE}`);
+    await eventually(() => page.locator('#requests-chart .axis').innerText()).toBe('8\n4\n0');
+    expect(await page.locator('#requests-chart .unit').innerText()).toBe('requests in 10 s');
+    expect(await page.locator('#latency-chart .axis').innerText()).toMatch(/^10 s\n1 s\n.*\n0\.1 ms$/s);
+    for (const chart of ['requests', 'latency', 'encoder']) {
+      expect(await page.locator(`#${chart}-chart .scale`).innerText()).toMatch(/^15 min ago\s+10\s+5\s+now$/);
+    }
+  });
+
+  test('keeps its columns when an upstream fails in several ways', async () => {
+    const { page, service } = await visit();
+    const outcomes = { found: 1234, upstream_timeout: 12, upstream_unavailable: 3, upstream_invalid: 1 };
+    await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
+      const response = await route.fetch();
+      const state = await response.json();
+      state.recent.sources['image hosts'] = outcomes;
+      await route.fulfill({ response, json: state });
+    });
+    const row = page.locator('#sources tr', { hasText: 'image hosts' });
+    await eventually(() => row.innerText()).toMatch(/image hosts\s+healthy\s+1,250\s+16/);
+    await eventually(() => page.locator('#sources .detail').innerText()).toBe(
+      '12 upstream_timeout, 3 upstream_unavailable, 1 upstream_invalid',
+    );
+    for (const cell of await row.locator('td').all()) expect((await cell.boundingBox())?.height).toBeLessThan(45);
+  });
+
   test('reports that the service does not respond', async () => {
     const { page, service } = await visit();
     await page.route(`${service.consoleOrigin}/state.json`, (route) => route.abort());
@@ -95,7 +123,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar`);
     await eventually(() => page.locator('#refused table').count()).toBe(1);
     await page.getByText('Settings', { exact: true }).click();
-    for (const appearance of APPEARANCES.filter(([width]) => width > 320)) {
+    for (const appearance of APPEARANCES) {
       await changeAppearance(page, appearance);
       expect([appearance, await findAccessibilityFaults(page)]).toEqual([appearance, []]);
       expect([appearance, await scrollsSideways(page)]).toEqual([appearance, false]);

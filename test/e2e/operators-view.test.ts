@@ -1,8 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { failingSource, startWithoutEncoder } from '../helpers/operators-view.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -115,6 +116,29 @@ test('a source that fails is left alone, and says so in readiness and metrics', 
   const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
   expect(await service.metric(calls)).toBe(20);
   expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('10');
+});
+
+test('downloads from image hosts are counted by outcome, in metrics and console', async () => {
+  const answers = [
+    () => Promise.resolve(Buffer.from('an original')),
+    () => Promise.reject(new AppError('upstream_timeout', 'late')),
+  ];
+  const source: ChannelSource = {
+    ...numberedSource(),
+    async getChannel(channelId) {
+      const avatar = { kind: 'remote' as const, key: channelId, urls: ['https://yt3.ggpht.com/a'] };
+      return { channel: testChannel(channelId, { avatar }), isComplete: true, missing: [] };
+    },
+  };
+  const downloader = { download: () => answers.shift()?.() ?? Promise.reject(new AppError('image_not_found', 'gone')) };
+  const service = await startWithoutEncoder({ sources: [source], downloader });
+  // The console shows what happened since its first request.
+  await service.state();
+  for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
+  expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
+  expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_timeout"}')).toBe(1);
+  const { recent } = await service.state();
+  expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_timeout: 1 });
 });
 
 test('a source that is tried again after a pause counts as paused until it has answered', async () => {

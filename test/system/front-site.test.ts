@@ -13,6 +13,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
+  webp: 'image/webp',
 };
 
 const instances = useFakeInstances(answerJson(404, 'no-store'));
@@ -38,7 +39,7 @@ async function ask(path: string, host = 'play.pennant.example'): Promise<SiteRes
 
 describeWithNginx('the host of the playground', () => {
   test('serves every file of site/ that a browser needs, and no other', async () => {
-    for (const name of readdirSync(SITE)) {
+    for (const name of readdirSync(SITE, { encoding: 'utf8', recursive: true })) {
       const mediaType = MEDIA_TYPES[name.split('.').at(-1) ?? ''];
       const { status, headers, body } = await ask(`/${name}`);
       expect([name, status]).toEqual([name, mediaType === undefined ? 404 : 200]);

@@ -1,4 +1,6 @@
-/* Small charts, drawn anew at each look; what they show in numbers stands in the legend beside them. */
+/* Small charts, drawn again at each poll. A legend beside each has its figures. */
+
+import { element } from './dom.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 600;
@@ -11,9 +13,9 @@ const HEIGHT = 100;
  */
 
 /**
- * Bars, one column for each moment, the series on top of one another.
+ * Stacked bars, one column for each moment.
  *
- * @param {string} label what is seen, in words
+ * @param {string} label describes the chart to screen readers
  * @param {readonly Series[]} series
  */
 export function stackedBars(label, series) {
@@ -24,6 +26,7 @@ export function stackedBars(label, series) {
   const highest = Math.max(1, ...totals);
   const width = WIDTH / Math.max(1, columns);
   const chart = createChart(label);
+  for (const y of [0, HEIGHT / 2, HEIGHT]) chart.append(gridLine(y));
   for (let at = 0; at < columns; at += 1) {
     let top = HEIGHT;
     for (const { name, values } of series) {
@@ -37,7 +40,7 @@ export function stackedBars(label, series) {
 }
 
 /**
- * Lines over a logarithmic scale; a moment without a value is a gap.
+ * Lines over a logarithmic scale. A moment without a value is a gap.
  *
  * @param {string} label
  * @param {readonly Series[]} series
@@ -48,10 +51,7 @@ export function logLines(label, series, { lowest, highest }) {
   const span = Math.log(highest / lowest);
   const heightOf = (/** @type {number} */ value) =>
     HEIGHT - (Math.log(Math.min(highest, Math.max(lowest, value)) / lowest) / span) * HEIGHT;
-  for (let value = lowest; value <= highest; value *= 10) {
-    const y = heightOf(value);
-    chart.append(shape('line', { class: 'grid', x1: 0, x2: WIDTH, y1: y, y2: y }));
-  }
+  for (let value = lowest; value <= highest * 1.001; value *= 10) chart.append(gridLine(heightOf(value)));
   for (const { name, values } of series) {
     const step = WIDTH / Math.max(1, values.length - 1);
     let isDrawing = false;
@@ -65,6 +65,29 @@ export function logLines(label, series, { lowest, highest }) {
     chart.append(shape('path', { class: name, d: path.join(''), 'stroke-linecap': 'round' }));
   }
   return chart;
+}
+
+/**
+ * A chart with labels at equal distances: of the vertical axis, from top to bottom, and of the time.
+ *
+ * @param {Element} chart
+ * @param {{ labels: readonly string[], unit: string, times: readonly string[] }} axes
+ */
+export function withAxes(chart, { labels, unit, times }) {
+  const texts = (/** @type {readonly string[]} */ all) => all.map((text) => element('span', {}, text));
+  return element(
+    'div',
+    { class: 'plot' },
+    element('p', { class: 'unit' }, unit),
+    element('div', { class: 'axis' }, ...texts(labels)),
+    chart,
+    element('p', { class: 'scale' }, ...texts(times)),
+  );
+}
+
+/** @param {number} y */
+function gridLine(y) {
+  return shape('line', { class: 'grid', x1: 0, x2: WIDTH, y1: y, y2: y });
 }
 
 /** @param {string} label */

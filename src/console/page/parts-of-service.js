@@ -8,7 +8,7 @@ const MAX_FIELDS = 8;
 const VERSION_ORIGINS = { setting: 'set by YOUTUBE_CLIENT_VERSION', 'built-in': 'built in', learned: 'learned' };
 const BREAKERS = { closed: 'healthy', open: 'paused after failures', 'half-open': 'testing' };
 /** Outcomes of a call that are no failure. */
-const GOOD_OUTCOMES = new Set(['found', 'channel_not_found']);
+const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found']);
 
 /** @param {ConsoleState} state */
 export function showSources({ sources, recent }) {
@@ -22,9 +22,12 @@ export function showSources({ sources, recent }) {
       dot(breaker === null || breaker === 'closed'),
       breaker === null ? 'no breaker' : BREAKERS[breaker],
     );
-    const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${count} ${outcome}`);
-    const isCounted = calls.length > 0 || name !== 'image hosts';
-    return { cells: [name, state, isCounted ? formatCount(String(total)) : '–', why.join(', ') || '–'] };
+    const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
+    return {
+      cells: [name, state, formatEntries(total), formatEntries(sum(failed))],
+      // Below its row, because a column of reasons would leave no room for the others.
+      ...(why.length > 0 && { detail: why.join(', ') }),
+    };
   });
   const facts = sources.flatMap(({ status }) => [
     ...clientVersionFacts(status),

@@ -1,22 +1,29 @@
 import { element } from './dom.js';
 
 /**
- * A table of texts; numbers stand at the right.
+ * A table of texts. Numbers are aligned on the right, and a detail is a row of its own below its row.
  *
  * @param {readonly { label: string, isNumber?: boolean }[]} columns
- * @param {readonly { cells: readonly (Node | string)[], className?: string }[]} rows
+ * @param {readonly { cells: readonly (Node | string)[], className?: string, detail?: string }[]} rows
  */
 export function table(columns, rows) {
   const classOf = (/** @type {number} */ at) => (columns[at]?.isNumber === true ? 'number' : undefined);
   const head = columns.map(({ label }, at) => element('th', { scope: 'col', class: classOf(at) }, label));
-  const body = rows.map(({ cells, className }) =>
-    element('tr', { class: className }, ...cells.map((cell, at) => element('td', { class: classOf(at) }, cell))),
-  );
+  const body = rows.flatMap(({ cells, className, detail }) => {
+    const row = element(
+      'tr',
+      { class: className },
+      ...cells.map((cell, at) => element('td', { class: classOf(at) }, cell)),
+    );
+    if (detail === undefined) return [row];
+    row.classList.add('has-detail');
+    return [row, element('tr', { class: 'detail' }, element('td', { colspan: columns.length }, detail))];
+  });
   return element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...body));
 }
 
 /**
- * A name, a number in words, and a bar of coloured shares.
+ * A name, its amount as text, and a bar of coloured shares.
  *
  * @param {string} label
  * @param {string} words

@@ -1,4 +1,4 @@
-import { logLines, stackedBars } from './charts.js';
+import { logLines, stackedBars, withAxes } from './charts.js';
 import { element, find } from './dom.js';
 import { formatCount, formatDuration } from './numbers.js';
 import { barRow, legend } from './parts.js';
@@ -22,6 +22,8 @@ const LOOKUPS = /** @type {const} */ ([
 const STEP_SECONDS = 5;
 const KEPT_STEPS = 180;
 const STEPS_PER_COLUMN = 2;
+/** Labels of the time axis. */
+const TIMES = ['15 min ago', '10', '5', 'now'];
 const LATENCY_SECONDS = { lowest: 0.0001, highest: 10 };
 
 /** @param {ConsoleState} state */
@@ -39,8 +41,10 @@ function showRequests({ steps, recent }) {
   });
   const total = OUTCOMES.reduce((sum, { name }) => sum + recent.requests[name], 0);
   const { chart, highest } = stackedBars(`Requests by outcome, ${total} in total`, series);
-  const peak = `highest: ${formatCount(String(highest))} in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
-  find('#requests-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
+  const unit = `requests in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
+  find('#requests-chart', HTMLElement).replaceChildren(
+    withAxes(chart, { labels: countLabels(highest), unit, times: TIMES }),
+  );
   find('#request-rate', HTMLElement).replaceChildren(rate(total / recent.seconds), element('small', {}, ' a second'));
   find('#requests-legend', HTMLElement).replaceChildren(
     ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
@@ -55,8 +59,11 @@ function showLatency({ steps, recent }) {
   });
   const figures = QUANTILES.map((name) => `${name} ${seconds(recent.latencySeconds[name])}`);
   find('#latency-chart', HTMLElement).replaceChildren(
-    logLines(`Response time: ${figures.join(', ')}`, series, LATENCY_SECONDS),
-    scale('15 min ago', '0.1 ms to 10 s, logarithmic', 'now'),
+    withAxes(logLines(`Response time: ${figures.join(', ')}`, series, LATENCY_SECONDS), {
+      labels: ['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms'],
+      unit: 'logarithmic',
+      times: TIMES,
+    }),
   );
   find('#latency-legend', HTMLElement).replaceChildren(
     ...legend(QUANTILES.map((name) => ({ name, label: name, value: seconds(recent.latencySeconds[name]) }))),
@@ -68,7 +75,7 @@ function showLookups({ recent }) {
   const rows = LOOKUPS.map(({ name, label }) => {
     const { hit = 0, stale = 0, miss = 0, refreshed = 0 } = recent.lookups[name];
     const total = hit + stale + miss + refreshed;
-    if (total === 0) return barRow(label, 'no lookups', []);
+    if (total === 0) return barRow(label, 'none yet', []);
     const share = Math.round(((hit + stale) / total) * 100);
     return barRow(label, `${share} % of ${formatCount(String(total))}`, [
       { name: 'hit', share: hit / total },
@@ -91,11 +98,11 @@ function showLookups({ recent }) {
 export function showEncoder({ steps, recent, encoder }) {
   const { queued, running, processes, refused, restarts } = encoder;
   const waiting = steps.map((step) => step.queued);
-  const { chart } = stackedBars(`Pictures waiting for an encoder, now ${queued}`, [
+  const { chart, highest } = stackedBars(`Pictures waiting for an encoder, now ${queued}`, [
     { name: 'queue', values: padded(waiting, 0) },
   ]);
-  const peak = `waiting, highest: ${Math.max(0, ...waiting)}`;
-  find('#encoder-chart', HTMLElement).replaceChildren(chart, scale('15 min ago', peak, 'now'));
+  const labels = [formatCount(String(highest)), '0'];
+  find('#encoder-chart', HTMLElement).replaceChildren(withAxes(chart, { labels, unit: 'waiting', times: TIMES }));
   find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
   find('#encoder', HTMLElement).replaceChildren(
     ...figure('Encoded', formatCount(String(recent.encoded))),
@@ -108,7 +115,7 @@ export function showEncoder({ steps, recent, encoder }) {
 }
 
 /**
- * As long as the whole chart, whatever the time since start.
+ * Fills the time before the start, so that the chart has its whole length.
  *
  * @template T
  * @param {readonly T[]} values
@@ -130,9 +137,14 @@ function inColumns(values) {
   return sums;
 }
 
-/** @param {...string} texts under a chart, from left to right */
-function scale(...texts) {
-  return element('p', { class: 'scale' }, ...texts.map((text) => element('span', {}, text)));
+/**
+ * Top, middle and bottom of an axis. The middle has none where it is no whole number.
+ *
+ * @param {number} highest
+ */
+function countLabels(highest) {
+  const middle = highest % 2 === 0 ? formatCount(String(highest / 2)) : '';
+  return [formatCount(String(highest)), middle, '0'];
 }
 
 /**

@@ -155,6 +155,7 @@ export interface Metrics {
   readonly lookups: Counter<'route' | 'outcome'>;
   readonly requestSeconds: Histogram<'route'>;
   readonly sourceCalls: Counter<'source' | 'operation' | 'outcome'>;
+  readonly imageHostCalls: Counter<'outcome'>;
   readonly sourceSeconds: Histogram<'source' | 'operation'>;
   readonly sourceFields: Counter<'source' | 'field' | 'path'>;
   readonly encoderEnds: Counter<'reason'>;
@@ -230,6 +231,7 @@ export function createMetrics(): Metrics {
     requests,
     lookups,
     requestSeconds,
+    imageHostCalls: counter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', ['outcome']),
     sourceCalls: counter('pennant_source_calls_total', 'Calls of a source of channels, by what came of them.', [
       'source',
       'operation',

@@ -55,6 +55,16 @@ export const PARTS: Readonly<Record<string, Part>> = {
     return benchBusy(print);
   },
 
+  async idle(print) {
+    const { benchIdle } = await import('./idle.ts');
+    return benchIdle(print);
+  },
+
+  async first(print) {
+    const { benchFirst } = await import('./first.ts');
+    return benchFirst(print);
+  },
+
   async once() {
     const { benchOnce } = await import('./once.ts');
     return benchOnce();

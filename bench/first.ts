@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import sharp from 'sharp';
+import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
+import { encoderOptions } from '../src/images/encode-settings.ts';
+import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
+import { startService } from '../test/helpers/service-process.ts';
+import type { Print } from './parts.ts';
+import { readSampleBanners } from './pictures.ts';
+import { stopProcess } from './processes.ts';
+import type { Row } from './report.ts';
+import { summarize } from './statistics.ts';
+
+const ROUNDS = 7;
+const ROUND_TRIP_MS = 100;
+const MOST_EXTRA_MS = 40;
+/** Asked for first: connections, code and encoder are warm, but nothing is known about the other channel. */
+const WARMING = '/UCreplayHarbour000000002';
+const ASKED = [
+  { by: 'ID', path: '/UCreplayLighthouse000001', roundTrips: 3 },
+  { by: 'handle', path: '/@bellrocklight', roundTrips: 4 },
+] as const;
+const CROP = cropOf('desktop', REFERENCE_BANNER);
+
+interface Round {
+  readonly firstByteMs: number;
+  readonly encodeMs: number;
+}
+
+/** The first picture of a channel that nobody asked for, with an upstream 100 ms away, beside the sum of its parts. */
+export async function benchFirst(print: Print): Promise<Row[]> {
+  const [picture] = await readSampleBanners();
+  if (picture === undefined) throw new Error('There is no picture.');
+  const { bytes } = picture;
+  const replay = await startReplayServer({ findImage: () => ({ contentType: 'image/jpeg', bytes }) });
+  const distant = await startDistantProxy(replay.origin);
+  sharp.concurrency(1);
+  sharp.cache(false);
+  try {
+    const rows: Row[] = [];
+    for (const { by, path, roundTrips } of ASKED) {
+      const rounds: Round[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const firstByteMs = await firstByteOf(distant.origin, path);
+        rounds.push({ firstByteMs, encodeMs: await encodeBare(bytes) });
+        print(`  by ${by}: ${JSON.stringify(rounds.at(-1))}`);
+      }
+      rows.push(rowOf(by, roundTrips, rounds));
+    }
+    return rows;
+  } finally {
+    await distant.close();
+    await replay.close();
+  }
+}
+
+/** A new service each time, since its second answer would be a cached one. */
+async function firstByteOf(origin: string, path: string): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-first-'));
+  const env = { ...youtubeSettings(origin), LOG_LEVEL: 'warn' };
+  const service = await startService({ directory, env });
+  try {
+    await pictureAt(`${service.base}${WARMING}`);
+    return await pictureAt(`${service.base}${path}`);
+  } finally {
+    await stopProcess(service.child);
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** @returns how long its first byte takes, in milliseconds */
+async function pictureAt(channelUrl: string): Promise<number> {
+  const url = `${channelUrl}/desktop.avif`;
+  const startedMs = performance.now();
+  const response = await fetch(url);
+  const ms = performance.now() - startedMs;
+  const body = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${body}`);
+  return ms;
+}
+
+/** Decoding, cropping and encoding by the library alone. */
+async function encodeBare(bytes: Buffer): Promise<number> {
+  const startedMs = performance.now();
+  const shown = sharp(bytes).autoOrient().extract(CROP);
+  await shown.toFormat('avif', encoderOptions('avif', 'fast', undefined)).toBuffer();
+  return performance.now() - startedMs;
+}
+
+/** Passes requests on, and every answer after a round trip. */
+async function startDistantProxy(origin: string) {
+  const server = createServer(async (request, response) => {
+    const arrives = pause(ROUND_TRIP_MS);
+    const { method, headers } = request;
+    const passed = send(new URL(request.url ?? '', origin), { method, headers });
+    request.pipe(passed);
+    const [answer] = await once(passed, 'response');
+    await arrives;
+    response.writeHead(answer.statusCode, answer.headers);
+    answer.pipe(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function rowOf(by: string, roundTrips: number, rounds: readonly Round[]): Row {
+  const first = summarize(rounds.map(({ firstByteMs }) => firstByteMs));
+  const encode = summarize(rounds.map(({ encodeMs }) => encodeMs));
+  const sumMs = roundTrips * ROUND_TRIP_MS + encode.median;
+  return {
+    part: 'first',
+    what: `first picture by ${by}, upstream ${ROUND_TRIP_MS} ms away, to its first byte`,
+    measured: `${first.median.toFixed(0)} (${first.lowest.toFixed(0)}–${first.highest.toFixed(0)}) ms; a bare encode takes ${encode.median.toFixed(0)} ms`,
+    target: `at most ${roundTrips} round trips + encode + ${MOST_EXTRA_MS} ms = ${(sumMs + MOST_EXTRA_MS).toFixed(0)} ms`,
+    isMet: first.median <= sumMs + MOST_EXTRA_MS,
+    figures: { rounds },
+  };
+}

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
+import { childrenOf, residentBytes } from '../test/helpers/service-process.ts';
+import type { Print } from './parts.ts';
+import { type PhotoService, startPhotoService } from './photo-service.ts';
+import { type BenchPicture, readSampleBanners } from './pictures.ts';
+import { cpuSeconds, stopProcess, waitForLine } from './processes.ts';
+import type { Row } from './report.ts';
+import { type Summary, summarize } from './statistics.ts';
+
+const PICTURES = 200;
+const AT_ONCE = 4;
+const FORMATS = ['avif', 'webp', 'jpg'] as const;
+const NARROWEST = 600;
+/** Of the first picture; a multiple of the formats. */
+const ROUNDS = 9;
+const MOST_AT_START_MIB = 85;
+const MOST_LATER_MIB = 110;
+const MOST_EXTRA_MS = 250;
+const MIB = 2 ** 20;
+/** What `npm start`, the container and the systemd unit give to Node. */
+const OPTIONS = { NODE_OPTIONS: '--max-semi-space-size=16' };
+/** Memory still changes for some seconds after the last request. */
+const SETTLING_MS = 10_000;
+const BARE = `require('node:http').createServer((_, answer) => answer.end('ok'))
+  .listen(0, '127.0.0.1', () => console.log('listening'))`;
+
+/**
+ * The memory of a service that nobody asks for anything, beside a bare `node:http` server, and what the first picture after
+ * that costs. It takes three minutes, since encoders end after two idle ones.
+ */
+export async function benchIdle(print: Print): Promise<Row[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-idle-'));
+  const bare = spawn(process.execPath, ['-e', BARE], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await waitForLine(bare, /listening/);
+    const pictures = await readSampleBanners();
+    const service = await startPhotoService(directory, pictures, OPTIONS);
+    try {
+      return await measure({ service, pictures, barePid: bare.pid as number, print });
+    } finally {
+      await stopProcess(service.child);
+    }
+  } finally {
+    await stopProcess(bare);
+    await rm(directory, { recursive: true });
+  }
+}
+
+interface Measured {
+  readonly service: PhotoService;
+  readonly pictures: readonly BenchPicture[];
+  readonly barePid: number;
+  readonly print: Print;
+}
+
+async function measure({ service, pictures, barePid, print }: Measured): Promise<Row[]> {
+  const extraBytes = async () => (await residentBytes(service.pid)) - (await residentBytes(barePid));
+  const ask = (number: number) => millisecondsFor(urlOf(service, pictures, number));
+  await pause(SETTLING_MS);
+  const atStart = await extraBytes();
+  print(`  at the first start: ${inMib(atStart)} above bare`);
+  await askForAll(ask);
+  print(`  after ${PICTURES} pictures: ${inMib(await extraBytes())}, ${await describeEncoders(service)}`);
+  await pause(TIME_LIMITS_MS.encoderIdle + SETTLING_MS);
+  const later = await extraBytes();
+  const encoders = await childrenOf(service.pid);
+  print(`  idle: ${inMib(later)}, ${await describeEncoders(service)}`);
+  const firstPictures = await compareFirstPictures(service, ask);
+  return [
+    memoryRow('the server at its first start', atStart, MOST_AT_START_MIB),
+    {
+      ...memoryRow(`the server, idle after ${PICTURES} pictures`, later, MOST_LATER_MIB),
+      isMet: later <= MOST_LATER_MIB * MIB && encoders.length === 0,
+    },
+    firstPictureRow(firstPictures),
+  ];
+}
+
+async function askForAll(ask: (number: number) => Promise<number>): Promise<void> {
+  let next = 0;
+  async function work(): Promise<void> {
+    while (next < PICTURES) {
+      next += 1;
+      await ask(next - 1);
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+interface FirstPictures {
+  readonly extraMs: Summary;
+  /** Of the server and the encoder together. */
+  readonly extraCpuMs: Summary;
+}
+
+/** The first picture without an encoder process, less the next one of the same format, whose original is another one. */
+async function compareFirstPictures(
+  service: PhotoService,
+  ask: (number: number) => Promise<number>,
+): Promise<FirstPictures> {
+  const ms: number[] = [];
+  const cpuMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // The first round has none because of the time; an idle process that is killed is not replaced.
+    for (const pid of await childrenOf(service.pid)) process.kill(pid, 'SIGKILL');
+    while ((await childrenOf(service.pid)).length > 0) await pause(10);
+    const number = PICTURES + 2 * FORMATS.length * round + (round % FORMATS.length);
+    const before = await cpuOf(service);
+    const firstMs = await ask(number);
+    const between = await cpuOf(service);
+    const nextMs = await ask(number + FORMATS.length);
+    const after = await cpuOf(service);
+    ms.push(firstMs - nextMs);
+    cpuMs.push((2 * between - before - after) * 1000);
+  }
+  return { extraMs: summarize(ms), extraCpuMs: summarize(cpuMs) };
+}
+
+async function cpuOf({ pid }: PhotoService): Promise<number> {
+  const seconds = await Promise.all([pid, ...(await childrenOf(pid))].map(cpuSeconds));
+  return seconds.reduce((sum, one) => sum + one, 0);
+}
+
+/** Every number is another picture. */
+function urlOf(service: PhotoService, pictures: readonly BenchPicture[], number: number): string {
+  const picture = pictures[number % pictures.length] as BenchPicture;
+  return service.urlOf(picture, `tv.${FORMATS[number % FORMATS.length]}?width=${NARROWEST + number}`);
+}
+
+async function millisecondsFor(url: string): Promise<number> {
+  const startedMs = performance.now();
+  const response = await fetch(url);
+  const body = await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
+  return performance.now() - startedMs;
+}
+
+async function describeEncoders({ pid }: PhotoService): Promise<string> {
+  const sizes = await Promise.all((await childrenOf(pid)).map(residentBytes));
+  return `${sizes.length} encoders${sizes.length > 0 ? ` of ${sizes.map(inMib).join(' and ')}` : ''}`;
+}
+
+function memoryRow(what: string, bytes: number, mostMib: number): Row {
+  return {
+    part: 'idle',
+    what: `${what}, above bare node:http`,
+    measured: inMib(bytes),
+    target: `at most ${mostMib} MiB`,
+    isMet: bytes <= mostMib * MIB,
+    figures: { bytes },
+  };
+}
+
+function firstPictureRow({ extraMs, extraCpuMs }: FirstPictures): Row {
+  const format = ({ median, lowest, highest }: Summary) =>
+    `${median.toFixed(0)} (${lowest.toFixed(0)}–${highest.toFixed(0)}) ms`;
+  return {
+    part: 'idle',
+    what: 'the first picture after that, compared with the next',
+    measured: `${format(extraCpuMs)} of CPU time more, ${format(extraMs)} by the clock`,
+    target: `at most ${MOST_EXTRA_MS} ms by the clock`,
+    isMet: extraMs.median <= MOST_EXTRA_MS,
+    figures: { extraMs, extraCpuMs },
+  };
+}
+
+const inMib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

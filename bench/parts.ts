@@ -90,9 +90,10 @@ export const PARTS: Readonly<Record<string, Part>> = {
     return benchScale(print, size);
   },
 
-  async redis() {
+  async redis(print) {
     const { benchRedis } = await import('./redis.ts');
-    return benchRedis();
+    const { benchRedisHot } = await import('./redis-hot.ts');
+    return [...(await benchRedisHot(print)), ...(await benchRedis())];
   },
 };
 

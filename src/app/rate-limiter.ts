@@ -48,7 +48,7 @@ function shareLimit(
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local, clock });
-  holders.add('rate limit decisions by Redis', () => ({ entries: limiter.stats().undecidedClients }));
+  holders.add('rate limit decisions by Redis', shared.stats);
   metrics.addCounter({
     name: 'pennant_limiter_decided_alone_total',
     help: 'Requests that this instance has admitted or refused without the shared Redis.',

@@ -41,33 +41,10 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
   /** How many places in a client's local log are reserved for requests that Redis is deciding. */
   const reserved = new Map<string, number>();
 
-  async function decideTogether(
-    client: string,
-    limit: RateLimit,
-    mayAdmit: boolean,
-  ): Promise<RateLimitDecision | undefined> {
-    try {
-      return await shared.hit(client, limit, mayAdmit);
-    } catch (error) {
-      if (error instanceof RedisUnavailable) return undefined;
-      throw error;
-    }
-  }
-
   function reserve(key: string, places: 1 | -1): void {
     const count = (reserved.get(key) ?? 0) + places;
     if (count === 0) reserved.delete(key);
     else reserved.set(key, count);
-  }
-
-  /** Reserves a place in the local log while Redis decides. */
-  async function decideWithPlace(client: string, limit: RateLimit, key: string) {
-    reserve(key, 1);
-    try {
-      return await decideTogether(client, limit, true);
-    } finally {
-      reserve(key, -1);
-    }
   }
 
   return {
@@ -75,10 +52,17 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
       const arrivedAtMs = clock.monotonic();
       const key = `${limit.requests}/${limit.windowMs}:${client}`;
       const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
-      const together = hasPlace
-        ? await decideWithPlace(client, limit, key)
-        : await decideTogether(client, limit, false);
-      if (together === undefined) decidedAlone += 1;
+      let together: RateLimitDecision | undefined;
+      // A place in the local log is reserved while Redis decides.
+      if (hasPlace) reserve(key, 1);
+      try {
+        together = await shared.hit(client, limit, hasPlace);
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        decidedAlone += 1;
+      } finally {
+        if (hasPlace) reserve(key, -1);
+      }
       const isAllowed = hasPlace && together?.isAllowed !== false;
       // Counted at its arrival time, so that the local log does not wait longer than the shared log.
       if (isAllowed) local.add(client, limit, arrivedAtMs);

@@ -1,5 +1,8 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { HolderStats } from '../lib/holders.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
-import type { RedisConnection } from '../lib/redis/connection.ts';
+import { REDIS_CALL, type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
+import { traced } from '../lib/tracing.ts';
 import type { SharedRateLimiter } from './fallback.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
 
@@ -12,44 +15,57 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
  * emptied, too: another type, an entry that is no time, or more entries than the limit allows.
  */
 const DECIDE = createRedisScript(`
-local log, requests, window_us = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000
-local may_admit = ARGV[3] == '1'
 local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local redis_now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
-local function is_time(index)
-  return string.match(redis.call('LINDEX', log, index), '^%d+$')
-end
-local length = redis.pcall('LLEN', log)
-local is_ours = type(length) == 'number' and length <= requests and (length == 0 or is_time(0) and is_time(-1))
-if not is_ours then redis.call('DEL', log) end
+local function decide(log, requests, window_ms, may_admit)
+  local now, window_us = redis_now, window_ms * 1000
+  local function is_time(index)
+    return string.match(redis.call('LINDEX', log, index), '^%d+$')
+  end
+  local length = redis.pcall('LLEN', log)
+  local is_ours = type(length) == 'number' and length <= requests and (length == 0 or is_time(0) and is_time(-1))
+  if not is_ours then redis.call('DEL', log) end
 
-local newest = tonumber(redis.call('LINDEX', log, -1))
-if newest and newest - now > window_us then
-  redis.call('DEL', log)
-elseif newest and newest > now then
-  now = newest
+  local newest = tonumber(redis.call('LINDEX', log, -1))
+  if newest and newest - now > window_us then
+    redis.call('DEL', log)
+  elseif newest and newest > now then
+    now = newest
+  end
+
+  local oldest = tonumber(redis.call('LINDEX', log, 0))
+  while oldest and now - oldest >= window_us do
+    redis.call('LPOP', log)
+    oldest = tonumber(redis.call('LINDEX', log, 0))
+  end
+
+  local used = redis.call('LLEN', log)
+  local is_allowed = may_admit and used < requests
+  if is_allowed then
+    redis.call('RPUSH', log, string.format('%.0f', now))
+    redis.call('PEXPIRE', log, window_ms)
+    used = used + 1
+    oldest = oldest or now
+  end
+  return is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0, is_ours and 1 or 0
 end
 
-local oldest = tonumber(redis.call('LINDEX', log, 0))
-while oldest and now - oldest >= window_us do
-  redis.call('LPOP', log)
-  oldest = tonumber(redis.call('LINDEX', log, 0))
+local decisions = {}
+for index, log in ipairs(KEYS) do
+  local requests, window_ms, may_admit = string.match(ARGV[index], '^(%d+) (%d+) (%d)$')
+  local place = 4 * index
+  decisions[place - 3], decisions[place - 2], decisions[place - 1], decisions[place] =
+    decide(log, tonumber(requests), tonumber(window_ms), may_admit == '1')
 end
-
-local used = redis.call('LLEN', log)
-local is_allowed = may_admit and used < requests
-if is_allowed then
-  redis.call('RPUSH', log, string.format('%.0f', now))
-  redis.call('PEXPIRE', log, ARGV[2])
-  used = used + 1
-  oldest = oldest or now
-end
-return { is_allowed and 1 or 0, requests - used, oldest and window_us - (now - oldest) or 0, is_ours and 1 or 0 }
+return decisions
 `);
+const VALUES_PER_DECISION = 4;
 
 export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
   hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
+  /** Requests that Redis is deciding. */
+  stats(): HolderStats;
 }
 
 export interface RedisRateLimiterOptions {
@@ -58,22 +74,68 @@ export interface RedisRateLimiterOptions {
   readonly onRefused?: () => void;
 }
 
+interface Question {
+  readonly key: string;
+  readonly argument: string;
+  readonly decision: PromiseWithResolvers<RateLimitDecision>;
+}
+
+/** Redis does nothing else during one command. */
+const MAX_QUESTIONS_PER_COMMAND = 64;
+/** Those that Redis has not decided. Further ones are decided without it. */
+const MAX_QUESTIONS = 10_000;
+
 /**
- * Decides together with all instances on the same Redis: one script and one round trip for each decision. Exact for any
- * number of concurrent decisions. A log expires with its newest request.
+ * Decides together with all instances on the same Redis. Requests that arrive in the same turn of the event loop are
+ * decided by one command, one after the other. Exact for any number of concurrent decisions. A log expires with its newest
+ * request.
  *
  * `hit` rejects with `RedisUnavailable` if Redis does not respond in time.
  */
 export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimiterOptions): RedisRateLimiter {
+  let waiting: Question[] = [];
+  let undecided = 0;
+  // A command belongs to several requests: it is part of no request's trace, and each request has a span of its own.
+  const sendWaiting = AsyncResource.bind(() => {
+    const questions = waiting;
+    waiting = [];
+    for (let from = 0; from < questions.length; from += MAX_QUESTIONS_PER_COMMAND)
+      void ask(questions.slice(from, from + MAX_QUESTIONS_PER_COMMAND));
+  });
+
+  async function ask(questions: readonly Question[]): Promise<void> {
+    try {
+      const keys = questions.map(({ key }) => key);
+      const args = questions.map(({ argument }) => argument);
+      const values = (await connection.run((redis) => DECIDE(redis, keys, args))) as number[];
+      questions.forEach(({ decision }, index) => {
+        const place = index * VALUES_PER_DECISION;
+        const [isAllowed, remaining = 0, resetUs = 0, isOurs] = values.slice(place, place + VALUES_PER_DECISION);
+        if (isOurs === 0) onRefused?.();
+        decision.resolve({ isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 });
+      });
+    } catch (error) {
+      for (const { decision } of questions) decision.reject(error);
+    } finally {
+      undecided -= questions.length;
+    }
+  }
+
+  function queue(client: string, { requests, windowMs }: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision> {
+    if (undecided >= MAX_QUESTIONS) throw new RedisUnavailable('Too many decisions wait for Redis.');
+    undecided += 1;
+    const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
+    const decision = Promise.withResolvers<RateLimitDecision>();
+    if (waiting.length === 0) setImmediate(sendWaiting);
+    waiting.push({ key, argument: `${requests} ${windowMs} ${mayAdmit ? 1 : 0}`, decision });
+    return decision.promise;
+  }
+
   return {
-    async hit(client, { requests, windowMs }, mayAdmit = true) {
-      const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
-      const args = [String(requests), String(windowMs), mayAdmit ? '1' : '0'];
-      const reply = await connection.run((redis) => DECIDE(redis, [key], args));
-      const [isAllowed, remaining, resetUs, isOurs] = reply as [number, number, number, number];
-      if (isOurs === 0) onRefused?.();
-      return { isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 };
+    async hit(client, limit, mayAdmit = true) {
+      return traced(REDIS_CALL, () => queue(client, limit, mayAdmit));
     },
+    stats: () => ({ entries: undecided, maxEntries: MAX_QUESTIONS }),
     async close() {},
   };
 }

@@ -88,6 +88,29 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  test('decides requests that arrive together by few commands, each as if it had come alone', async () => {
+    const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
+    const small = { requests: 2, windowMs: HOUR_MS };
+    const large = { requests: 50, windowMs: HOUR_MS };
+    await limiter.hit('192.0.2.9', small);
+    await server.command('CONFIG', 'RESETSTAT');
+    const [first, second, third, notAdmitted] = await Promise.all([
+      limiter.hit('192.0.2.1', small),
+      limiter.hit('192.0.2.1', small),
+      limiter.hit('192.0.2.1', small),
+      limiter.hit('192.0.2.2', large, false),
+      ...Array.from({ length: 96 }, (_, number) => limiter.hit(`198.51.100.${number}`, large)),
+    ]);
+    expect([first, second, third].map((decision) => [decision?.isAllowed, decision?.remaining])).toEqual([
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ]);
+    expect(notAdmitted).toEqual({ isAllowed: false, remaining: 50, resetMs: 0 });
+    expect(String(await server.command('INFO', 'commandstats'))).toContain('cmdstat_evalsha:calls=2,');
+    expect(limiter.stats().entries).toBe(0);
+  });
+
   test.each([
     ['a text', ['SET', 'text']],
     ['a set', ['SADD', 'item']],

@@ -68,7 +68,8 @@ export interface RedisConnectionOptions {
 const MAX_COMMANDS = 10_000;
 const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
-const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
+/** The span of a command. */
+export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
 const PROBE_KEY = 'pennant:probe';
 const PROBE_KEPT_MS = 1_000;
 

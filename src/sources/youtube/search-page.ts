@@ -102,5 +102,7 @@ function findCount(texts: readonly string[], noun: CountNoun): string | undefine
 }
 
 function findAvatar(renderer: unknown): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
-  return avatarOfHit(textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS));
+  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS);
+  // The same picture has this host on the channel page (2026-07), so that its version is the same.
+  return avatarOfHit(url?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/'));
 }

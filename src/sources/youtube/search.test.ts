@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import { pictureVersion } from '../../domain/channel.ts';
+import { avatarOriginal } from './urls.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };
@@ -46,6 +48,18 @@ describe('a search', () => {
     expect(titlesOf(second)).toEqual(['ท่าเรือ', 'Quiet']);
     expect(second.next).toBeUndefined();
     expect(replay.callsTo('search')).toHaveLength(2);
+  });
+
+  it.each([
+    ['a picture', '//yt3.ggpht.com/ytc/abc=s88-c-k-c0x00ffffff-no-rj', 'present'],
+    ['the default picture', '//yt3.ggpht.com/a/default-user=s88', 'absent'],
+    ['no URL', undefined, 'unknown'],
+  ])('with %s as avatar names the version that the record has', async (_what, url, avatar) => {
+    const renderer = { ...HIT, thumbnail: { thumbnails: [{ url }] } };
+    replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: renderer }))));
+    const [hit] = (await search()).hits;
+    const inRecord = pictureVersion(avatarOriginal('https://yt3.googleusercontent.com/ytc/abc'));
+    expect([hit?.avatar, hit?.avatarVersion]).toEqual([avatar, avatar === 'present' ? inRecord : undefined]);
   });
 
   it('ends after three pages, whatever upstream promises', async () => {

@@ -1,7 +1,8 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
 import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
-import { COMPONENT_SCHEMAS, preflightResponses, type ResponseSchema } from './schemas.ts';
+import { preflightResponses, type ResponseSchema } from './responses.ts';
+import { COMPONENT_SCHEMAS } from './schemas.ts';
 
 type Responses = Readonly<Record<string, ResponseSchema>>;
 

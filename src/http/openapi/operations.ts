@@ -22,7 +22,7 @@ import {
   responsesOf,
   SEARCH_RESULTS,
   SOURCE_ERRORS,
-} from './schemas.ts';
+} from './responses.ts';
 
 /** Groups of paths. */
 export const TAGS = {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { PROGRAM } from '../test/helpers/program.ts';
 import type { CapturedAnswer } from './answer.ts';
 import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';
+import { readMetric } from './service-metrics.ts';
 
 /** A server under load, as a process of its own on the servers' core. */
 export interface BenchServer {
@@ -18,6 +19,8 @@ export interface BenchServer {
 export interface Service extends BenchServer {
   /** How many answers it has given so far that were not a 200, by its own count. */
   countOtherAnswers(): Promise<number>;
+  /** How many pictures it has encoded again so far. */
+  countReEncodes(): Promise<number>;
 }
 
 const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
@@ -47,14 +50,15 @@ export async function startService(directory: string, settings: Record<string, s
     },
   });
   const [port] = await waitForLine(child, /listens on 127\.0\.0\.1:(\d+)/);
-  const metricsUrl = `http://127.0.0.1:${consolePort}/metrics`;
+  const consoleUrl = `http://127.0.0.1:${consolePort}`;
   return {
-    ...serverOf('Pennant', child, `http://127.0.0.1:${port}`),
+    ...serverOf('ACCESS_LOG' in settings ? 'Pennant with access log' : 'Pennant', child, `http://127.0.0.1:${port}`),
     async countOtherAnswers() {
-      const metrics = await (await fetch(metricsUrl)).text();
+      const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
       const counts = metrics.matchAll(/^pennant_http_requests_total\{.*status="(\d+)".*\} (\d+)$/gm);
       return [...counts].reduce((sum, [, status, count]) => sum + (status === '200' ? 0 : Number(count)), 0);
     },
+    countReEncodes: () => readMetric(consoleUrl, 'pennant_encoder_task_duration_seconds_count{task="refine"}'),
   };
 }
 

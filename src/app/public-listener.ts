@@ -25,14 +25,22 @@ export interface PublicListener {
 /** The public listener as the settings ask for it; it logs and counts its responses. */
 export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions): PublicListener {
   const { clock, logger, metrics, holders, failureLog } = runtime;
+  let isForwardReported = false;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
     ipv6PrefixBits: config.rateLimitIpv6Prefix,
     defaultLimit: config.rateLimit,
     limitOverrides: config.rateLimitOverrides,
+    onUntrustedForward(address) {
+      if (isForwardReported || !isPrivateAddress(address)) return;
+      isForwardReported = true;
+      logger.warn(
+        { address },
+        'X-Forwarded-For comes from a private address that TRUST_PROXY does not name: all its clients share one limit',
+      );
+    },
   });
   const refusedClients = createRefusedClients({ clock });
-  let isForwardReported = false;
   const http = createHttpServer({
     ...services,
     clock,
@@ -55,14 +63,6 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
       logsAll: config.accessLog,
       showsAddresses: config.logAddresses === 'full',
     }),
-    onUntrustedForward(address) {
-      if (isForwardReported || !isPrivateAddress(address)) return;
-      isForwardReported = true;
-      logger.warn(
-        { address },
-        'X-Forwarded-For comes from a private address that TRUST_PROXY does not name: all its clients share one limit',
-      );
-    },
   });
   holders.add('refused networks', () => refusedClients.stats());
   metrics.addGauge({

@@ -25,7 +25,6 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
     holders: createHolders(),
     onRoute: () => undefined,
     onResponse: ({ status, failure }: AccessLogEntry) => failures.push({ status, ...failure }),
-    onUntrustedForward: () => undefined,
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => listener.close());

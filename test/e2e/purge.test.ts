@@ -122,7 +122,7 @@ describe('what is purged', () => {
     });
     const between: string[] = [];
     while (!isPurged) {
-      for (const url of urls) between.push((await app.get(url)).text);
+      for (const { text } of await Promise.all(urls.map((url) => app.get(url)))) between.push(text);
       await nextTurn();
     }
     await purging;

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import inject, { type DispatchFunc } from 'light-my-request';
 import type { Listener } from '../../src/lib/http/listener.ts';
 
@@ -20,7 +21,7 @@ export interface InProcessResponse {
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
-/** Sends a request to a server's request listener without a socket. */
+/** Sends a request to a server's request listener without a socket, in a later turn of the event loop as from a socket. */
 export async function sendInProcess(
   { server }: Pick<Listener, 'server'>,
   { method = 'GET', url, headers, body }: InProcessRequest,
@@ -30,6 +31,7 @@ export async function sendInProcess(
     Object.assign(raw.socket, { setTimeout: () => raw.socket });
     server.emit('request', raw, response);
   };
+  await nextTurn();
   const response = await inject(dispatch, {
     method: method as 'GET',
     url,

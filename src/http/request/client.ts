@@ -27,6 +27,8 @@ export interface ClientIdentificationOptions {
   readonly defaultLimit: RateLimit;
   /** The override with the longest prefix counts. */
   readonly limitOverrides: readonly RateLimitOverride[];
+  /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
+  readonly onUntrustedForward?: (address: string) => void;
 }
 
 interface Party extends Client {
@@ -37,7 +39,7 @@ interface Party extends Client {
 const MAX_REMEMBERED_ADDRESSES = 20_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
-  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides } = options;
+  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedForward } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
   /** When the newer half is full, the older half is forgotten: cheaper than a list of the least recently used. */
@@ -63,7 +65,8 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     identify(socketAddress, forwardedFor) {
       let client = findParty(socketAddress);
       if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
-      if (!client.isTrusted || forwardedFor === undefined) return client;
+      if (forwardedFor === undefined) return client;
+      if (!client.isTrusted) onUntrustedForward?.(socketAddress);
       const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
       for (let end = list.length; end >= 0 && client.isTrusted; ) {
         const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
@@ -101,19 +104,14 @@ function formatNetwork(address: ipaddr.IPv6, prefixBits: number): string {
 export interface ClientStepOptions {
   readonly clients: ClientIdentification;
   readonly holders: Holders;
-  /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
-  readonly onUntrustedForward: (address: string) => void;
 }
 
 /** The step that finds out which client the request counts for. */
-export function createClientStep({ clients, holders, onUntrustedForward }: ClientStepOptions): Step {
+export function createClientStep({ clients, holders }: ClientStepOptions): Step {
   holders.add('client addresses', clients.stats);
   return (context) => {
     const { socket, headers } = context.request;
-    const socketAddress = socket.remoteAddress ?? 'unknown';
-    const forwardedFor = headers['x-forwarded-for'];
-    if (forwardedFor !== undefined && !clients.isTrustedProxy(socketAddress)) onUntrustedForward(socketAddress);
-    context.client = clients.identify(socketAddress, forwardedFor);
+    context.client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
     return undefined;
   };
 }

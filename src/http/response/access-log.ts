@@ -89,9 +89,13 @@ export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEnt
     if (entry.status === 429) refusedClients.note(entry.client);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
-    const { seconds, client, cache, failure, ...fields } = entry;
+    const { route, status, seconds, requestId, method, path, client, cache, failure } = entry;
     const line = {
-      ...fields,
+      route,
+      status,
+      requestId,
+      method,
+      path,
       durationMs: Math.round(seconds * 1000),
       client: showsAddresses ? client : cutAddress(client),
       ...(cache !== undefined && { cache }),

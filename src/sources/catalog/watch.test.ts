@@ -1,4 +1,5 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
@@ -16,7 +17,8 @@ beforeEach(async () => {
 });
 
 interface Watch {
-  findChanges(): ChangesSince | undefined;
+  /** In a turn of its own. */
+  findChanges(): Promise<ChangesSince | undefined>;
 }
 
 function open(start?: CatalogPosition): Watch {
@@ -25,7 +27,8 @@ function open(start?: CatalogPosition): Watch {
   const watch = createCatalogWatch({ path, clock, start, onChanges: (changes) => (found = changes) });
   onTestFinished(() => watch.close());
   return {
-    findChanges() {
+    async findChanges() {
+      await nextTurn();
       found = undefined;
       watch.check();
       return found;
@@ -38,8 +41,8 @@ async function put(number: number, title = 'a title'): Promise<void> {
 }
 
 /** The numbers of the channels that it finds changed. */
-function found(watch: Watch): unknown {
-  const changes = watch.findChanges()?.changes;
+async function found(watch: Watch): Promise<unknown> {
+  const changes = (await watch.findChanges())?.changes;
   return changes === undefined || changes === 'unknown' ? changes : changes.map(({ channelId }) => channelId);
 }
 
@@ -47,57 +50,57 @@ describe('a catalog that is watched', () => {
   it('says once what others have changed, at once', async () => {
     await put(1);
     const watch = open();
-    expect([found(watch), found(watch)]).toEqual([[numberedChannelId(1)], undefined]);
+    expect([await found(watch), await found(watch)]).toEqual([[numberedChannelId(1)], undefined]);
     await put(2);
-    expect([found(watch), found(watch)]).toEqual([[numberedChannelId(2)], undefined]);
+    expect([await found(watch), await found(watch)]).toEqual([[numberedChannelId(2)], undefined]);
     await put(3);
     await put(1, 'another title');
-    expect(found(watch)).toEqual([numberedChannelId(3), numberedChannelId(1)]);
+    expect(await found(watch)).toEqual([numberedChannelId(3), numberedChannelId(1)]);
   });
 
   it('says what was changed since an earlier run', async () => {
     await put(1);
-    const position = open().findChanges()?.position;
+    const position = (await open().findChanges())?.position;
     await put(2);
-    expect(found(open(position))).toEqual([numberedChannelId(2)]);
+    expect(await found(open(position))).toEqual([numberedChannelId(2)]);
   });
 
   it('may be made later', async () => {
     const watch = open();
-    expect(found(watch)).toBeUndefined();
+    expect(await found(watch)).toBeUndefined();
     await put(1);
-    expect(found(watch)).toEqual([numberedChannelId(1)]);
+    expect(await found(watch)).toEqual([numberedChannelId(1)]);
   });
 
   it('that a start has made with the samples has no changes, and later ones are told', async () => {
     const watch = open();
-    expect(found(watch)).toBeUndefined();
+    expect(await found(watch)).toBeUndefined();
     await createCatalog({ dataDir, paths: catalogPaths(dataDir), samplesDir: SHIPPED_SAMPLES_DIR });
-    expect(found(watch) ?? []).toEqual([]);
+    expect((await found(watch)) ?? []).toEqual([]);
     await put(1);
-    expect(found(watch)).toEqual([numberedChannelId(1)]);
+    expect(await found(watch)).toEqual([numberedChannelId(1)]);
   });
 
   it('may be of anything after another file has taken its name', async () => {
     await put(1);
     const watch = open();
-    watch.findChanges();
+    await watch.findChanges();
     const otherDir = await createTemporaryDirectory();
     await importLines(otherDir, [catalogLine(1, { title: 'restored' })]);
     await rename(catalogPaths(otherDir).database, catalogPaths(dataDir).database);
     clock.advance(1_000);
-    expect([found(watch), found(watch)]).toEqual(['unknown', undefined]);
+    expect([await found(watch), await found(watch)]).toEqual(['unknown', undefined]);
   });
 
   it('is looked at again a second after it could not be used', async () => {
     const { database } = catalogPaths(dataDir);
     await writeFile(database, 'this is no database, and long enough to be looked at');
     const watch = open();
-    expect(found(watch)).toBeUndefined();
+    expect(await found(watch)).toBeUndefined();
     await rm(database);
     await put(1);
-    expect(found(watch)).toBeUndefined();
+    expect(await found(watch)).toBeUndefined();
     clock.advance(1_000);
-    expect(found(watch)).toEqual([numberedChannelId(1)]);
+    expect(await found(watch)).toEqual([numberedChannelId(1)]);
   });
 });

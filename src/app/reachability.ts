@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import type { ComponentHealth } from '../lib/component-health.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { isUnreachable } from '../lib/http/client.ts';
-import { describeFailure } from '../lib/logger.ts';
+import { describeFailure, type Logger } from '../lib/logger.ts';
 import type { SourceOutcome } from '../sources/failover.ts';
 import type { ChannelSource } from '../sources/source.ts';
 
@@ -21,19 +20,20 @@ export interface Reachability {
   note(outcome: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean;
 }
 
-export function createReachability(sources: readonly ChannelSource[], health: ComponentHealth): Reachability {
+export function createReachability(sources: readonly ChannelSource[], logger: Logger): Reachability {
   /** A source that has responded once is not in it: from then on its failures are logged like others. */
   const waiting = new Map(sources.filter(({ isLive }) => isLive).map((source) => [source.name, source]));
   const reported = new Set<string>();
 
   function markUnreachable(name: string, error: unknown): void {
+    if (reported.has(name)) return;
     reported.add(name);
-    health.report(name, `cannot be reached (${describeFailure(error)}). ${ADVICE}`);
+    logger.warn(`${name}: cannot be reached (${describeFailure(error)}). ${ADVICE}`);
   }
 
   function markReached(name: string): void {
     waiting.delete(name);
-    if (reported.delete(name)) health.report(name, null);
+    if (reported.delete(name)) logger.info(`${name} works again`);
   }
 
   async function checkSource({ name, origin }: ChannelSource): Promise<void> {

@@ -24,12 +24,18 @@ import type { Stores } from './stores.ts';
 export interface UpstreamsOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly stores: Pick<Stores, 'store' | 'redis' | 'caches'>;
+  readonly stores: Pick<Stores, 'redis'> & {
+    readonly store: TextStore;
+    /** Whose remembered failures a new client version makes doubtful. */
+    readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
+  };
   readonly version: string;
   /** In place of those that the settings name. */
   readonly sources?: readonly ChannelSource[] | undefined;
   readonly downloader?: Downloader | undefined;
 }
+
+type TextStore = Pick<Store, 'get' | 'set'>;
 
 export interface UpstreamState {
   readonly name: string;
@@ -87,7 +93,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   const breakers = new Map(sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createBreaker(name)]));
-  const reachability = createReachability(sources, health);
+  const reachability = createReachability(sources, logger);
   const failover = createFailover({
     sources,
     breakers,
@@ -96,7 +102,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       metrics.sourceCalls.inc({ source, operation, outcome });
       metrics.sourceSeconds.observe({ source, operation }, durationMs / 1000);
       if (reachability.note({ source, outcome, error })) {
-        failureLog.markLogged();
+        failureLog.markExplained();
       } else if (outcome !== 'found' && outcome !== 'channel_not_found') {
         const reason = describeFailure(error);
         const isBug = outcome === 'internal';
@@ -207,7 +213,7 @@ function addBreakerMetrics(
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 
 /** A text in the store: its failures are the store's to report. */
-function createKeptText(store: Store, clock: Clock, name: KeptName): KeptText {
+function createKeptText(store: TextStore, clock: Clock, name: KeptName): KeptText {
   return {
     async read() {
       return (await store.get(keptKey(name)))?.value;

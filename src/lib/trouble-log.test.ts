@@ -54,6 +54,20 @@ test('a request has one line at most, whatever fails on its way', () => {
   expect(lines).toHaveLength(2);
 });
 
+test('a request whose failure is explained has no line for its end, but one for another trouble', () => {
+  const { lines, troubles, report } = setUp();
+  const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
+  withRequest({ requestId: 'r-1', client: '' }, () => troubles.markExplained());
+  expect(end('r-1')).toBe(false);
+  withRequest({ requestId: 'r-2', client: '' }, () => {
+    troubles.markExplained();
+    report('another source failed');
+    troubles.markExplained();
+  });
+  expect(end('r-2')).toBe(false);
+  expect(lines).toMatchObject([{ reason: 'another source failed' }]);
+});
+
 test('is bounded, whatever foreign text is part of the keys', () => {
   const { troubles, report } = setUp();
   for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`, { requestId: `r-${at}` });

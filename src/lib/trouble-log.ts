@@ -10,6 +10,8 @@ export interface Trouble {
   readonly key: string;
   readonly message: string;
   readonly fields: object;
+  /** True for the end of a request, which an earlier trouble of the request may explain. */
+  readonly isConsequence?: boolean;
   /** By default that of the request whose work is being done. */
   readonly requestId?: string;
 }
@@ -21,8 +23,8 @@ export interface TroubleLog {
    * line already. What gets no line is logged at level debug. Answers whether there is a line.
    */
   report(trouble: Trouble): boolean;
-  /** Logs nothing about the current request, because the log has the reason of its failure already. */
-  markLogged(): void;
+  /** Logs no consequence of the current request's troubles, because the log has the reason already. */
+  markExplained(): void;
   /** Logs, of what was only counted in the last minute, the latest with the count (`repeated`). */
   summarize(): void;
   stats(): HolderStats;
@@ -42,7 +44,7 @@ const MAX_REQUESTS = 1_000;
 
 export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clock }): TroubleLog {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
-  const requestsWithLine = new LRUCache<string, true>({ max: MAX_REQUESTS });
+  const requests = new LRUCache<string, 'logged' | 'explained'>({ max: MAX_REQUESTS });
 
   function isDue({ loggedAtMs }: Repeats): boolean {
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;
@@ -67,20 +69,21 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
 
   return {
     report(trouble) {
-      const { requestId = currentRequestId(), fields, message } = trouble;
-      const hasLine = requestId !== undefined && requestsWithLine.has(requestId);
+      const { requestId = currentRequestId(), fields, message, isConsequence = false } = trouble;
+      const state = requestId === undefined ? undefined : requests.get(requestId);
+      const hasLine = state === 'logged' || (state === 'explained' && isConsequence);
       const repeated = hasLine ? undefined : count(trouble);
       if (repeated === undefined) {
         logger.debug(fields, message);
         return false;
       }
-      if (requestId !== undefined) requestsWithLine.set(requestId, true);
+      if (requestId !== undefined) requests.set(requestId, 'logged');
       write(trouble, repeated);
       return true;
     },
-    markLogged() {
+    markExplained() {
       const requestId = currentRequestId();
-      if (requestId !== undefined) requestsWithLine.set(requestId, true);
+      if (requestId !== undefined && !requests.has(requestId)) requests.set(requestId, 'explained');
     },
     summarize() {
       for (const repeats of known.values()) {
@@ -90,6 +93,6 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
         repeats.count = 0;
       }
     },
-    stats: () => ({ entries: known.size + requestsWithLine.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
+    stats: () => ({ entries: known.size + requests.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
   };
 }

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
 import { blockWith, ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
+import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -56,12 +57,16 @@ test('docs/scaling.md shows every plot', async () => {
 });
 
 test('docs/operating.md has each line that a service in trouble logs from info on', async () => {
+  const failing = await startFakeUpstream(answerStatus(500));
+  onTestFinished(() => failing.close());
   const nowhere = `127.0.0.1:${await findFreePort()}`;
   const service = await startService({
     directory: await createTemporaryDirectory(),
     env: {
-      SOURCES: 'youtube',
+      SOURCES: 'youtube,youtube-data-api',
       YOUTUBE_ORIGIN: `http://${nowhere}`,
+      YOUTUBE_API_ORIGIN: failing.origin,
+      YOUTUBE_API_KEY: 'key',
       REDIS_URL: `redis://${nowhere}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://${nowhere}`,
       ACCESS_LOG: 'on',
@@ -82,7 +87,12 @@ test('docs/operating.md has each line that a service in trouble logs from info o
     .map((line) => JSON.parse(line) as { level: number; msg: string });
   const logged = new Set(lines.filter(({ level }) => level >= 30).map(({ msg }) => msg));
   expect([...logged]).toEqual(
-    expect.arrayContaining(['source failed', 'request', expect.stringMatching(/^redis: not/)]),
+    expect.arrayContaining([
+      'source failed',
+      'request',
+      expect.stringMatching(/^redis: not/),
+      expect.stringMatching(/^youtube: cannot/),
+    ]),
   );
   const documented = namedUnder('Log lines').map(textPattern);
   expect([...logged].filter((message) => !documented.some((pattern) => pattern.test(message)))).toEqual([]);

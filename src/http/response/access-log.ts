@@ -119,7 +119,8 @@ export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEnt
       });
     }
     const key = `request ${code} ${reason}`;
-    return troubles.report({ level: 'warn', key, message: 'request failed', fields: { ...line, reason }, requestId });
+    const fields = { ...line, reason };
+    return troubles.report({ level: 'warn', key, message: 'request failed', fields, isConsequence: true, requestId });
   }
 
   function reportSlow(line: { readonly requestId: string; readonly route: string }): boolean {

@@ -64,7 +64,12 @@ const COMMANDS: Record<string, (args: readonly string[], given: Given) => Promis
     return runCatalogCommand(args, {
       ...OUTPUT,
       dataDir: config.dataDir,
+      stdin: process.stdin,
       onStopSignal,
+      async fetchChannel(refs, signal) {
+        const { fetchChannel } = await import('./app/fetch-channel.ts');
+        return fetchChannel(config, { version, refs, signal });
+      },
       async forget(dataDir, channelId) {
         const { forgetChannel } = await import('./cli/cache/purge.ts');
         return forgetChannel({ ...OUTPUT, ...cacheSettings(config), dataDir, stdin: process.stdin }, channelId);

@@ -1,6 +1,7 @@
 import { openForReading } from '../sources/catalog/reader.ts';
 import { CatalogUnusableError, CatalogVersionError, catalogPaths, explainFailure } from '../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../sources/catalog/writer.ts';
+import { addCommand } from './catalog/add.ts';
 import type { CatalogCommand, CatalogContext } from './catalog/command.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
@@ -38,6 +39,7 @@ function isOlder(path: string): boolean {
 const CATALOG: CommandGroup<CatalogContext> = {
   about: 'Your own channels, in catalog.db.',
   commands: {
+    add: addCommand,
     import: importCommand,
     export: exportCommand,
     list: listCommand,
@@ -52,7 +54,7 @@ const CATALOG: CommandGroup<CatalogContext> = {
 };
 
 /**
- * Runs `catalog import|export|list|show|remove|upgrade` and returns the exit code: 0 done, 1 failed in part or whole (a
+ * Runs `catalog add|import|export|list|show|remove|upgrade` and returns the exit code: 0 done, 1 failed in part or whole (a
  * rejected line, no such channel, an unusable catalog), 2 invalid arguments. `--data-dir` replaces `dataDir`.
  */
 export function runCatalogCommand(args: readonly string[], context: CatalogContext): Promise<number> {

@@ -50,11 +50,16 @@ export function createExactPublishDates(options: ExactPublishDatesOptions): Exac
 
   return {
     async complete(channel, onFound) {
-      if (channel.publishedAt !== null && !channel.publishedAt.endsWith(DAY_ONLY)) return channel;
+      if (isExact(channel.publishedAt)) return channel;
       const known = await knownTime(channel.channelId);
       if (known !== undefined) return { ...channel, publishedAt: known };
       void findBehind(channel.channelId, onFound);
       return channel;
     },
   };
+}
+
+/** False if nothing or only the day is known. */
+export function isExact(publishedAt: string | null): boolean {
+  return publishedAt !== null && !publishedAt.endsWith(DAY_ONLY);
 }

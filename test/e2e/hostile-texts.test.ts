@@ -5,6 +5,7 @@ import { runDoctorCommand } from '../../src/cli/doctor.ts';
 import { runServeCommand } from '../../src/cli/serve.ts';
 import { runSettingsCommand } from '../../src/cli/settings.ts';
 import { ConfigError, parseConfig } from '../../src/config/settings.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const HOSTILE = '\u001b[2J\u009b31m\r\u202e';
@@ -17,7 +18,14 @@ interface Streams {
 
 const COMMANDS: Record<string, (args: string[], streams: Streams, dataDir: string) => unknown> = {
   catalog: (args, streams, dataDir) =>
-    runCatalogCommand(args, { ...streams, dataDir, onStopSignal: () => () => {}, forget: async () => '' }),
+    runCatalogCommand(args, {
+      ...streams,
+      dataDir,
+      stdin: new PassThrough(),
+      onStopSignal: () => undefined,
+      forget: async () => '',
+      fetchChannel: () => Promise.reject(new AppError('upstream_invalid', `${HOSTILE}${LONG}`)),
+    }),
   doctor: (args, streams) =>
     runDoctorCommand(args, {
       ...streams,
@@ -62,6 +70,8 @@ describe('a command never repeats what could steer a terminal, and no long text'
     ['catalog', ['import', `/${hostile}`]],
     ['catalog', ['show', hostile]],
     ['catalog', ['show', url]],
+    ['catalog', ['add', hostile]],
+    ['catalog', ['add', '@nobody']],
     ['catalog', ['remove', url]],
     ['doctor', [hostile]],
     ['doctor', ['@nobody', '--source', hostile]],

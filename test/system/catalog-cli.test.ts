@@ -234,7 +234,7 @@ describe('the catalog command', () => {
     const dataDir = await createTemporaryDirectory();
     const all = [
       ['--help'],
-      ...['import', 'export', 'list', 'show', 'remove', 'upgrade'].map((name) => [name, '--help']),
+      ...['add', 'import', 'export', 'list', 'show', 'remove', 'upgrade'].map((name) => [name, '--help']),
     ];
     for (const args of all) {
       const ended = await catalog(dataDir, ...args);

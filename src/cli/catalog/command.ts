@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { FetchedChannel } from '../../app/fetch-channel.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
 import { type CatalogReader, openForReading } from '../../sources/catalog/reader.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import type { SubCommand } from '../command-group.ts';
@@ -8,7 +10,14 @@ import type { Output, onStopSignal } from '../command-line.ts';
 export interface CatalogContext extends Output {
   /** The folder of `catalog.db`. */
   readonly dataDir: string;
+  readonly stdin: Readable;
   readonly onStopSignal: typeof onStopSignal;
+  /**
+   * Loads a channel and its pictures from the live sources in `SOURCES`, past every cache.
+   *
+   * @throws AppError
+   */
+  fetchChannel(refs: readonly ChannelRef[], signal: AbortSignal): Promise<FetchedChannel>;
   /**
    * Removes what the service has cached of a channel in `dataDir`, and returns a sentence that says what it removed.
    *
@@ -16,6 +25,8 @@ export interface CatalogContext extends Output {
    */
   forget(dataDir: string, channelId: string): Promise<string>;
 }
+
+export type { FetchedChannel };
 
 export type CatalogCommand = SubCommand<CatalogContext>;
 

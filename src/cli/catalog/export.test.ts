@@ -2,14 +2,12 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { runCatalog } from '../../../test/helpers/catalog-command.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { runCatalogCommand } from '../catalog.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -20,20 +18,8 @@ beforeEach(async () => {
 });
 
 async function run(...args: string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const ended = runCatalogCommand(args, {
-    dataDir,
-    stdout,
-    stderr,
-    onStopSignal: () => () => undefined,
-    forget: async () => '',
-  });
-  const written = Promise.all([text(stdout), text(stderr)]);
-  const exitCode = await ended;
-  stdout.end();
-  stderr.end();
-  const [output, errors] = await written;
-  return { exitCode, lines: output.split('\n').filter((line) => line !== ''), errors };
+  const { exitCode, stdout, stderr } = await runCatalog(dataDir, args);
+  return { exitCode, lines: stdout.split('\n').filter((line) => line !== ''), errors: stderr };
 }
 
 async function storedPictures(): Promise<string[]> {

@@ -2,6 +2,7 @@ import { createReadStream, open, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { openDryRun } from '../../sources/catalog/dry-run.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
@@ -9,7 +10,7 @@ import { StoppedError, UsageError } from '../command-line.ts';
 import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 
 export const importCommand: CatalogCommand = {
-  usage: 'catalog import FILE.ndjson [--images DIR]',
+  usage: 'catalog import FILE.ndjson|- [--images DIR] [--dry-run]',
   summary: 'Imports the channels of a file; replaces channels with the same ID.',
   help: `Each line of the file is one channel, as JSON in the form of the API, with these differences:
   channelId, title    required; every other field may be null or missing (unknown)
@@ -18,6 +19,10 @@ export const importCommand: CatalogCommand = {
   avatarFile          without --images, names of pictures that the catalog already has
   bannerUrl, avatarUrl, bannerUrls    ignored
 
+  -                   reads standard input instead of a file
+  --images DIR        the folder of the pictures
+  --dry-run           checks every line and picture, and changes nothing
+
 An invalid line is reported with its number, field and reason; all other lines are imported. SIGINT and
 SIGTERM stop the import after the current record. Imported records stay; run the same command again to
 import the rest. A running service uses the new records from the next request on, and keeps its cached
@@ -25,17 +30,18 @@ data of unchanged channels.
 Exit code: 0 all lines imported, 1 some lines rejected, 2 invalid arguments, 130 stopped by SIGINT, 143
 stopped by SIGTERM.`,
   argumentName: 'FILE.ndjson',
-  options: IMAGES_OPTION,
-  async run({ argument, options }, { dataDir, stdout, stderr, onStopSignal }) {
+  options: { ...IMAGES_OPTION, 'dry-run': { type: 'boolean' } },
+  async run({ argument, options }, { dataDir, stdin, stdout, stderr, onStopSignal }) {
     const images = imagesFolder(options);
-    const fileBytes = sizeOfFile(argument);
+    const isDryRun = options['dry-run'] === true;
+    const fileBytes = argument === '-' ? undefined : sizeOfFile(argument);
     if (images !== undefined) requireFolder(images);
     const paths = catalogPaths(dataDir);
     const stop = new AbortController();
     onStopSignal((signal) => stop.abort(signal));
-    const writer = openCatalogWriter(paths);
+    const writer = isDryRun ? openDryRun(paths) : openCatalogWriter(paths);
     const progress = createProgressBar(stderr, fileBytes);
-    const input = await openInput(argument);
+    const input = argument === '-' ? stdin : await openInput(argument);
     try {
       const summary = await importChannels(writer, input, {
         imagesFrom: images ?? paths.images,
@@ -45,11 +51,14 @@ stopped by SIGTERM.`,
       });
       writer.removeLeftovers();
       progress.clear();
+      if (images === undefined && summary.withoutPicture > 0) {
+        stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
+      }
       if (stop.signal.aborted) {
         const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
-        throw new StoppedError(stop.signal.reason, `${describe(summary)} ${next}`);
+        throw new StoppedError(stop.signal.reason, `${describe(summary, isDryRun)} ${next}`);
       }
-      stdout.write(`${describe(summary)}\n`);
+      stdout.write(`${describe(summary, isDryRun)}\n`);
       return summary.refused === 0;
     } finally {
       input.destroy();
@@ -59,11 +68,12 @@ stopped by SIGTERM.`,
   },
 };
 
-function sizeOfFile(path: string): number {
+/** `undefined` for a named pipe, whose size is unknown. */
+function sizeOfFile(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new UsageError(`There is no file ${path}.`);
   if (stats.isDirectory()) throw new UsageError(`${path} is a folder.`);
-  return stats.size;
+  return stats.isFile() ? stats.size : undefined;
 }
 
 /** Reading a named pipe as a file would block a thread until the writer continues, and delay a stop. */
@@ -78,8 +88,10 @@ function requireFolder(path: string): void {
   }
 }
 
-function describe({ added, replaced, refused }: ImportSummary): string {
-  return `Channels added: ${added}, replaced: ${replaced}. Lines refused: ${refused}.`;
+function describe({ added, replaced, refused }: ImportSummary, isDryRun: boolean): string {
+  return isDryRun
+    ? `Channels that would be added: ${added}, replaced: ${replaced}. Lines refused: ${refused}. Nothing was changed.`
+    : `Channels added: ${added}, replaced: ${replaced}. Lines refused: ${refused}.`;
 }
 
 const BAR_CHARACTERS = 30;
@@ -93,10 +105,14 @@ export interface ProgressBar {
   clear(): void;
 }
 
-/** A progress bar on a terminal. If the stream is no terminal, only the lines are written. */
+/**
+ * A progress bar on a terminal. If the stream is no terminal, only the lines are written.
+ *
+ * @param total `undefined`: unknown; only the label is shown
+ */
 export function createProgressBar(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
-  total: number,
+  total: number | undefined,
 ): ProgressBar {
   let drawn = '';
 
@@ -108,6 +124,7 @@ export function createProgressBar(
 
   return {
     show(done, label) {
+      if (total === undefined) return draw(label);
       const part = total === 0 ? 1 : Math.min(1, done / total);
       const filled = Math.round(part * BAR_CHARACTERS);
       const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);

@@ -13,11 +13,20 @@ const ID_CHARACTERS = 24;
 const HANDLE_CHARACTERS = 24;
 
 export const listCommand: CatalogCommand = {
-  usage: 'catalog list',
+  usage: 'catalog list [--json]',
   summary: 'Lists ID, handle and title of all channels.',
-  help: 'Channels with the most subscribers come first.',
-  async run(_given, { dataDir, stdout }) {
-    await withReader(dataDir, (reader) => writeLines(stdout, tableLines(reader)));
+  help: `Channels with the most subscribers come first.
+
+  --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
+  options: { json: { type: 'boolean' } },
+  async run({ options }, { dataDir, stdout }) {
+    const isJson = options.json === true;
+    const lines = (reader: CatalogReader) => (isJson ? jsonLines(reader) : tableLines(reader));
+    const isRead = await withReader(dataDir, async (reader) => {
+      await writeLines(stdout, lines(reader));
+      return true;
+    });
+    if (isRead === undefined && isJson) stdout.write('[]\n');
     return true;
   },
 };
@@ -29,7 +38,7 @@ export const showCommand: CatalogCommand = {
   argumentName: 'ID|@handle',
   async run({ argument }, { dataDir, stdout, stderr }) {
     const refs = requireRefs(argument);
-    const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
+    const record = await findInCatalog(dataDir, refs);
     if (record === undefined) stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
     else stdout.write(`${printableJson(record)}\n`);
     return record !== undefined;
@@ -46,7 +55,7 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
   argumentName: 'ID|@handle',
   async run({ argument }, { dataDir, stdout, stderr, forget }) {
     const refs = requireRefs(argument);
-    const record = await withReader(dataDir, (reader) => findFirst(reader, refs));
+    const record = await findInCatalog(dataDir, refs);
     if (record === undefined) {
       stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
       return false;
@@ -76,8 +85,23 @@ function* tableLines(reader: CatalogReader): Generator<string> {
     yield tableLine(channelId, customUrl ?? '–', printable(title));
 }
 
+function* jsonLines(reader: CatalogReader): Generator<string> {
+  let former = '[';
+  for (const { channelId, customUrl, title } of reader.records()) {
+    yield former === '[' ? former : `${former},`;
+    former = `  ${printableJson({ channelId, customUrl, title }).replaceAll('\n', '\n  ')}`;
+  }
+  yield former;
+  yield ']';
+}
+
 function tableLine(id: string, handle: string, title: string): string {
   return `${id.padEnd(ID_CHARACTERS)}  ${handle.padEnd(HANDLE_CHARACTERS)}  ${title}`;
+}
+
+/** @returns the record of the first reference that the catalog has */
+export function findInCatalog(dataDir: string, refs: readonly ChannelRef[]): Promise<CatalogRecord | undefined> {
+  return withReader(dataDir, (reader) => findFirst(reader, refs));
 }
 
 function findFirst(reader: CatalogReader, refs: readonly ChannelRef[]): CatalogRecord | undefined {

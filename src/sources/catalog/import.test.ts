@@ -41,7 +41,7 @@ describe('an import', () => {
     expect(report.refusals).toEqual([
       'line 2: subscriberCount: must be a decimal integer as a string, got 12.5',
       expect.stringMatching(/^line 3: not JSON: /),
-      expect.stringMatching(/^line 4: bannerFile: the picture cannot be read: ENOENT/),
+      expect.stringMatching(/^line 4: bannerFile: there is no picture /),
     ]);
     expect(recordOf(dataDir, 4)?.username).toBe('four');
     expect(recordOf(dataDir, 3)).toBeUndefined();

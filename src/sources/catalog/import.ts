@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseRecord, RecordRefusedError } from './parse-record.ts';
+import { MissingPictureError } from './pictures.ts';
 import type { CatalogRecord } from './record.ts';
 import type { CatalogWriter } from './writer.ts';
 
@@ -15,6 +16,8 @@ export interface ImportSummary {
   readonly added: number;
   readonly replaced: number;
   readonly refused: number;
+  /** How many of the refused lines name a picture that is not in the folder. */
+  readonly withoutPicture: number;
   /** The number of the last line that was read, from 1. */
   readonly lastLine: number;
 }
@@ -40,7 +43,7 @@ export async function importChannels(
   input: Readable,
   { imagesFrom, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
-  const counts = { added: 0, replaced: 0, refused: 0, lastLine: 0 };
+  const counts = { added: 0, replaced: 0, refused: 0, withoutPicture: 0, lastLine: 0 };
   let batch: { readonly record: CatalogRecord; readonly lineNumber: number }[] = [];
   let refusals: { readonly lineNumber: number; readonly reason: string }[] = [];
   let pictures = 0;
@@ -62,6 +65,7 @@ export async function importChannels(
     for (const [index, outcome] of writer.putBatch(records, imagesFrom).entries()) {
       if (outcome instanceof RecordRefusedError) {
         refusals.push({ lineNumber: batch[index]?.lineNumber ?? 0, reason: outcome.message });
+        if (outcome instanceof MissingPictureError) counts.withoutPicture += 1;
       } else {
         counts[outcome] += 1;
       }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
-import { makeDirectory } from '../../lib/file-system.ts';
+import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
@@ -29,8 +29,7 @@ export function isPictureName(fileName: string): boolean {
  * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not a picture
  */
 export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string): string {
-  const bytes = readPicture(field, fileName, fromDir);
-  const name = `${digestOf(bytes)}.${extensionOf(field, fileName, bytes)}`;
+  const { name, bytes } = readPicture(field, fileName, fromDir);
   const target = join(imagesDir, name);
   if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
     makeDirectory(imagesDir);
@@ -42,7 +41,24 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
   return name;
 }
 
-function readPicture(field: string, fileName: string, fromDir: string): Buffer {
+/**
+ * Like `placePicture`, but copies nothing.
+ *
+ * @returns the name that the picture would get
+ */
+export function checkPicture(field: string, fileName: string, fromDir: string): string {
+  return readPicture(field, fileName, fromDir).name;
+}
+
+/** A record names a picture that is not in the folder. */
+export class MissingPictureError extends RecordRefusedError {}
+
+function readPicture(field: string, fileName: string, fromDir: string): { name: string; bytes: Buffer } {
+  const bytes = readFile(field, fileName, fromDir);
+  return { name: `${digestOf(bytes)}.${extensionOf(field, fileName, bytes)}`, bytes };
+}
+
+function readFile(field: string, fileName: string, fromDir: string): Buffer {
   const path = join(fromDir, fileName);
   try {
     const stats = statSync(path);
@@ -53,6 +69,7 @@ function readPicture(field: string, fileName: string, fromDir: string): Buffer {
     throw new RecordRefusedError(field, `${path} has ${size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
   } catch (error) {
     if (error instanceof RecordRefusedError || !(error instanceof Error && 'syscall' in error)) throw error;
+    if (hasErrorCode(error, 'ENOENT')) throw new MissingPictureError(field, `there is no picture ${path}`);
     throw new RecordRefusedError(field, `the picture cannot be read: ${error.message}`);
   }
 }

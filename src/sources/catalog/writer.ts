@@ -6,7 +6,7 @@ import { makeDirectory } from '../../lib/file-system.ts';
 import { createChangeLogWriter, emptyChangeLog, ensureChangeLog, type LoggedChange } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
 import { RecordRefusedError } from './parse-record.ts';
-import { placePicture, removeUnreferencedPictures } from './pictures.ts';
+import { checkPicture, placePicture, removeUnreferencedPictures } from './pictures.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
@@ -39,6 +39,11 @@ const PICTURE_INDEXES = `
   CREATE INDEX IF NOT EXISTS channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
 `;
 
+export interface CatalogWriterOptions {
+  /** False: pictures are only checked. Default: true. */
+  readonly storesPictures?: boolean;
+}
+
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
 
@@ -49,7 +54,10 @@ export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file =
  *
  * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
-export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWriter {
+export function openCatalogWriter(
+  { database, images }: CatalogPaths,
+  { storesPictures = true }: CatalogWriterOptions = {},
+): CatalogWriter {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
   const statements = createRecordStatements(db);
@@ -70,7 +78,10 @@ export function openCatalogWriter({ database, images }: CatalogPaths): CatalogWr
   }
 
   function place(field: string, fileName: string | null, imagesFrom: string): string | null {
-    return fileName === null ? null : placePicture(field, fileName, imagesFrom, images);
+    if (fileName === null) return null;
+    return storesPictures
+      ? placePicture(field, fileName, imagesFrom, images)
+      : checkPicture(field, fileName, imagesFrom);
   }
 
   function inTransaction<T>(work: () => T): T {

@@ -1,0 +1,112 @@
+import type { Config } from '../config/settings.ts';
+import type { Channel, OriginalRef } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createRuntime } from '../lib/runtime.ts';
+import { isExact } from '../services/exact-publish-dates.ts';
+import type { Failover } from '../sources/failover.ts';
+import type { LoadedChannel } from '../sources/source.ts';
+import { createUpstreams, type Upstreams } from './upstreams.ts';
+
+/** A channel as the live sources have it now. */
+export interface FetchedChannel {
+  /** The reference that it was found by. */
+  readonly ref: ChannelRef;
+  readonly channel: Channel;
+  /** The fields that no source returned because a call failed, and the pictures that are gone. */
+  readonly missing: readonly string[];
+  /** The bytes of the originals; `undefined`: the channel has none, or it is missing. */
+  readonly banner: Buffer | undefined;
+  readonly avatar: Buffer | undefined;
+}
+
+export interface FetchOptions {
+  readonly version: string;
+  /** The first reference that is a channel counts. */
+  readonly refs: readonly ChannelRef[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Loads a channel and its pictures from the live sources in `SOURCES`. Reads and writes no cache.
+ *
+ * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
+ *   an image host failed
+ */
+export async function fetchChannel(config: Config, { version, refs, signal }: FetchOptions): Promise<FetchedChannel> {
+  const sources = config.sources.filter((name) => name !== 'catalog');
+  if (sources.length === 0) {
+    throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
+  }
+  const upstreams = createUpstreams({
+    config: { ...config, sources },
+    runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
+    stores: { store: NOTHING_STORED, redis: undefined, caches: {} },
+    version,
+  });
+  try {
+    const found = await findFirst(upstreams.failover, refs, signal);
+    const { channel, missing } = await withExactTime(found.loaded, upstreams, signal);
+    const banner = await download(upstreams, channel.banner, signal);
+    const avatar = await download(upstreams, channel.avatar, signal);
+    const gone = [
+      ...(channel.banner !== null && banner === undefined ? ['banner'] : []),
+      ...(channel.avatar !== null && avatar === undefined ? ['avatar'] : []),
+    ];
+    return { ref: found.ref, channel, missing: [...missing, ...gone], banner, avatar };
+  } finally {
+    await upstreams.close();
+  }
+}
+
+const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
+
+async function findFirst(
+  failover: Failover,
+  refs: readonly ChannelRef[],
+  signal: AbortSignal,
+): Promise<{ readonly ref: ChannelRef; readonly loaded: LoadedChannel }> {
+  let notFound: unknown;
+  for (const ref of refs) {
+    try {
+      return { ref, loaded: await load(failover, ref, signal) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+      notFound = error;
+    }
+  }
+  throw notFound;
+}
+
+async function load(failover: Failover, ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
+  if (ref.kind === 'id') return failover.getChannel(ref.value, { signal });
+  const { channelId, loaded } = await failover.resolve(ref, { signal });
+  return loaded ?? failover.getChannel(channelId, { signal });
+}
+
+async function withExactTime(
+  loaded: LoadedChannel,
+  { failover }: Upstreams,
+  signal: AbortSignal,
+): Promise<LoadedChannel> {
+  const { channel } = loaded;
+  if (isExact(channel.publishedAt)) return loaded;
+  const exact = await failover.findPublishedAt(channel.channelId, { signal });
+  return exact === null ? loaded : { ...loaded, channel: { ...channel, publishedAt: exact } };
+}
+
+/** `undefined` for a picture that is gone. */
+async function download(
+  { downloader }: Upstreams,
+  original: OriginalRef | null,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  try {
+    return original === null ? undefined : await downloader.download(original, { signal });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'image_not_found') return undefined;
+    throw error;
+  }
+}

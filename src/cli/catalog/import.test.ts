@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { catalogLine, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { runCatalog } from '../../../test/helpers/catalog-command.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { catalogPaths } from '../../sources/catalog/schema.ts';
+
+let directory: string;
+let dataDir: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  dataDir = join(directory, 'data');
+});
+
+async function titles(): Promise<string[]> {
+  const { stdout } = await runCatalog(dataDir, ['list', '--json']);
+  return (JSON.parse(stdout) as { title: string }[]).map(({ title }) => title).sort();
+}
+
+describe('catalog import', () => {
+  it('reads standard input for "-"', async () => {
+    const stdin = [catalogLine(1), '{', catalogLine(2)].join('\n');
+    expect(await runCatalog(dataDir, ['import', '-'], { stdin })).toEqual({
+      exitCode: 1,
+      stdout: 'Channels added: 2, replaced: 0. Lines refused: 1.\n',
+      stderr: expect.stringMatching(/^line 2: not JSON/),
+    });
+    expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
+  });
+
+  it('names --images when a picture is not among those of the catalog', async () => {
+    const images = await writePictures(directory, { 'one.png': pngOf('one') });
+    const stdin = catalogLine(1, { avatarFile: 'one.png' });
+    const refused = await runCatalog(dataDir, ['import', '-'], { stdin });
+    const folder = catalogPaths(dataDir).images;
+    expect(refused).toEqual({
+      exitCode: 1,
+      stdout: 'Channels added: 0, replaced: 0. Lines refused: 1.\n',
+      stderr:
+        `line 1: avatarFile: there is no picture ${join(folder, 'one.png')}\n` +
+        `Pictures were searched for in ${folder}. Name another folder with --images DIR.\n`,
+    });
+    expect((await runCatalog(dataDir, ['import', '-', '--images', images], { stdin })).exitCode).toBe(0);
+    const missing = await runCatalog(dataDir, ['import', '-', '--images', images], {
+      stdin: catalogLine(2, { avatarFile: 'two.png' }),
+    });
+    expect(missing.stderr).toBe(`line 1: avatarFile: there is no picture ${join(images, 'two.png')}\n`);
+  });
+});
+
+describe('catalog import --dry-run', () => {
+  it('reports what an import would do, and changes nothing', async () => {
+    const images = await writePictures(directory, { 'one.png': pngOf('one'), 'no picture.txt': Buffer.from('text') });
+    const first = [catalogLine(1, { customUrl: '@one' })].join('\n');
+    expect((await runCatalog(dataDir, ['import', '-'], { stdin: first })).exitCode).toBe(0);
+    const { database, images: stored } = catalogPaths(dataDir);
+    const before = await readFile(database);
+    const stdin = [
+      catalogLine(1, { title: 'Replaced' }),
+      catalogLine(2, { avatarFile: 'one.png' }),
+      catalogLine(3, { avatarFile: 'no picture.txt' }),
+      catalogLine(4, { customUrl: '@two' }),
+      catalogLine(5, { customUrl: '@Two' }),
+    ].join('\n');
+    const args = ['import', '-', '--images', images];
+    const tried = await runCatalog(dataDir, [...args, '--dry-run'], { stdin });
+    expect(tried).toEqual({
+      exitCode: 1,
+      stdout: 'Channels that would be added: 2, replaced: 1. Lines refused: 2. Nothing was changed.\n',
+      stderr:
+        'line 3: avatarFile: no picture.txt is not a JPEG, PNG, WebP, AVIF or GIF picture\n' +
+        `line 5: customUrl: @Two belongs to the channel ${numberedChannelId(4)}\n`,
+    });
+    expect(await readFile(database)).toEqual(before);
+    expect(existsSync(stored)).toBe(false);
+    expect(await titles()).toEqual(['Channel 1']);
+    const real = await runCatalog(dataDir, args, { stdin });
+    expect([real.exitCode, real.stderr]).toEqual([tried.exitCode, tried.stderr]);
+    expect(real.stdout).toBe('Channels added: 2, replaced: 1. Lines refused: 2.\n');
+  });
+
+  it('makes no catalog, and reports a damaged one by its own name', async () => {
+    const args = ['import', '-', '--dry-run'];
+    expect((await runCatalog(dataDir, args, { stdin: catalogLine(1) })).exitCode).toBe(0);
+    expect(await readdir(directory)).toEqual([]);
+    const { database } = catalogPaths(directory);
+    await writeFile(database, 'damaged '.repeat(1_000));
+    const { exitCode, stdout, stderr } = await runCatalog(directory, args, { stdin: catalogLine(1) });
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`${database} is damaged`);
+  });
+});
+
+describe('catalog list --json', () => {
+  it('writes an array of IDs, handles and titles, without what could steer a terminal', async () => {
+    const stdin = [
+      catalogLine(1, { customUrl: '@one', subscriberCount: '2' }),
+      catalogLine(2, { title: 'a\u202eb', subscriberCount: '1' }),
+    ].join('\n');
+    expect((await runCatalog(dataDir, ['import', '-'], { stdin })).exitCode).toBe(0);
+    const { stdout } = await runCatalog(dataDir, ['list', '--json']);
+    expect(JSON.parse(stdout)).toEqual([
+      { channelId: numberedChannelId(1), customUrl: '@one', title: 'Channel 1' },
+      { channelId: numberedChannelId(2), customUrl: null, title: 'a\u202eb' },
+    ]);
+    expect(stdout).not.toContain('\u202e');
+  });
+
+  it('writes an empty array when there are no channels', async () => {
+    await runCatalog(dataDir, ['import', '-']);
+    expect((await runCatalog(dataDir, ['list', '--json'])).stdout).toBe('[\n]\n');
+  });
+});

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { runCatalog } from '../helpers/catalog-command.ts';
+import { answerStatus } from '../helpers/fake-upstream.ts';
+import { decodePicture } from '../helpers/picture.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* `catalog add`, with a replayed YouTube as the source. */
+
+const ID = 'UCreplayLighthouse000001';
+
+let upstream: ReplayServer;
+let dataDir: string;
+let env: Record<string, string>;
+beforeEach(async () => {
+  upstream = await startReplayServer();
+  dataDir = await createTemporaryDirectory();
+  env = { ...youtubeSettings(upstream.origin), SOURCES: 'catalog,youtube' };
+});
+afterEach(() => upstream.close());
+
+const add = (argument: string) => runCatalog(dataDir, ['add', argument], { env });
+
+describe('catalog add', () => {
+  it('keeps a channel with its pictures, which a service without other sources then serves', async () => {
+    const online = await startTestApp({ env });
+    const record = (await online.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();
+    await online.close();
+    expect(await add(ID)).toEqual({
+      exitCode: 0,
+      stdout: `Added ${ID} (${record.title}) with banner and avatar.\n`,
+      stderr: '',
+    });
+    await upstream.close();
+    const offline = await startTestApp({ dataDir, env: { SOURCES: 'catalog' } });
+    try {
+      const kept = (await offline.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();
+      expect({ ...kept, publishedAt: null }).toEqual({ ...record, publishedAt: null });
+      for (const variant of ['tv', 'avatar']) {
+        const { bytes } = await offline.get(`/${ID}/${variant}.png?width=32`);
+        expect(await decodePicture(bytes)).toMatchObject({ format: 'png', width: 32 });
+      }
+    } finally {
+      await offline.close();
+    }
+  });
+
+  it('replaces a channel that the catalog has, and keeps its user name', async () => {
+    const shown = async () => JSON.parse((await runCatalog(dataDir, ['show', ID])).stdout);
+    expect((await add('https://www.youtube.com/user/bellrock')).exitCode).toBe(0);
+    expect(await shown()).toMatchObject({ username: 'bellrock' });
+    const replaced = await add('@BellRockLight');
+    expect([replaced.exitCode, replaced.stdout]).toEqual([0, expect.stringMatching(`^Replaced ${ID} `)]);
+    expect(await shown()).toMatchObject({ username: 'bellrock', customUrl: '@BellRockLight' });
+  });
+
+  it('adds nothing when a source or an image host fails, or there is no such channel', async () => {
+    upstream.misbehave('image', answerStatus(503));
+    const failed = await add(ID);
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('503') });
+    upstream.behave();
+    const missing = await add('@nobodyhere');
+    expect(missing).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^@nobodyhere: .+\n$/) });
+    const list = await runCatalog(dataDir, ['list']);
+    expect(list.stdout).toBe('');
+  });
+
+  it('says which parts are missing, and keeps the rest', async () => {
+    upstream.misbehave('about', answerStatus(503));
+    upstream.misbehave('image', answerStatus(404));
+    const { exitCode, stdout, stderr } = await add(ID);
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^Added \S+ \(.+\)\.\n$/)]);
+    expect(stderr).toMatch(
+      /^Missing, because a request failed: .*country.*, banner, avatar\. Run the command again later\.\n$/,
+    );
+  });
+
+  it('needs a source besides the catalog', async () => {
+    env = { SOURCES: 'catalog' };
+    expect(await add(ID)).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('SOURCES') });
+  });
+});

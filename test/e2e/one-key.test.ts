@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { answerBytes, answerJson, answerStatus } from '../helpers/fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -15,10 +18,19 @@ const KEY_FAILURE_MS = 15_000;
 const REQUESTS = 40;
 
 const picture = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+const CUT_BYTES = 60;
+/** Cannot decode the picture that is cut short. */
+const encoder = createFakeEncoder({
+  async inspect(original, options) {
+    const { length } = 'path' in original ? await readFile(original.path) : original.bytes;
+    if (length > CUT_BYTES) return createFakeEncoder().inspect(original, options);
+    throw new AppError('upstream_invalid', 'The original picture cannot be decoded.');
+  },
+});
 
 let running: YoutubeService;
 beforeEach(async () => {
-  running = await startYoutubeService();
+  running = await startYoutubeService({}, { encoder });
 });
 afterEach(() => running.close());
 
@@ -118,7 +130,7 @@ describe('one picture', () => {
     ['refused with 403', answerStatus(403)],
     ['gone', answerStatus(404)],
     ['not a picture', answerBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
-    ['cut short', answerBytes(picture.subarray(0, 60), { 'content-type': 'image/png' })],
+    ['cut short', answerBytes(picture.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
   ])('that is %s is downloaded once in 15 s, and all others are downloaded', async (_what, listener) => {
     const { service, replay } = running;
     misbehaveForBanner(listener);

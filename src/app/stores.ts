@@ -175,7 +175,7 @@ function addRedisMetrics(redis: RedisConnection, { metrics, holders }: Runtime):
   });
   metrics.addCounter({
     name: 'pennant_redis_trouble_total',
-    help: 'Commands without an answer in time, and how often Redis was given up.',
+    help: 'Commands to Redis that timed out, and outages of Redis.',
     label: 'kind',
     read() {
       const { timeouts, outages } = redis.stats();

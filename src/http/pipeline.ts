@@ -121,5 +121,5 @@ export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
 async function inTime(clock: Clock, responding: Promise<HttpResponse>): Promise<HttpResponse> {
   const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
   if (response !== undefined) return response;
-  throw new AppError('upstream_timeout', 'The answer took too long to get: please ask again.');
+  throw new AppError('upstream_timeout', 'The response took too long. Try again.');
 }

@@ -97,7 +97,7 @@ function locate(url: string, originOverrides: ReadonlyMap<string, string> | unde
   const parsed = URL.parse(url);
   const host = IMAGE_HOSTS.find((known) => parsed?.origin === `https://${known}`);
   if (parsed === null || host === undefined) {
-    throw new AppError('upstream_invalid', 'The channel’s picture is not on an image host that is allowed.');
+    throw new AppError('upstream_invalid', 'The picture’s host is not allowed.');
   }
   return `${originOverrides?.get(host) ?? parsed.origin}${parsed.pathname}${parsed.search}`;
 }
@@ -105,12 +105,12 @@ function locate(url: string, originOverrides: ReadonlyMap<string, string> | unde
 function pictureOf(response: HttpResponse): Buffer {
   const { status, body } = response;
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
-  if (status === 429) throw new AppError('upstream_unavailable', 'The image host is refusing requests for now.');
+  if (status === 429) throw new AppError('upstream_unavailable', 'The image host refuses requests at the moment.');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) throw new RefusedUrlError(status);
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
-    throw new AppError('upstream_unavailable', 'The image host answered with a page instead of a picture.');
+    throw new AppError('upstream_unavailable', 'The image host sent a page instead of a picture.');
   }
   if (status !== 200 || sniffFormat(body) === undefined) {
     throw new AppError(

@@ -105,9 +105,9 @@ async function orError(answer: Promise<ChannelAnswer | undefined>): Promise<Batc
 }
 
 function tooLate(): AppError {
-  return new AppError('upstream_timeout', 'The source did not answer in time. Ask again.');
+  return new AppError('upstream_timeout', 'The source did not answer in time. Try again.');
 }
 
 function notLoaded(): AppError {
-  return new AppError('upstream_unavailable', `A request loads at most ${MAX_LOADS} channels. Ask again for this one.`);
+  return new AppError('upstream_unavailable', `A request loads at most ${MAX_LOADS} channels. Request this one again.`);
 }

@@ -40,7 +40,7 @@ export function createLoads<T>(): Loads<T> {
 
     start(key, loadId, run) {
       if (pending.size >= MAX_LOADS) {
-        throw new AppError('overloaded', 'Too much is being loaded at the moment: please ask again.', {
+        throw new AppError('overloaded', 'The service is loading too much at the moment. Try again.', {
           retryAfterMs: 1_000,
         });
       }

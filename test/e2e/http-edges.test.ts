@@ -136,7 +136,7 @@ describe('malformed and unusual HTTP', () => {
 
   test('a handle in raw UTF-8 is told to be escaped', async () => {
     const raw = await sendRaw(port, Buffer.from('GET /@ไทย HTTP/1.1\r\nHost: a\r\n\r\n'));
-    expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('percent-escaped')]);
+    expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('percent-encoded')]);
   });
 
   test('a preflight is answered on known paths only', async () => {

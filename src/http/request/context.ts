@@ -183,7 +183,7 @@ export function createRequestIds(): () => string {
 export function disconnectSignal({ request }: RequestContext): AbortSignal {
   const controller = new AbortController();
   const { socket } = request;
-  const onClose = () => controller.abort(new AppError('request_timeout', 'The client has gone away.'));
+  const onClose = () => controller.abort(new AppError('request_timeout', 'The client disconnected.'));
   socket.once('close', onClose);
   request.once('close', () => socket.off('close', onClose));
   return controller.signal;
@@ -240,7 +240,7 @@ export function validate({ request, target, authority, base }: RequestContext): 
   }
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    throw new AppError('expectation_failed', 'Only the expectation 100-continue can be met.');
+    throw new AppError('expectation_failed', 'The only supported expectation is 100-continue.');
   }
   if (!isAllowedMethod(request.method)) throw methodNotAllowed();
 }
@@ -256,7 +256,7 @@ export function notHttp(): AppError {
 }
 
 export function methodNotAllowed(): AppError {
-  return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are answered.`);
+  return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are supported.`);
 }
 
 export function routeNotFound(path: string): AppError {

@@ -33,7 +33,7 @@ export function parseTarget(rawUrl: string): RequestTarget {
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
   if (!path.startsWith('/')) return unusable(noTarget());
-  if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL names no host.'));
+  if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL has no host.'));
   const reason = findPathFault(path) ?? findQueryFault(query);
   if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
   return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };

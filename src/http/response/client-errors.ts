@@ -188,7 +188,7 @@ function refusalFor(error: ParserError): Refusal {
 }
 
 function unescapedTarget(): AppError {
-  return new AppError('malformed_request', 'The URL holds characters that have to be percent-escaped.');
+  return new AppError('malformed_request', 'The URL contains characters that must be percent-encoded.');
 }
 
 /** The beginning of a request line (RFC 9112 section 3): method and target. */

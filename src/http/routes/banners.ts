@@ -56,7 +56,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
     const rendering = picture.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
-    if (made === undefined) throw new AppError('overloaded', 'The picture is still being made: please ask again.');
+    if (made === undefined) throw new AppError('overloaded', 'The picture is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;
     if (isStored) return { ...described, body };
     const outcome = { ...picture.outcome, kind: 'miss', isStored: true, isCollapsed } as const;

@@ -55,7 +55,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
   async function readInThread(name: string, body: Uint8Array, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     if (entries >= MAX_WAITING) {
-      throw new AppError('upstream_unavailable', 'Too many long upstream answers are being read at the moment.');
+      throw new AppError('upstream_unavailable', 'Too many long upstream responses are being read at the moment.');
     }
     clearTimeout(idle);
     entries += 1;
@@ -70,7 +70,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
       return await untilAborted(thread.call(name, body), signal);
     } catch (cause) {
       if (!signal.aborted)
-        throw new AppError('upstream_invalid', 'The upstream’s answer could not be read.', { cause });
+        throw new AppError('upstream_invalid', 'The upstream response could not be read.', { cause });
       if (isRunning) void thread.terminate();
       throw abortError(signal);
     } finally {

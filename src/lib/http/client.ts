@@ -131,7 +131,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (response !== undefined) return response;
       // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
       if (!origins.has(target.origin)) {
-        throw new AppError('upstream_unavailable', 'The upstream redirected to another host instead of answering.');
+        throw new AppError('upstream_unavailable', 'The upstream redirected to a host that is not allowed.');
       }
       if (redirects === MAX_REDIRECTS) {
         throw new AppError('upstream_invalid', 'The upstream redirected too often.');
@@ -194,7 +194,7 @@ function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undef
   const location = flatten(response.headers).location ?? '';
   const target = URL.parse(location, base.href);
   if (location === '' || target === null) {
-    throw new AppError('upstream_invalid', 'The upstream redirected without saying where to.');
+    throw new AppError('upstream_invalid', 'The upstream redirected without a location.');
   }
   return target;
 }
@@ -206,7 +206,7 @@ async function read(response: Dispatcher.ResponseData, url: URL, maxBytes: numbe
     return { status: response.statusCode, headers, body, url: url.href };
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('upstream_invalid', 'The upstream’s answer was cut short or damaged.', { cause: error });
+    throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
 }
 
@@ -228,7 +228,7 @@ function translateSendError(error: unknown, undiciErrors: Undici['errors']): unk
     return new ConnectTimeoutError(error);
   }
   if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
-    return new AppError('upstream_invalid', 'The upstream did not answer in HTTP.', {
+    return new AppError('upstream_invalid', 'The upstream response is not valid HTTP.', {
       cause: error,
       scope: 'upstream',
     });

@@ -23,7 +23,7 @@ export async function readBody(body: Readable, contentEncoding: string, maxBytes
   const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of source) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new AppError('upstream_invalid', 'The upstream answered more than is accepted.');
+      if (bytes > maxBytes) throw new AppError('upstream_invalid', 'The upstream response is too large.');
       chunks.push(chunk);
     }
   };
@@ -35,7 +35,7 @@ export async function readBody(body: Readable, contentEncoding: string, maxBytes
     const createDecoder = DECODERS[encoding];
     if (createDecoder === undefined) {
       discardBody(body);
-      throw new AppError('upstream_invalid', 'The upstream answered in an encoding that was not asked for.');
+      throw new AppError('upstream_invalid', 'The upstream response has an encoding that was not requested.');
     }
     await pipeline(body, createDecoder(), collect);
   }

@@ -99,7 +99,7 @@ export function createChannelLoader(options: ChannelLoaderOptions) {
     const { language, ...hints } = parseRest(rest);
     const about = await completeAbout(innertube, channelId, hints, await startPanel(channelId, signal), signal);
     if (about.kind === 'lost') {
-      throw new AppError('upstream_unavailable', 'The video site did not send all of this channel.');
+      throw new AppError('upstream_unavailable', 'The video site sent incomplete data for this channel.');
     }
     return readAboutFields('reading' in about ? about.reading : { fields: [] }, language);
   }

@@ -44,7 +44,7 @@ export interface UpstreamState {
   readonly status?: SourceStatus;
 }
 
-/** Where channels and their pictures come from, each left alone for a while when it fails. */
+/** Where channels and their pictures come from. Each upstream is paused after failures. */
 export interface Upstreams {
   readonly failover: Failover;
   readonly downloader: Downloader;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { channelRefsOf, findHandle } from './identifier.ts';
 
 describe('findHandle', () => {
-  it.each(['ệ', '한', 'ǘ', '𝒜', 'é'])('takes 30 code points in whichever form they are written: %s', (letter) => {
+  it.each(['ệ', '한', 'ǘ', '𝒜', 'é'])('accepts 30 code points in any Unicode normalization form: %s', (letter) => {
     const handle = `@${letter.repeat(30)}`;
     for (const form of ['NFC', 'NFD'] as const) {
       expect(findHandle(handle.normalize(form))?.value).toBe(letter.normalize('NFC').repeat(30));
@@ -10,7 +10,7 @@ describe('findHandle', () => {
     expect(findHandle(`${handle}${letter}`)).toBeUndefined();
   });
 
-  it('does not look at what is too long in any form', () => {
+  it('rejects a text that is too long in every normalization form, without normalizing it', () => {
     expect(findHandle(`@e${'\u0301\u0316'.repeat(200_000)}`)).toBeUndefined();
   });
 });

@@ -14,13 +14,13 @@ describe('printable', () => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('cuts what is too long, before it looks at it', () => {
+  it('truncates a long text before it escapes it', () => {
     expect(printable('x'.repeat(1_000_000), 5)).toBe('xxxxx…');
     expect(printable('xxxxx', 5)).toBe('xxxxx');
     expect(printable('\u001b'.repeat(5), 5)).toBe('\\u{1b…');
   });
 
-  it('never lets anything through that steers a terminal', () => {
+  it('never outputs a terminal control sequence', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(printable(text)).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
@@ -30,7 +30,7 @@ describe('printable', () => {
 });
 
 describe('printableJson', () => {
-  it('is the same value, without anything that steers a terminal', () => {
+  it('returns the same value without terminal control sequences', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
         const text = printableJson({ value });

@@ -18,7 +18,7 @@ test('a response keeps the promise of 12 s', () => {
   expect(search + storeRead).toBeLessThanOrEqual(response);
 });
 
-test('a stale value is returned well before the response would be given up', () => {
+test('a stale value is returned well before the response limit', () => {
   expect(storeRead + refreshWait + storeRead).toBeLessThan(response);
 });
 

@@ -65,10 +65,10 @@ describe('the crop of a variant', () => {
   });
 });
 
-describe('the output of a wanted size', () => {
+describe('the output for a requested size', () => {
   const avatar: Rectangle = { left: 0, top: 0, width: 900, height: 900 };
 
-  it('is the crop itself when nothing is wanted', () => {
+  it('is the crop itself if no size is requested', () => {
     expect(resolveOutput({ ...avatar, left: 7 }, {})).toEqual({
       crop: { ...avatar, left: 7 },
       output: { width: 900, height: 900 },
@@ -106,7 +106,7 @@ describe('the output of a wanted size', () => {
     expect(resolveOutput(avatar, wanted)).toEqual({ crop, output: { width, height } });
   });
 
-  it('never leaves the crop, never enlarges it, never exceeds what is wanted by more than rounding', () => {
+  it('lies inside the crop, never enlarges it, and exceeds the requested size by rounding only', () => {
     const wantedSizes = fc.record({ width: fc.option(wantedSide), height: fc.option(wantedSide) });
     fc.assert(
       fc.property(crops, wantedSizes, (crop, { width, height }) => {
@@ -138,7 +138,7 @@ describe('the output of a wanted size', () => {
     );
   });
 
-  it('is the wanted size exactly where the crop is large enough for it', () => {
+  it('is exactly the requested size if the crop is large enough', () => {
     fc.assert(
       fc.property(crops, wantedSide, wantedSide, (crop, width, height) => {
         fc.pre(width <= crop.width && height <= crop.height);

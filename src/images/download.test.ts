@@ -66,7 +66,7 @@ function answerInTurn(...statuses: (number | Buffer)[]): void {
 }
 
 describe('a picture on an image host', () => {
-  it('is asked for under its own path and options at the configured origin', async () => {
+  it('is requested with its own path and options at the configured origin', async () => {
     expect(await download(SECOND)).toEqual(GIF);
     expect(upstream.requests).toEqual(['/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1']);
   });
@@ -76,17 +76,17 @@ describe('a picture on an image host', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it.each([400, 403, 404, 410])('is asked for under the next URL after a %i', async (status) => {
+  it.each([400, 403, 404, 410])('is requested under the next URL after a %i', async (status) => {
     answerInTurn(status, GIF);
     expect(await download(FIRST, SECOND)).toEqual(GIF);
   });
 
-  it('is asked for under the next URL after something that is no picture', async () => {
+  it('is requested under the next URL after a response that is not a picture', async () => {
     answerInTurn(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), GIF);
     expect(await download(FIRST, SECOND)).toEqual(GIF);
   });
 
-  it.each([429, 500, 503])('is not asked for again after a %i', async (status) => {
+  it.each([429, 500, 503])('is not requested under the next URL after a %i', async (status) => {
     answerInTurn(status, GIF);
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(1);
@@ -97,12 +97,12 @@ describe('a picture on an image host', () => {
     expect(await codeOf(download(FIRST, SECOND))).toBe('image_not_found');
   });
 
-  it('is not taken for gone when one URL was refused otherwise', async () => {
+  it('is not gone if one URL has another error', async () => {
     answerInTurn(403, 404);
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
   });
 
-  it('is given up when it is over 16 MiB', async () => {
+  it('is rejected if it is over 16 MiB', async () => {
     upstream.answer(answerBytes(Buffer.concat([GIF, Buffer.alloc(16 * 1024 * 1024)])));
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
   });
@@ -115,7 +115,7 @@ describe('a picture on an image host', () => {
     'https://127.0.0.1/abc',
     'file:///etc/passwd',
     'not a url',
-  ])('is never asked for at %s', async (url) => {
+  ])('is never requested at %s', async (url) => {
     expect(await codeOf(download(url))).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(0);
   });
@@ -146,7 +146,7 @@ describe('an image host', () => {
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
   });
 
-  it('that keeps failing is left alone for a while, but not for saying that a picture is gone', async () => {
+  it('that keeps failing is paused, but not for definite answers that a picture is gone', async () => {
     const breaker = createCircuitBreaker({ clock: createManualClock(), minimumCalls: 2 });
     const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, upstream.origin] as const));
     downloader = createDownloader({ http, originOverrides, breaker });

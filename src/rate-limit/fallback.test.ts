@@ -75,7 +75,7 @@ describe('the limit while Redis cannot decide', () => {
     expect(await admitted(5)).toBe(1);
   });
 
-  test('does not hide a bug', async () => {
+  test('throws unexpected errors', async () => {
     const { ask, log } = createSubject();
     log.failWith(new TypeError('a bug'));
     await expect(ask()).rejects.toThrow('a bug');

@@ -17,7 +17,7 @@ describe('a search of several sources', () => {
     expect(failure).toBeUndefined();
   });
 
-  it('names the source that failed beside what the others found', async () => {
+  it('has the hits of the other sources, and the source that failed', async () => {
     const { hits, failure } = await over([first, { hits: 'upstream_unavailable' }]).search('q', 20);
     expect(hits).toHaveLength(2);
     expect(failure?.code).toBe('upstream_unavailable');
@@ -47,18 +47,18 @@ describe('a search of several sources', () => {
     expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);
   });
 
-  it('that finds nothing is an empty list only where every source has answered', async () => {
+  it('without hits is an empty list only if every source responded', async () => {
     expect(await over([{ hits: [] }, { hits: [] }]).search('q', 20)).toEqual({ hits: [], next: {} });
     const search = over([{ hits: [] }, { hits: 'upstream_timeout' }]).search('q', 20);
     await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
   });
 
-  it('fails with what says most of several failures', async () => {
+  it('fails with the most specific of several errors', async () => {
     const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
     await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
   });
 
-  it('goes on with the sources whose lists go on, and with no others', async () => {
+  it('continues with the sources that have more pages, and no others', async () => {
     const asked: unknown[] = [];
     const paged: ChannelSource = {
       ...createStub(second),
@@ -77,7 +77,7 @@ describe('a search of several sources', () => {
     expect(whole.calls).toBe(1);
   });
 
-  it('is whole without a source whose quota is spent, where another live one has answered', async () => {
+  it('is complete without a source whose quota is spent, if another live one responded', async () => {
     const spent: Stub = { hits: new QuotaSpentError('spent', 1_000) };
     expect((await over([second, spent]).search('q', 20)).failure).toBeUndefined();
     expect(await over([{ hits: [] }, spent]).search('q', 20)).toEqual({ hits: [], next: {} });
@@ -85,7 +85,7 @@ describe('a search of several sources', () => {
     await expect(over([{ hits: 'upstream_invalid' }, spent]).search('q', 20)).rejects.toThrow('spent');
   });
 
-  it('does not hide a bug', async () => {
+  it('throws unexpected errors', async () => {
     await expect(over([first, { hits: new TypeError('a bug') }]).search('q', 20)).rejects.toBeInstanceOf(TypeError);
   });
 });
@@ -97,14 +97,14 @@ describe('the second a channel was created', () => {
     findPublishedAt: () => answer,
   });
 
-  it('comes from the first source that says it', async () => {
+  it('comes from the first source that has it', async () => {
     const failing = telling(Promise.reject(new AppError('upstream_unavailable', 'No feed.')));
     const silent = telling(Promise.resolve(null));
     const failover = over([catalog(record()), failing, silent, telling(Promise.resolve(exact))]);
     expect(await failover.findPublishedAt(ID)).toBe(exact);
   });
 
-  it('is null when no source says it', async () => {
+  it('is null if no source has it', async () => {
     expect(await over([catalog(record()), telling(Promise.resolve(null))]).findPublishedAt(ID)).toBeNull();
   });
 });

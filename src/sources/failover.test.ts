@@ -18,7 +18,7 @@ import type { SourceOutcome } from './failover.ts';
 import type { LoadedChannel } from './source.ts';
 
 describe('a channel from several sources', () => {
-  it('is the first that is found, and later sources are not asked', async () => {
+  it('is the first that is found; later sources are not called', async () => {
     const second = createStub(live(record({ title: 'second' })));
     const found = await over([catalog(record({ title: 'first' })), second]).getChannel(ID);
     expect(found.channel.title).toBe('first');
@@ -51,13 +51,13 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
-  it('that nobody could tell says when to ask again', async () => {
+  it('that no source could tell has a time to retry', async () => {
     await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
     const told = { ...live('upstream_unavailable'), retryAfterMs: 1_500 };
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
   });
 
-  it('is not waited for longer than one attempt when another source is there', async () => {
+  it('is waited for one attempt only if there is another source', async () => {
     const hanging = createStub(live('hangs'));
     const clock = createManualClock();
     const found = over([hanging, live(record())], { clock }).getChannel(ID);
@@ -66,7 +66,7 @@ describe('a channel from several sources', () => {
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
-  it('is not waited for longer than the request may take', async () => {
+  it('is waited for as long as the request may take', async () => {
     const clock = createManualClock();
     const last = createStub(live('hangs'));
     const code = codeOf(over([live('hangs'), live('hangs'), last], { clock }).getChannel(ID));
@@ -79,7 +79,7 @@ describe('a channel from several sources', () => {
     expect(await code).toBe('upstream_timeout');
   });
 
-  it('is given up with its caller', async () => {
+  it('is abandoned when the request is aborted', async () => {
     const caller = new AbortController();
     const hanging = createStub(live('hangs'));
     const answer = codeOf(over([hanging]).getChannel(ID, { signal: caller.signal }));
@@ -88,7 +88,7 @@ describe('a channel from several sources', () => {
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
-  it('is not asked of a source whose breaker is open', async () => {
+  it('is not requested from a source that is paused', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_timeout'));
     const breakers = new Map([['live', createCircuitBreaker({ clock })]]);
@@ -100,7 +100,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
   });
 
-  it('that failed by itself is asked of that source once in 15 s, and of the others each time', async () => {
+  it('that fails by itself is requested once in 15 s from that source, and from the others each time', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
@@ -116,7 +116,7 @@ describe('a channel from several sources', () => {
     expect(failing.calls).toBe(3);
   });
 
-  it('leaves a trace of each source that was asked', async () => {
+  it('has a span for each call of a source', async () => {
     const outcomes: SourceOutcome[] = [];
     await over([catalog('channel_not_found'), live(record())], {
       onOutcome: (outcome) => outcomes.push(outcome),
@@ -132,7 +132,7 @@ describe('a record that lacks fields', () => {
   const partial = live(record({ links: null, country: null }, ['links', 'country']));
   const links = [{ title: 'Site', url: 'https://example.com/' }];
 
-  it('is completed from the next live source, and only in what it lacks', async () => {
+  it('gets its missing fields, and only these, from the next live source', async () => {
     const other = { ...live(record({ title: 'Another title', links, country: 'DE' })), name: 'other' };
     const loaded = await over([partial, other]).getChannel(ID);
     expect(loaded).toEqual(record({ links, country: 'DE' }));
@@ -144,14 +144,14 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links: null, country: 'DE' }, ['links']));
   });
 
-  it('that came with a look-up is completed too', async () => {
+  it('that came with a look-up gets its missing fields, too', async () => {
     const other = { ...live(record({ links, country: 'DE' })), name: 'other' };
     const { loaded } = await over([partial, other]).resolve(channelIdRef(ID));
     expect(loaded).toEqual(record({ links, country: 'DE' }));
   });
 
   it.each<Answer<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
-    'goes out as it is when the next source answers %s',
+    'is returned as it is if the next source fails with %s',
     async (answer) => {
       const clock = createManualClock();
       const loaded = over([partial, live(answer)], { clock }).getChannel(ID);
@@ -172,13 +172,13 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links: null }, ['links'], true));
   });
 
-  it('is left alone when it has everything', async () => {
+  it('is not completed if it has every field', async () => {
     const other = createStub(live(record()));
     await over([live(record()), other]).getChannel(ID);
     expect(other.calls).toBe(0);
   });
 
-  it('is left alone when it is the operator’s own', async () => {
+  it('is not completed if it is from the catalog', async () => {
     const other = createStub(live(record()));
     await over([catalog(record({ country: null }, ['country'])), other]).getChannel(ID);
     expect(other.calls).toBe(0);

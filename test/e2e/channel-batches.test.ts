@@ -107,7 +107,10 @@ describe('a batch of channels', () => {
     const wanted = ids(...range(1, 25));
     const first = await app.batch(wanted);
     expect(summaryOf(first)).toEqual([...wanted.slice(0, 10), ...Array(15).fill('upstream_unavailable')]);
-    expect(itemsOf(first)[10]?.error).toMatchObject({ status: 503, detail: expect.stringContaining('Request this one again') });
+    expect(itemsOf(first)[10]?.error).toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('Request this one again'),
+    });
     expect(first.headers['cache-control']).toBe('no-store');
     expect(app.source.loads.toSorted()).toEqual(wanted.slice(0, 10));
     await app.batch(wanted);

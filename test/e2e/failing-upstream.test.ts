@@ -86,14 +86,14 @@ describe('an upstream with every guard in front of it', () => {
     ...BROKEN_ANSWERS.map(
       (fault): Failure => [`answers with ${fault}`, FAULTS[fault], 'upstream_invalid', { calls: 1 }],
     ),
-  ])('that %s is told at once', async (_name, listener, code, { calls }) => {
+  ])('that %s is reported at once', async (_name, listener, code, { calls }) => {
     upstream.answer(listener);
     // The clock stands still: no deadline ends it.
     await expect(failover.getChannel(ID)).rejects.toMatchObject({ code });
     expect(upstream.requests).toHaveLength(calls);
   });
 
-  it('that hangs is given up after five seconds, and not asked again', async () => {
+  it('that hangs is abandoned after five seconds, without a retry', async () => {
     upstream.answer(FAULTS.hangBeforeHeaders);
     const loading = failover.getChannel(ID);
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
@@ -104,7 +104,7 @@ describe('an upstream with every guard in front of it', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('that keeps failing is left alone', async () => {
+  it('that keeps failing is paused', async () => {
     upstream.answer(answerStatus(429));
     for (let call = 0; call < 25; call += 1) {
       await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -159,7 +159,7 @@ describe('a URL that is too long', () => {
     ]);
   });
 
-  test.each([8_000, 8_192])('is told from a field that is too long beside a URL of %i bytes', async (length) => {
+  test.each([8_000, 8_192])('is not confused with a long field beside a URL of %i bytes', async (length) => {
     const long = get(`/?${'x'.repeat(length - 2)}`, `X-Long: ${'x'.repeat(20_000)}`, 'Connection: close');
     expect(await summariesOf(long)).toEqual(['431 request_too_large']);
     expect(await summariesOf(get(`/?${'x'.repeat(length - 2)}`, 'Connection: close'))).toEqual(['200 name']);

@@ -129,12 +129,12 @@ describe('malformed and unusual HTTP', () => {
     expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 405']);
   });
 
-  test('a target without its slash is told from one to be escaped', async () => {
+  test('a target without a slash has another error than one with characters to encode', async () => {
     const raw = await sendRaw(port, 'GET channel/x HTTP/1.1\r\nHost: a\r\n\r\n');
     expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('neither a path')]);
   });
 
-  test('a handle in raw UTF-8 is told to be escaped', async () => {
+  test('a handle in raw UTF-8 is rejected, with the advice to encode it', async () => {
     const raw = await sendRaw(port, Buffer.from('GET /@ไทย HTTP/1.1\r\nHost: a\r\n\r\n'));
     expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('percent-encoded')]);
   });

@@ -57,7 +57,7 @@ function misbehaveForBanner(listener: RequestListener): void {
 }
 
 describe('one channel that the page refuses', () => {
-  it('is asked for once in 15 s, and its client is told what is left of them', async () => {
+  it('is requested once in 15 s, and Retry-After has the time that is left', async () => {
     const { service, replay } = running;
     const first = await service.get(`/api/channel/${REFUSED}`);
     expect([first.status, first.json().code, first.headers['retry-after']]).toEqual([
@@ -75,7 +75,7 @@ describe('one channel that the page refuses', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('does not keep other channels from being loaded, however often it is asked for', async () => {
+  it('does not prevent other channels from being loaded, however often it is requested', async () => {
     const { service, replay } = running;
     await hammer(`/api/channel/${REFUSED}`);
     expect(replay.callsTo('browse')).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('one channel that the page refuses', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is not the one that a recovering source is asked for', async () => {
+  it('is not the probe of a source that recovers', async () => {
     const { service, replay } = running;
     replay.misbehave('all', answerStatus(429));
     for (let index = 0; index < REQUESTS / 2; index += 1) {
@@ -131,7 +131,7 @@ describe('one picture', () => {
     ['gone', answerStatus(404)],
     ['not a picture', answerBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
     ['cut short', answerBytes(picture.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
-  ])('that is %s is downloaded once in 15 s, and all others are downloaded', async (_what, listener) => {
+  ])('that is %s is downloaded once in 15 s, and other pictures are downloaded', async (_what, listener) => {
     const { service, replay } = running;
     misbehaveForBanner(listener);
     await service.get(`/${LIGHTHOUSE}/tv`);

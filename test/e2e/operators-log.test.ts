@@ -39,7 +39,7 @@ describe('the log', () => {
     expect(warnings).toMatchObject([{ level: LEVELS.warn, address: '127.0.0.1' }]);
   });
 
-  test('tells a bug from an upstream that fails', async () => {
+  test('has different levels for bugs and upstream failures', async () => {
     const bug: ChannelSource = {
       ...failingSource(),
       isLive: true,
@@ -104,7 +104,7 @@ describe('the log', () => {
     });
   });
 
-  test('sums up the failures that had no line of their own', async () => {
+  test('sums up the failures that were not logged', async () => {
     const { lines, service } = await startLogged({ sources: [failingSource()] });
     for (let number = 0; number < 3; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
     const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });

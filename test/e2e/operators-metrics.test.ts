@@ -11,7 +11,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const SAMPLE = 'UCPennantSample00000001A';
 const MIB = 2 ** 20;
 
-test('metrics count what was asked of sources, found and kept', async () => {
+test('metrics count calls of sources, hits and stored values', async () => {
   const service = await startWithoutEncoder({ env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' } });
   await service.get(`/channel/${SAMPLE}`);
   await service.get('/@nobody/tv');
@@ -33,7 +33,7 @@ test('metrics count what was asked of sources, found and kept', async () => {
   expect(await bytes('memory')).toBeGreaterThan(0);
 });
 
-test('metrics tell times in seconds', async () => {
+test('metrics have times in seconds', async () => {
   const clock = createManualClock();
   const source = numberedSource();
   const slow: ChannelSource = {
@@ -50,7 +50,7 @@ test('metrics tell times in seconds', async () => {
   expect(await service.metric('pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
 });
 
-test('metrics tell what encoders take, which is less than what the request took', async () => {
+test('metrics have the encoders’ time, which is less than the request’s', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
   const startedAtMs = performance.now();

@@ -103,7 +103,7 @@ test('the console knows since when the service runs', async () => {
   expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
 });
 
-test('a source that fails is left alone, and says so in readiness and metrics', async () => {
+test('a source that fails is paused, as readiness and metrics show', async () => {
   const service = await startWithoutEncoder({ sources: [failingSource()] });
   const series = 'pennant_breaker_openings_total{upstream="failing"}';
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);

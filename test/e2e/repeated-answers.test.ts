@@ -3,7 +3,7 @@ import { startTestApp } from '../helpers/app.ts';
 
 const RECORD = '/channel/UCPennantSample00000001A';
 
-test('an answer that is asked for all the time grows old, and is made anew after its hour', async () => {
+test('a response that is requested all the time is refreshed after its hour', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
   /** More often than once a second: for that long an answer is given again as it is. */

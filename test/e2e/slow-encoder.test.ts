@@ -7,7 +7,7 @@ import { decodePicture } from '../helpers/picture.ts';
 const PICTURE_DEADLINE_MS = 11_000;
 const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 
-test('a picture that is not made in time is told as overload, not as upstream’s fault, and is there later', async () => {
+test('a picture that is not encoded in time is an overload, not an upstream error, and is ready later', async () => {
   const encoder = createEncoder({ processes: 1 });
   const turn = Promise.withResolvers<void>();
   const service = await startTestApp({

@@ -106,7 +106,7 @@ describe('the exact time of creation', () => {
 });
 
 describe('a restart', () => {
-  it('loses nothing: records, names, searches and pictures are there while upstream is not', async () => {
+  it('has records, names, searches and pictures while upstream fails', async () => {
     const urls = [
       `/api/channel/${LIGHTHOUSE}`,
       '/api/channel/BellRockLight?type=handle',
@@ -128,7 +128,7 @@ describe('a restart', () => {
     expect(unmade.status, 'a crop that was never made comes out of the stored original').toBe(200);
   });
 
-  it('keeps old values to show for as long as upstream cannot be asked', async () => {
+  it('returns old values for as long as upstream fails', async () => {
     await record(`/api/channel/${LIGHTHOUSE}`);
     await service.get(`/${LIGHTHOUSE}/tv`);
     await restartWithoutUpstream();

@@ -122,19 +122,16 @@ function observationOf(kind: string, question: Question): Observation {
 const questions = Object.keys(QUESTIONS) as Question[];
 const isStored = (question: Question) => question.endsWith('stored');
 
-describe.each(FAILURE_KINDS)('while upstream answers everything with $name', ({ name, channels, pictures }) => {
-  it.each(questions.filter((question) => !isStored(question)))(
-    '%s: says what happened and when to ask again',
-    (question) => {
-      const { answer } = observationOf(name, question);
-      const code = question.startsWith('picture') ? pictures : channels;
-      expect([answer.json().code, answer.status]).toEqual([code, PROBLEMS[code].status]);
-      expect(answer.headers['content-type']).toBe('application/problem+json');
-      expect(answer.headers['cache-control']).toBe('no-store');
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-      expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|ENOTFOUND|upstream\.invalid|google\.com/);
-    },
-  );
+describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, channels, pictures }) => {
+  it.each(questions.filter((question) => !isStored(question)))('%s: has its error and a Retry-After', (question) => {
+    const { answer } = observationOf(name, question);
+    const code = question.startsWith('picture') ? pictures : channels;
+    expect([answer.json().code, answer.status]).toEqual([code, PROBLEMS[code].status]);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|ENOTFOUND|upstream\.invalid|google\.com/);
+  });
 
   it.each(questions.filter(isStored))('%s: is the last good value', (question) => {
     const { answer, before } = observationOf(name, question);
@@ -147,13 +144,13 @@ describe.each(FAILURE_KINDS)('while upstream answers everything with $name', ({ 
   });
 });
 
-it.each(FAILURE_KINDS.filter(({ isSlow }) => isSlow))('no old value waits until $name is given up', ({ name }) => {
+it.each(FAILURE_KINDS.filter(({ isSlow }) => isSlow))('no old value waits for the timeout of $name', ({ name }) => {
   const order = questions.toSorted((one, other) => observationOf(name, one).place - observationOf(name, other).place);
   const stored = questions.filter(isStored);
   expect(new Set(order.slice(0, stored.length))).toEqual(new Set(stored));
 });
 
-it('a time that upstream names is passed on', () => {
+it('the Retry-After of upstream is passed on', () => {
   const { answer } = observationOf('429 with Retry-After: 90', 'record, new');
   expect(answer.headers['retry-after']).toBe('90');
 });

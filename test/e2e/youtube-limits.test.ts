@@ -35,7 +35,7 @@ async function conditions(): Promise<{ name: string; detail: string }[]> {
 }
 
 describe('a source that keeps failing', () => {
-  it('is left alone for ten seconds, which /readyz says; what is stored is answered meanwhile', async () => {
+  it('is paused for ten seconds, as /readyz shows; stored values are returned meanwhile', async () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
@@ -57,7 +57,7 @@ describe('a source that keeps failing', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is not one that says there are no such channels, or leaves parts of them out', async () => {
+  it('is not one that has no such channels, or lacks parts of them', async () => {
     const { replay } = await start();
     const absent = await askForUnknownChannels(BREAKER_CALLS);
     expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]));
@@ -67,7 +67,7 @@ describe('a source that keeps failing', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('does not keep pictures from being fetched, nor the other way round', async () => {
+  it('does not stop downloads of pictures, and the reverse', async () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     replay.misbehave('image', answerStatus(429));
@@ -81,7 +81,7 @@ describe('a source that keeps failing', () => {
 });
 
 describe('the budget of outgoing calls', () => {
-  it('is never exceeded: a call waits two seconds at most, then is refused with 503 and when to come back', async () => {
+  it('is never exceeded: a call waits two seconds at most, then is a 503 with Retry-After', async () => {
     const { service, replay } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     // The feed waits for its turn, like everybody.
@@ -104,7 +104,7 @@ describe('the budget of outgoing calls', () => {
     expect(await conditions(), 'a limit of our own says nothing about upstream').toEqual([]);
   });
 
-  it('is the pictures’ own, apart from that of the channels', async () => {
+  it('is separate for pictures and channels', async () => {
     const { service } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     await askForUnknownChannels(10);
@@ -136,7 +136,7 @@ describe('the budget of outgoing calls', () => {
     expect([countOf(200), countOf(503), replay.callsTo('image').length]).toEqual([4, 6, 4]);
   });
 
-  it('is shared by client: strangers get through while two clients ask for all they can', async () => {
+  it('is shared by client: new clients are served while two clients request all they can', async () => {
     const settings = { UPSTREAM_CALLS_PER_SECOND: '20', UPSTREAM_CALL_BURST: '40', TRUST_PROXY: '127.0.0.0/8' };
     const { service } = await start(settings, createRunningClock());
     const ask = (client: string, url: string) => service.get(url, { 'x-forwarded-for': client });
@@ -158,7 +158,7 @@ describe('the budget of outgoing calls', () => {
 });
 
 describe('the time that one request may take', () => {
-  it('ends before twelve seconds, though each call by itself would be in time', async () => {
+  it('is twelve seconds, even if each single call is within its limit', async () => {
     const { service, replay } = await start();
     const resolved = Promise.withResolvers<void>();
     const loaded = Promise.withResolvers<void>();

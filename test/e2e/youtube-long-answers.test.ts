@@ -20,7 +20,7 @@ function padded(answer: object, bytes: number) {
 }
 
 describe('an answer that is too long for the event loop', () => {
-  it('comes out as the same record', async () => {
+  it('gives the same record', async () => {
     const { service, replay } = running;
     replay.misbehave('browse', padded(ownAnswer('browseId', LIGHTHOUSE), MAX_BYTES_ON_EVENT_LOOP));
     const answer = await service.get(`/api/channel/${LIGHTHOUSE}`);
@@ -31,7 +31,7 @@ describe('an answer that is too long for the event loop', () => {
     });
   });
 
-  it('comes out as the same search', async () => {
+  it('gives the same search', async () => {
     const { service, replay } = running;
     replay.misbehave('search', padded(ownAnswer('query', 'light'), MAX_BYTES_ON_EVENT_LOOP), 1);
     const answer = await service.get('/api/search?q=light&limit=2');

@@ -57,7 +57,7 @@ function expectForAMinute(answer: InProcessResponse): void {
 }
 
 describe('a record whose panel cannot be had', () => {
-  it('is answered from its page alone, and for a minute, where nothing is known yet', async () => {
+  it('has the page’s fields alone, for a minute, if nothing is stored', async () => {
     losePanel();
     const partial = await service.get(URL);
     expectForAMinute(partial);
@@ -177,7 +177,7 @@ describe('a record whose panel cannot be had', () => {
 });
 
 describe('a record whose page cannot be had', () => {
-  it('is no record: its panel alone does not make one', async () => {
+  it('is not made from its panel alone', async () => {
     replay.misbehave('browse', answerStatus(429));
     const answer = await service.get(URL);
     expect([answer.status, answer.json().code]).toEqual([503, 'upstream_unavailable']);

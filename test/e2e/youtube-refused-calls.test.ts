@@ -61,7 +61,7 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
     expect(handle.status).toBe(502);
   });
 
-  it('leaves the question to the next source', async () => {
+  it('is requested from the next source', async () => {
     const { service, replay } = await start({ SOURCES: 'youtube,youtube-data-api', YOUTUBE_API_KEY: API_KEY });
     replay.misbehave('browse', refusal);
     const answer = await service.get(RECORD);

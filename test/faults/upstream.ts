@@ -133,7 +133,7 @@ function findRefusalFault(expected: FailureKind['channels']) {
   };
 }
 
-/** A circuit breaker may leave upstream alone for a while. */
+/** A circuit breaker may pause upstream for a while. */
 function recovers(client: HttpSender): Promise<boolean> {
   return comesTrue(async () => (await client.send({ url: NEW_RECORD })).status === 200, 40_000);
 }

@@ -17,16 +17,16 @@ import {
 export const purgeCommand: CacheCommand = {
   usage: 'cache purge ID|@handle',
   summary: 'Forgets one channel: record, names, searches that found it, originals and pictures.',
-  help: `The next request for it asks the sources again. A channel page's URL and a user name do as well; a name
-is looked up among what is stored, an ID always finds all there is. That a name stands for no channel,
-and searches that found nothing, are forgotten too.
+  help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
+name is looked up in what is stored; an ID always finds everything. Stored answers that a name is unknown
+are removed as well, and so are searches without results.
 
-Where the service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT),
-it does this itself, its memory included. Otherwise the stores alone are purged, and a service that runs
-all the same goes on with what it has in memory until that is an hour old. With REDIS_URL the channel
-goes from there too, and from the memory and the pictures of every other instance within 2 s; one that
-is not running does it when it starts. The catalog is left alone.
-Exit code: 0 nothing is left, 1 nothing is known by that name or not all could be removed, 2 unusable
+If a service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT), the
+service removes the values, also from its memory. Otherwise only the stores are purged; a service that
+runs nevertheless keeps its memory for up to an hour. With REDIS_URL the channel is also removed from
+Redis, and from memory and pictures of all other instances within 2 s; an instance that is not running
+does it at its next start. The catalog does not change.
+Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
   argumentName: 'ID|@handle',
   async run({ argument }, context) {
@@ -105,10 +105,11 @@ function partsOf({ entries, pictures, pictureBytes }: Purged): string[] {
 export const clearCommand: CacheCommand = {
   usage: 'cache clear [--yes]',
   summary: 'Empties the cache: records, searches, originals and pictures. The catalog stays.',
-  help: `Asks first on a terminal; without one --yes is needed. A running service of this DATA_DIR is told, and
-goes on with an empty memory; it asks its sources for everything anew. With REDIS_URL what all
-instances share goes as well, but not the rate limit, and every other instance empties its own.
-Exit code: 0 the cache is empty, 1 it is not, 2 unusable arguments.`,
+  help: `Asks for confirmation on a terminal; elsewhere --yes is required. A running service of this DATA_DIR
+is notified: it empties its memory and loads everything from its sources again. With REDIS_URL the values
+that all instances share are removed as well, but not the rate limits, and every other instance empties
+its own caches.
+Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
   options: { yes: { type: 'boolean' } },
   async run({ options }, context) {
     requireDataDir(context.dataDir);

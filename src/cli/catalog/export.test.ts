@@ -52,7 +52,7 @@ describe('catalog export --images', () => {
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it('names the pictures in the folder that are not in the catalog any more, and leaves them alone', async () => {
+  it('lists pictures in the folder that are no longer in the catalog, and keeps them', async () => {
     const folder = join(dataDir, 'exported');
     expect(await run('export', '--images', folder)).toMatchObject({ exitCode: 0, errors: '' });
     await writeFile(join(folder, 'my own.txt'), 'mine');

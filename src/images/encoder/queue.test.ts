@@ -17,7 +17,7 @@ describe('the fair queue', () => {
     expect(queue.drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  it('puts a client that comes again after those who already wait', () => {
+  it('puts a returning client behind the clients that wait', () => {
     const queue = createQueue(10);
     queue.add('a', 'a1');
     queue.add('b', 'b1');
@@ -26,7 +26,7 @@ describe('the fair queue', () => {
     expect(queue.drain()).toEqual(['b1', 'a2']);
   });
 
-  it('keeps nothing beyond its length', () => {
+  it('is bounded', () => {
     const queue = createQueue(2);
     fill(queue, 'a1 b1');
     expect(queue.add('c', 'c1')).toEqual({ isAdded: false });
@@ -45,7 +45,7 @@ describe('the fair queue', () => {
     expect(queue.size).toBe(2);
   });
 
-  it('does nothing when asked to remove what does not wait', () => {
+  it('ignores the removal of an item that does not wait', () => {
     const queue = createQueue(2);
     queue.add('a', 'a1');
     queue.remove('a', 'other');
@@ -53,7 +53,7 @@ describe('the fair queue', () => {
     expect(queue.size).toBe(1);
   });
 
-  it('gives out first what is put back, full or not', () => {
+  it('returns an item first that was put back, even when full', () => {
     const queue = createQueue(1);
     queue.add('a', 'a1');
     queue.putBack('b1');
@@ -64,7 +64,7 @@ describe('the fair queue', () => {
 });
 
 describe('a full fair queue', () => {
-  it('has room for a newcomer in place of the newest item of the client that has most', () => {
+  it('makes room for a new client by displacing the newest item of the client with the most', () => {
     const queue = createQueue(5);
     fill(queue, 'a1 a2 b1 b2 b3');
     expect(queue.add('c', 'c1')).toEqual({ isAdded: true, displaced: 'b3' });
@@ -72,28 +72,28 @@ describe('a full fair queue', () => {
     expect(queue.drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
-  it('has none for a client that would then have as many as the one it displaces had left', () => {
+  it('displaces nothing for a client that would then have as many items as the other has left', () => {
     const queue = createQueue(4);
     fill(queue, 'a1 a2 b1 c1');
     expect(queue.add('b', 'b2')).toEqual({ isAdded: false });
     expect(queue.add('d', 'd1')).toEqual({ isAdded: true, displaced: 'a2' });
   });
 
-  it('has none where every client has one item: they would displace each other in a circle', () => {
+  it('displaces nothing if every client has one item', () => {
     const queue = createQueue(3);
     fill(queue, 'a1 b1 c1');
     expect(queue.add('d', 'd1')).toEqual({ isAdded: false });
     expect(queue.drain()).toEqual(['a1', 'b1', 'c1']);
   });
 
-  it('shares its places evenly, whoever came first', () => {
+  it('shares its places evenly, in any order of arrival', () => {
     const queue = createQueue(9);
     fill(queue, 'a1 a2 a3 a4 a5 a6 a7 a8 a9');
     for (const item of ['b1', 'b2', 'b3', 'b4', 'b5', 'c1', 'c2', 'c3', 'c4']) queue.add(item.charAt(0), item);
     expect(queue.drain().sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
   });
 
-  it('keeps what may not be displaced', () => {
+  it('keeps items that may not be displaced', () => {
     const queue = createQueue(5, (item) => !['a3', 'b2'].includes(item));
     fill(queue, 'a1 a2 a3 b1 b2');
     expect(queue.add('c', 'c1')).toEqual({ isAdded: true, displaced: 'a2' });
@@ -102,7 +102,7 @@ describe('a full fair queue', () => {
     expect(queue.add('f', 'f1')).toEqual({ isAdded: false });
   });
 
-  it('keeps what was put back, for it had begun', () => {
+  it('keeps items that were put back', () => {
     const queue = createQueue(2);
     fill(queue, 'a1 a2');
     expect(queue.next()).toBe('a1');

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { REPLY, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
 import type { EndReason } from './pool.ts';
 
-describe('a job whose process is ended', () => {
-  it('tries a job again whose process crashed, before all others', async () => {
+describe('a job whose process ends', () => {
+  it('repeats a job whose process crashed, before all others', async () => {
     const { submit, task, running, finish } = setUpScheduler();
     const result = submit('1');
     submit('2');
@@ -14,7 +14,7 @@ describe('a job whose process is ended', () => {
     expect(await result).toBe(REPLY);
   });
 
-  it('gives a job up that crashed two processes', async () => {
+  it('rejects a job that crashed two processes', async () => {
     const { submit, task, running } = setUpScheduler();
     const result = submit('1');
     submit('2');
@@ -25,7 +25,7 @@ describe('a job whose process is ended', () => {
     expect(running()).toEqual(['2']);
   });
 
-  it('does not try a job again that took too long', async () => {
+  it('does not repeat a job that took too long', async () => {
     const { submit, task, running } = setUpScheduler();
     const result = submit('1');
     task('1').interrupt('deadline');
@@ -38,7 +38,7 @@ describe('a job whose process is ended', () => {
     ['crash', true],
     ['preempted', false],
     ['closed', false],
-  ])('says whether a job itself is to blame: %s', async (reason, isToBlame) => {
+  ])('reports whether the job caused it: %s', async (reason, isToBlame) => {
     const { submit, task } = setUpScheduler();
     const result = submit('1', '', 'background');
     task('1').interrupt(reason);

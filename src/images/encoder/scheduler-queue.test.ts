@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { MAX_WAIT_MS, REPLY, setUpScheduler } from '../../../test/helpers/scheduler.ts';
 
 describe('the queue of the scheduler', () => {
-  it('refuses at once what comes to a full queue, and says when to come again', async () => {
+  it('rejects a job at once if the queue is full, with a time to retry', async () => {
     const { submit, scheduler } = setUpScheduler({ queueLength: 2 });
     for (const name of ['1', '2', '3']) submit(name);
     await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
   });
 
-  it('refuses the newest job of the client that has most waiting, for a newcomer to a full queue', async () => {
+  it('rejects the newest job of the client with the most, for a new client at a full queue', async () => {
     const { submit, scheduler, finish, running } = setUpScheduler({ queueLength: 3 });
     submit('running', 'a');
     const [first, second] = [submit('a1', 'a'), submit('a2', 'a')];
@@ -22,7 +22,7 @@ describe('the queue of the scheduler', () => {
     expect(running()).toEqual([]);
   });
 
-  it('keeps a job for which somebody else waits as well', async () => {
+  it('keeps a job that another client waits for, too', async () => {
     const { submit, scheduler, pool } = setUpScheduler({ queueLength: 2 });
     submit('running', 'a');
     expect(pool.busy).toBe(1);
@@ -36,7 +36,7 @@ describe('the queue of the scheduler', () => {
     expect(scheduler.stats().queued).toBe(2);
   });
 
-  it('refuses what has waited too long for its turn, and makes room for others', async () => {
+  it('rejects a job that waited too long, which makes room for others', async () => {
     const { submit, scheduler, running, clock } = setUpScheduler({ queueLength: 1 });
     submit('1');
     const late = submit('2');
@@ -48,7 +48,7 @@ describe('the queue of the scheduler', () => {
     expect(scheduler.stats()).toEqual({ queued: 0, running: 1, refused: 1 });
   });
 
-  it('does not let work wait too long that has begun, nor work that nobody waits for', async () => {
+  it('does not limit the wait of jobs that have begun, or that no client waits for', async () => {
     const { submit, finish, scheduler, clock } = setUpScheduler();
     const begun = submit('1');
     const background = submit('background', '', 'background');

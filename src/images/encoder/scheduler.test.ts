@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { REPLY, setUpScheduler } from '../../../test/helpers/scheduler.ts';
 
 describe('the scheduler', () => {
-  it('runs as much at a time as there are places, and answers each with its reply', async () => {
+  it('runs as many jobs at a time as there are places, and returns the reply of each', async () => {
     const { submit, running, finish } = setUpScheduler({ places: 2 });
     const first = submit('1');
     submit('2');
@@ -27,7 +27,7 @@ describe('the scheduler', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'a3']);
   });
 
-  it('drops a job that nobody waits for before it starts', async () => {
+  it('drops a waiting job when its client leaves', async () => {
     const { submit, running, finish, scheduler } = setUpScheduler();
     submit('1');
     const leaving = new AbortController();
@@ -46,7 +46,7 @@ describe('the scheduler', () => {
     expect(running()).toEqual([]);
   });
 
-  it('finishes a job that has started though its client leaves', async () => {
+  it('finishes a started job when its client leaves', async () => {
     const { submit, finish } = setUpScheduler();
     const leaving = new AbortController();
     const result = submit('1', '', 'interactive', leaving.signal);
@@ -81,7 +81,7 @@ describe('the scheduler', () => {
     await expect(background).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  it('refuses what waits and what still comes once it is closed', async () => {
+  it('rejects waiting and new jobs once it is closed', async () => {
     const { submit, scheduler } = setUpScheduler();
     submit('1');
     const waiting = submit('2');

@@ -61,19 +61,19 @@ describe('createPublicLookup', () => {
   const inside = { address: '10.0.0.1', family: 4 };
   const outside = { address: '8.8.8.8', family: 4 };
 
-  it('hands on only the public ones of several addresses', async () => {
+  it('returns only the public ones of several addresses', async () => {
     await expect(lookUp([inside, outside])).resolves.toEqual([outside]);
   });
 
-  it('refuses a name that leads only inside', async () => {
+  it('rejects a name with private addresses only', async () => {
     await expect(lookUp([inside])).rejects.toBeInstanceOf(AddressRefusedError);
   });
 
-  it('lets a name lead inside when the operator has named it', async () => {
+  it('accepts private addresses of a name that the operator allows', async () => {
     await expect(lookUp([inside], ['images.example'])).resolves.toEqual([inside]);
   });
 
-  it('gives a single address to a caller that wants one', async () => {
+  it('returns a single address to a caller that requests one', async () => {
     await expect(lookUp([inside, outside], [], false)).resolves.toBe('8.8.8.8');
   });
 });

@@ -33,14 +33,14 @@ describe('a body', () => {
   });
 
   it.each(['endThread', 'fail'] as const)(
-    'that makes its reader %s is an unusable answer, and the next one is read',
+    'that makes its reader %s is invalid, and the next body is read',
     async (name) => {
       await expect(reader.read(name, LONG, PATIENT)).rejects.toMatchObject({ code: 'upstream_invalid' });
       expect(await reader.read('whereItRuns', LONG, PATIENT)).toBe('thread');
     },
   );
 
-  it('over which its reader hangs is given up with its signal, and the next one is read', async () => {
+  it('that makes its reader hang is abandoned when its signal is aborted, and the next body is read', async () => {
     const controller = new AbortController();
     const { end } = await hang(controller.signal);
     const waiting = reader.read('whereItRuns', LONG, PATIENT);
@@ -49,7 +49,7 @@ describe('a body', () => {
     expect(await waiting).toBe('thread');
   });
 
-  it('waits for the thread with few others, and is refused beyond that', async () => {
+  it('waits for the thread, in a queue with a bound', async () => {
     const controller = new AbortController();
     const { end } = await hang(controller.signal);
     const { maxEntries } = reader.stats();
@@ -63,7 +63,7 @@ describe('a body', () => {
     expect(reader.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  it('that is read when the reader is closed ends without an answer', async () => {
+  it('rejects if the reader is closed meanwhile', async () => {
     const { end } = await hang(PATIENT);
     await reader.close();
     expect(await end).toMatchObject({ code: 'upstream_invalid' });

@@ -49,7 +49,7 @@ function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [
 }
 
 describe('a budget with one client', () => {
-  it('lets three quarters of the burst through at once, and then its rate', async () => {
+  it('admits three quarters of the burst at once, and then its rate', async () => {
     const asked = ask('hog', 100);
     await pass(0);
     expect(asked.granted).toBe(75);
@@ -59,7 +59,7 @@ describe('a budget with one client', () => {
     expect(asked.granted).toBe(95);
   });
 
-  it('refuses at once a call whose turn would come later than in 2 s, and says when it would', async () => {
+  it('rejects a call at once that would wait longer than 2 s, with the time of its turn', async () => {
     const asked = ask('hog', 96);
     await pass(0);
     expect(asked.refusals).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('a budget with one client', () => {
     expect(budget.stats().available).toBe(100);
   });
 
-  it('gives the turn of a caller that went away to the next', async () => {
+  it('gives the turn of an aborted call to the next one', async () => {
     ask('hog', 75);
     const caller = new AbortController();
     const abandoned = budget.take('hog', caller.signal);
@@ -92,12 +92,12 @@ describe('a budget with one client', () => {
     expect(budget.stats().waiting).toBe(0);
   });
 
-  it('costs nothing when the caller had gone before it asked', async () => {
+  it('does not count a call that was aborted before', async () => {
     await expect(budget.take('hog', AbortSignal.abort())).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect(budget.stats().available).toBe(100);
   });
 
-  it('of one call at a time lets one through, and the next in its turn', async () => {
+  it('of one call at a time admits one call, and the next in its turn', async () => {
     budget = createBudget({ callsPerSecond: 1, burst: 1 });
     const asked = ask('hog', 3);
     await pass(0);
@@ -108,7 +108,7 @@ describe('a budget with one client', () => {
 });
 
 describe('a budget with several clients', () => {
-  it('lets a client have a quarter of burst and rate while others ask', async () => {
+  it('limits a client to a quarter of burst and rate while others call', async () => {
     ask('stranger');
     const asked = ask('hog', 100);
     await pass(0);
@@ -121,7 +121,7 @@ describe('a budget with several clients', () => {
     expect(asked.granted).toBe(25 + 8 * 2.5);
   });
 
-  it('gives a refused client the time of its own share', async () => {
+  it('rejects a client with the time when its own share allows a call', async () => {
     ask('stranger');
     const asked = ask('hog', 31);
     await pass(0);
@@ -133,7 +133,7 @@ describe('a budget with several clients', () => {
     expect(asked.granted).toBe(31);
   });
 
-  it('has a quarter of the burst left for who comes after one that was alone', async () => {
+  it('keeps a quarter of the burst for a second client', async () => {
     ask('hog', 100);
     const stranger = ask('stranger', 25);
     await pass(0);
@@ -147,7 +147,7 @@ describe('a budget with several clients', () => {
     expect([first.granted, second.granted, third.granted]).toEqual([1, 1, 1]);
   });
 
-  it('refuses a call that others have overtaken until its time is over', async () => {
+  it('rejects a call after its waiting time if other calls overtook it', async () => {
     const hog = ask('hog', 95);
     await pass(0);
     expect(hog.granted).toBe(75);
@@ -159,7 +159,7 @@ describe('a budget with several clients', () => {
     expect(budget.stats().waiting).toBe(0);
   });
 
-  it('forgets nobody’s share before it is full again', async () => {
+  it('remembers a client until its share is full again', async () => {
     budget = createBudget({ callsPerSecond: 1 });
     ask('stranger');
     expect(await granted(ask('hog', 25))).toBe(25);
@@ -183,7 +183,7 @@ describe('a budget with several clients', () => {
     expect(budget.stats().clients.entries).toBe(1);
   });
 
-  it('lets every stranger through while two clients ask all the time, and never exceeds itself', async () => {
+  it('admits every new client while two clients call all the time, and is never exceeded', async () => {
     const hogs = [ask('first hog', 10), ask('second hog', 10)] as const;
     const strangers: Asked[] = [];
     for (let tenths = 0; tenths < 300; tenths += 1) {

@@ -57,7 +57,7 @@ async function openBreaker(): Promise<void> {
 }
 
 describe('a circuit breaker', () => {
-  it('hands on values and errors as they are', async () => {
+  it('passes values and errors on unchanged', async () => {
     const error = new AppError('upstream_unavailable', 'Not usable.');
     expect(await succeed()).toBe('found');
     expect(await fail(error)).toBe(error);
@@ -78,7 +78,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('does not judge by fewer than twenty calls', async () => {
+  it('stays closed for fewer than twenty calls', async () => {
     await repeat(19, () => fail());
     expect(breaker.state()).toBe('closed');
   });
@@ -95,7 +95,7 @@ describe('a circuit breaker', () => {
     expect(breaker.state()).toBe('open');
   });
 
-  it('takes "no such channel" for an answer like any other', async () => {
+  it('counts "no such channel" as a success', async () => {
     await repeat(11, () => fail('channel_not_found'));
     await repeat(10, () => fail());
     expect(breaker.state()).toBe('closed');
@@ -107,7 +107,7 @@ describe('a circuit breaker', () => {
     ['a limit of our own', new LocalLimitError('Spent.', 100), never],
     ['a bug', new TypeError('undefined is not a function'), never],
     ['a call that was given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
-  ])('leaves out %s', async (_name, error, signal) => {
+  ])('does not count %s', async (_name, error, signal) => {
     await repeat(40, () => fail(error, signal));
     await repeat(19, () => fail());
     expect(breaker.state()).toBe('closed');
@@ -117,7 +117,7 @@ describe('a circuit breaker', () => {
 });
 
 describe('an open circuit breaker', () => {
-  it('refuses calls and says for how long', async () => {
+  it('rejects calls with the time that is left', async () => {
     await openBreaker();
     clock.advance(4_000);
     const error = await fail();
@@ -127,7 +127,7 @@ describe('an open circuit breaker', () => {
     expect(breaker.stats().refused).toBe(1);
   });
 
-  it('lets one call through after ten seconds and refuses others meanwhile', async () => {
+  it('admits one call after ten seconds and rejects others meanwhile', async () => {
     await openBreaker();
     clock.advance(10_000);
     const answer = Promise.withResolvers<string>();
@@ -173,7 +173,7 @@ describe('an open circuit breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('does not care when the wall clock jumps', async () => {
+  it('is not affected by jumps of the wall clock', async () => {
     await openBreaker();
     clock.jumpWallClock(3_600_000);
     expect(await fail()).toBeInstanceOf(LocalLimitError);
@@ -184,7 +184,7 @@ describe('an open circuit breaker', () => {
 });
 
 describe('a circuit breaker and a key that fails', () => {
-  it('counts one failure for the key, and asks upstream once', async () => {
+  it('counts one failure for the key, and calls upstream once', async () => {
     await repeat(100, () => failFor('refused'));
     expect(calls).toBe(1);
     await repeat(18, () => fail());
@@ -193,7 +193,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(breaker.state()).toBe('open');
   });
 
-  it('answers the key with its failure for 15 s, and says what is left of them', async () => {
+  it('rejects calls for the key with its failure for 15 s, with the time that is left', async () => {
     expect(await failFor('refused')).toMatchObject({ message: 'This channel is not shown.', retryAfterMs: 15_000 });
     clock.advance(14_000);
     expect(await succeed('refused').catch((error: unknown) => error)).toMatchObject({
@@ -206,7 +206,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(await succeed('refused')).toBe('found');
   });
 
-  it('counts an answer that cannot be read for its key', async () => {
+  it('counts an unreadable response for its key', async () => {
     await repeat(100, () => fail('upstream_invalid', never, 'unreadable'));
     expect([calls, breaker.state()]).toEqual([1, 'closed']);
   });
@@ -216,7 +216,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect([calls, breaker.state()]).toEqual([20, 'open']);
   });
 
-  it('opens when as many keys fail as it takes', async () => {
+  it('opens when enough keys fail', async () => {
     await repeat(20, () => failFor(nextKey()));
     expect(breaker.state()).toBe('open');
   });
@@ -229,7 +229,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('is not asked for as the probe, and does not keep others from being it', async () => {
+  it('is not used as the probe, and does not prevent a probe for another key', async () => {
     await failFor('refused');
     await openBreaker();
     clock.advance(10_000);
@@ -239,7 +239,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('leaves the probe to the next key when it turns out to fail as the probe', async () => {
+  it('lets the next key be the probe if it fails as the probe', async () => {
     await openBreaker();
     clock.advance(10_000);
     await failFor('refused');
@@ -257,7 +257,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(breaker.stats().opened).toBe(2);
   });
 
-  it('leaves the probe to the next call when a limit of our own kept it from being made', async () => {
+  it('lets the next call be the probe if a limit of the service prevented the first', async () => {
     await openBreaker();
     clock.advance(10_000);
     await fail(new LocalLimitError('Spent.', 100));
@@ -273,7 +273,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(bytes).toBeLessThanOrEqual(maxBytes);
   });
 
-  it('judges by a bounded number of calls', async () => {
+  it('remembers a bounded number of calls', async () => {
     await repeat(1_100, () => succeed());
     expect(breaker.stats().calls).toEqual({ entries: 1_000, maxEntries: 1_000 });
   });

@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect(response.url).toBe(`${upstream.origin}/x?y=1`);
   });
 
-  it('is asked for with our name, and with the body of a POST', async () => {
+  it('is requested with the user agent, and with the body of a POST', async () => {
     upstream.answer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect((await get('/')).body.toString()).toBe('plain text');
   });
 
-  it('may be exactly as long as allowed and not a byte longer', async () => {
+  it('may have exactly the maximum length', async () => {
     upstream.answer(answerBytes(Buffer.alloc(100)));
     expect((await get('/', { maxBytes: 100 })).body).toHaveLength(100);
     expect((await failureOf(get('/', { maxBytes: 99 }))).code).toBe('upstream_invalid');
@@ -94,7 +94,7 @@ describe('an answer', () => {
 describe('a failing upstream', () => {
   /** Unusable, but complete: their connections may serve the next request. */
   const WHOLE_ANSWERS = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
-  it.each(EVERY_FAULT)('that does %s is %s, and its socket is let go', async (fault, code) => {
+  it.each(EVERY_FAULT)('that does %s is %s, and its socket is closed', async (fault, code) => {
     upstream.answer(FAULTS[fault]);
     const failure = failureOf(get('/', { timeoutMs: 150 }));
     if (code === 'upstream_timeout') {
@@ -116,14 +116,14 @@ describe('a failing upstream', () => {
     expect(await failureOf(get('/', { url: 'https://upstream.invalid/' }))).toBeInstanceOf(ConnectionError);
   });
 
-  it('says nothing internal', async () => {
+  it('has no internal details in its error', async () => {
     upstream.answer(FAULTS.resetBeforeAnswer);
     expect((await failureOf(get('/secret-path'))).message).not.toMatch(/127\.0\.0\.1|secret-path|ECONN/);
   });
 });
 
 describe('an aborted request', () => {
-  it('ends at once and lets its socket go', async () => {
+  it('ends at once and closes its socket', async () => {
     upstream.answer(FAULTS.hangBeforeHeaders);
     const controller = new AbortController();
     const answer = failureOf(get('/', { signal: controller.signal }));
@@ -138,14 +138,14 @@ describe('an aborted request', () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('fails with the reason it was aborted for when that is one of ours', async () => {
+  it('rejects with the abort reason if that is an AppError', async () => {
     const reason = new AppError('overloaded', 'Stopping.');
     expect(await failureOf(get('/', { signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 });
 
 describe('addresses', () => {
-  it('off the list are not asked, whatever they look like', async () => {
+  it('that are not allowed get no request, whatever they look like', async () => {
     for (const url of [
       elsewhere.origin,
       upstream.origin.replace('127.0.0.1', 'localhost'),
@@ -159,7 +159,7 @@ describe('addresses', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('that a listed name leads to must be public', async () => {
+  it('of an allowed name must be public', async () => {
     const origin = upstream.origin.replace('127.0.0.1', 'localhost');
     client = createClient(true, [origin]);
     const error = await failureOf(get('/', { url: `${origin}/` }));
@@ -168,7 +168,7 @@ describe('addresses', () => {
     expect(upstream.openSockets()).toBe(0);
   });
 
-  it('may be private when the operator has named them', async () => {
+  it('may be private if the operator allows them', async () => {
     const origin = upstream.origin.replace('127.0.0.1', 'localhost');
     client = createHttpClient({
       allowedOrigins: [],
@@ -181,14 +181,14 @@ describe('addresses', () => {
 });
 
 describe('redirects', () => {
-  it('are answers like any other unless they are to be followed', async () => {
+  it('are returned unless they shall be followed', async () => {
     client = createClient(false);
     upstream.answer(redirectTo('/next'));
     expect((await get('/')).status).toBe(302);
     expect(upstream.requests).toEqual(['/']);
   });
 
-  it('are followed within the list', async () => {
+  it('are followed to allowed origins', async () => {
     upstream.answer((request, response) => {
       const listener = request.url === '/next' ? answerJson({ here: true }) : redirectTo('/next');
       listener(request, response);
@@ -202,13 +202,13 @@ describe('redirects', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  it('off the list are not followed: they lead to consent and "sorry" pages', async () => {
+  it('to other origins are not followed: they are consent and "sorry" pages', async () => {
     upstream.answer(redirectTo(elsewhere.origin));
     expect((await failureOf(get('/'))).code).toBe('upstream_unavailable');
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('without a target are unusable', async () => {
+  it('without a location are invalid', async () => {
     upstream.answer(answerStatus(302));
     expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
   });

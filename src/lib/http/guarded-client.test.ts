@@ -40,12 +40,12 @@ function get(timeoutMs = 5_000, signal = new AbortController().signal) {
 }
 
 describe('a guarded HTTP client', () => {
-  it('asks once when the answer is good', async () => {
+  it('sends one request if the response is good', async () => {
     expect((await get()).status).toBe(200);
     expect(http.stats()).toEqual({ calls: 1, retries: 0 });
   });
 
-  it.each([500, 502, 503])('tries once more after a %i', async (status) => {
+  it.each([500, 502, 503])('retries once after a %i', async (status) => {
     upstream.answer((request, response) => {
       const listener = upstream.requests.length === 1 ? answerStatus(status) : answerJson({});
       listener(request, response);
@@ -54,13 +54,13 @@ describe('a guarded HTTP client', () => {
     expect(http.stats()).toEqual({ calls: 2, retries: 1 });
   });
 
-  it('hands on the second 5xx', async () => {
+  it('returns the second 5xx', async () => {
     upstream.answer(answerStatus(503));
     expect((await get()).status).toBe(503);
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('tries once more after a broken connection', async () => {
+  it('retries once after a broken connection', async () => {
     upstream.answer((request, response) => {
       const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : answerJson({});
       listener(request, response);
@@ -68,25 +68,25 @@ describe('a guarded HTTP client', () => {
     expect((await get()).status).toBe(200);
   });
 
-  it.each([400, 403, 404, 429])('does not try again after a %i', async (status) => {
+  it.each([400, 403, 404, 429])('does not retry after a %i', async (status) => {
     upstream.answer(answerStatus(status));
     expect((await get()).status).toBe(status);
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('does not try again after a time-out', async () => {
+  it('does not retry after a timeout', async () => {
     upstream.answer(FAULTS.hangBeforeHeaders);
     expect(await get(100).catch(errorCodeOf)).toBe('upstream_timeout');
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('does not try again after half an answer', async () => {
+  it('does not retry after an incomplete response', async () => {
     upstream.answer(FAULTS.resetMidBody);
     expect(await get().catch(errorCodeOf)).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('does not try again when the caller has gone', async () => {
+  it('does not retry if the call was aborted', async () => {
     const caller = new AbortController();
     upstream.answer((_request, response) => {
       response.writeHead(500).end(() => caller.abort());
@@ -95,7 +95,7 @@ describe('a guarded HTTP client', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('counts each try against the budget and asks nobody when it is spent', async () => {
+  it('counts each attempt against the budget, and sends none if it is spent', async () => {
     http = createGuarded(1);
     upstream.answer(answerStatus(500));
     expect(await get().catch(errorCodeOf)).toBe('upstream_unavailable');

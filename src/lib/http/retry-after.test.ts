@@ -11,7 +11,7 @@ it.each([
   ['9'.repeat(400), HOUR_MS],
   ['Sun, 22 Nov 2026 10:02:00 GMT', 120_000],
   ['Fri, 31 Dec 9999 23:59:59 GMT', HOUR_MS],
-])('a Retry-After of %s is so many milliseconds', (value, ms) => {
+])('a Retry-After of %s is converted to milliseconds', (value, ms) => {
   expect(readRetryAfterMs({ 'retry-after': value, date: DATE })).toBe(ms);
 });
 
@@ -30,11 +30,11 @@ it.each([
   'Sun, 22 Nov 2026 09:59:59 GMT',
   'Sun, 99 Xxx 2026 10:02:00 GMT',
   '2026-11-22T10:02:00Z',
-])('a Retry-After of %j says nothing', (value) => {
+])('a Retry-After of %j is ignored', (value) => {
   expect(readRetryAfterMs({ 'retry-after': value, date: DATE })).toBeUndefined();
 });
 
-it('a date says nothing where the response has none to compare it with', () => {
+it('a Retry-After date is ignored if the response has no Date', () => {
   expect(readRetryAfterMs({ 'retry-after': 'Sun, 22 Nov 2026 10:02:00 GMT' })).toBeUndefined();
   expect(readRetryAfterMs({})).toBeUndefined();
 });

@@ -42,7 +42,7 @@ describe('the URL of a Redis server', () => {
     expect(() => parseRedisUrl(url)).toThrow(/^must be redis:\/\//);
   });
 
-  test('is never repeated in a complaint about it', () => {
+  test('is never part of an error message', () => {
     expect(() => parseRedisUrl('redis://user:topsecret@cache/first')).toThrow(expect.not.stringContaining('topsecret'));
   });
 });

@@ -202,7 +202,7 @@ describe('an import', () => {
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
 
-  it('that is told to stop ends after a few pictures, with every record of theirs', async () => {
+  it('that is aborted ends after a few pictures, with the records of these', async () => {
     const dataDir = await createTemporaryDirectory();
     const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
     const lines = Array.from({ length: 100 }, (_, number) => catalogLine(number, { bannerFile: 'a.png' }));

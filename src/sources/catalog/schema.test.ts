@@ -23,7 +23,7 @@ async function openFilled() {
   return { db, path };
 }
 
-test('an older catalog is told by those that read, and brought up with its channels by those that write', async () => {
+test('an older catalog is reported by readers, and upgraded with its channels by writers', async () => {
   const { db, path } = await openFilled();
   expect(readSchemaState(db, path, NEXT_STEPS)).toBe('older');
   expect(() => hasOwnTables(db, path, NEXT_STEPS)).toThrow(
@@ -38,7 +38,7 @@ test('an older catalog is told by those that read, and brought up with its chann
   expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(NEXT_STEPS.length);
 });
 
-test('a newer catalog is refused by all', async () => {
+test('a newer catalog is rejected by readers and writers', async () => {
   const { db, path } = await openFilled();
   upgradeSchema(db, NEXT_STEPS);
   for (const look of [readSchemaState, hasOwnTables]) {

@@ -47,7 +47,7 @@ async function found(watch: Watch): Promise<unknown> {
 }
 
 describe('a catalog that is watched', () => {
-  it('says once what others have changed, at once', async () => {
+  it('reports changes of other processes once, at once', async () => {
     await put(1);
     const watch = open();
     expect([await found(watch), await found(watch)]).toEqual([[numberedChannelId(1)], undefined]);
@@ -58,7 +58,7 @@ describe('a catalog that is watched', () => {
     expect(await found(watch)).toEqual([numberedChannelId(3), numberedChannelId(1)]);
   });
 
-  it('says what was changed since an earlier run', async () => {
+  it('reports what was changed since an earlier run', async () => {
     await put(1);
     const position = (await open().findChanges())?.position;
     await put(2);
@@ -72,7 +72,7 @@ describe('a catalog that is watched', () => {
     expect(await found(watch)).toEqual([numberedChannelId(1)]);
   });
 
-  it('that a start has made with the samples has no changes, and later ones are told', async () => {
+  it('that a start created with the samples has no changes, and reports later ones', async () => {
     const watch = open();
     expect(await found(watch)).toBeUndefined();
     await createCatalog({ dataDir, paths: catalogPaths(dataDir), samplesDir: SHIPPED_SAMPLES_DIR });

@@ -32,7 +32,7 @@ describe('an unknown channel', () => {
     ['an empty list', answerJson({ kind: 'youtube#channelListResponse', items: [] })],
     ['no list', answerJson({ kind: 'youtube#channelListResponse', pageInfo: { totalResults: 0 } })],
     ['a 404', answerDataApiError(404, 'channelNotFound', 'The channel cannot be found.')],
-  ])('is certain from %s', async (_name, listener) => {
+  ])('follows from %s', async (_name, listener) => {
     upstream.answer(listener);
     expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe('channel_not_found');
   });
@@ -61,7 +61,7 @@ describe('an unknown channel', () => {
     ['a 404 of another page', answerStatus(404), 'upstream_invalid'],
     ['a redirect', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable'],
     ['a 500', answerStatus(500), 'upstream_unavailable'],
-  ])('is not concluded from %s', async (_name, listener, code) => {
+  ])('does not follow from %s', async (_name, listener, code) => {
     upstream.answer(listener);
     expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe(code);
   });

@@ -82,7 +82,7 @@ describe('a page that could not be had', () => {
     ['120', 120_000],
     ['99999999999', 3_600_000],
     ['1e300', undefined],
-  ])('passes on how long upstream wants to be left alone, within an hour: %s', async (value, retryAfterMs) => {
+  ])('passes on a Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
     replay.misbehave('all', answerStatus(429, { 'retry-after': value }));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
   });

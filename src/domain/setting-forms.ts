@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './embedded-ipv4.ts';
+import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './ip-ranges.ts';
 
 /** A value that a setting cannot have; the message says what is expected. */
 export class SettingError extends Error {}

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/embedded-ipv4.ts';
+import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/ip-ranges.ts';
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
 export type IpAddress = number | ipaddr.IPv6;

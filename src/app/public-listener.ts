@@ -1,11 +1,11 @@
 import type { Config } from '../config/settings.ts';
+import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createBaseUrls } from '../http/request/context.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Listener } from '../lib/http/listener.ts';
-import { isPrivateAddress } from '../lib/ip-address.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 

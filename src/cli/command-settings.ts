@@ -1,5 +1,5 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
-import { isPrivateAddress } from '../lib/ip-address.ts';
+import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { keptKey } from '../store/keys.ts';
 import { chooseStore } from '../store/registry.ts';
 import { StoreUnreadableError } from '../store/store.ts';

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Bits before the IPv4 address in every form that `embeddedIpv4` knows. */
@@ -10,4 +11,14 @@ const NAT64: ipaddr.IPv6 = ipaddr.IPv6.parse('64:ff9b::');
 export function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const isEmbedding = address.isIPv4MappedAddress() || address.match(NAT64, EMBEDDED_IPV4_PREFIX_BITS);
   return isEmbedding ? new ipaddr.IPv4(address.toByteArray().slice(EMBEDDED_IPV4_PREFIX_BITS / 8)) : undefined;
+}
+
+const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
+
+/** True for addresses that a proxy of the operator's own would have, and no client on the internet. */
+export function isPrivateAddress(text: string): boolean {
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.parse(text);
+  const ipv4 = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : address;
+  return PRIVATE_RANGES.has((ipv4 ?? address).range());
 }

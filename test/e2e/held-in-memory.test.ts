@@ -63,7 +63,7 @@ describe('the memory that clients can take', () => {
     ['micro-cache', 'max_bytes'],
     ['JSON of records', 'max_bytes'],
     ['Accept fields', 'max_entries'],
-    ['client addresses', 'max_entries'],
+    ['IPv6 addresses', 'max_entries'],
   ])('shows its bound: %s', async (holder, bound) => {
     expect(await readHeld(first, holder, 'entries')).toEqual(expect.any(Number));
     expect(await readHeld(first, holder, bound)).toEqual(expect.any(Number));

@@ -1,8 +1,10 @@
+import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
+import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
 import type { RateLimitOverride } from '../../domain/setting-forms.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
-import { createNetworkTable, formatAddress, type Network, parseAddress } from '../../lib/ip-address.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client, RequestContext, Step } from './context.ts';
@@ -16,7 +18,7 @@ export interface ClientIdentification {
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
-  /** The remembered addresses. */
+  /** Of the IPv6 addresses whose reading is remembered. */
   stats(): HolderStats;
 }
 
@@ -35,29 +37,31 @@ interface Party extends Client {
   readonly isTrusted: boolean;
 }
 
-/** Parsing an address and looking up its networks takes a microsecond, so that recent addresses are remembered. */
-const MAX_REMEMBERED_ADDRESSES = 20_000;
+/** Reading an IPv6 address and writing its network takes microseconds: so many recent ones are remembered. */
+const REMEMBERED_IPV6_ADDRESSES = 10_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedForward } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  /** When the newer half is full, the older half is forgotten: cheaper than a list of the least recently used. */
-  let newer = new Map<string, Party>();
-  let older = new Map<string, Party>();
+  const recentIpv6 = new LRUCache<string, Party>({ max: REMEMBERED_IPV6_ADDRESSES });
 
-  function findParty(text: string): Party | undefined {
-    return newer.get(text) ?? older.get(text) ?? readParty(text);
+  function partyOf(parsed: IpAddress, address: string, key: string): Party {
+    return { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
   }
 
-  function readParty(text: string): Party | undefined {
+  function findParty(text: string): Party | undefined {
+    const ipv4 = parseIpv4(text);
+    return ipv4 === undefined ? (recentIpv6.get(text) ?? readIpv6(text)) : partyOf(ipv4, text, text);
+  }
+
+  function readIpv6(text: string): Party | undefined {
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
     const address = formatAddress(parsed);
     const key = typeof parsed === 'number' ? address : formatNetwork(parsed, ipv6PrefixBits);
-    const party = { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
-    if (newer.size >= MAX_REMEMBERED_ADDRESSES / 2) [older, newer] = [newer, new Map()];
-    newer.set(address === text ? address : compactCopy(text), party);
+    const party = partyOf(parsed, address, key);
+    recentIpv6.set(compactCopy(text), party);
     return party;
   }
 
@@ -79,7 +83,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       return client;
     },
     isTrustedProxy: (socketAddress) => findParty(socketAddress)?.isTrusted === true,
-    stats: () => ({ entries: newer.size + older.size, maxEntries: MAX_REMEMBERED_ADDRESSES }),
+    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
   };
 }
 
@@ -108,7 +112,7 @@ export interface ClientStepOptions {
 
 /** The step that finds out which client the request counts for. */
 export function createClientStep({ clients, holders }: ClientStepOptions): Step {
-  holders.add('client addresses', clients.stats);
+  holders.add('IPv6 addresses', clients.stats);
   return (context) => {
     const { socket, headers } = context.request;
     context.client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
@@ -182,4 +186,111 @@ export function tooManyRequests({ limit, retryAfterMs }: Admission, contact: str
   const policy =
     limit === 'unlimited' ? '' : `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client. `;
   return new AppError('rate_limited', `${policy}Try again in ${seconds} s.${more}`, { retryAfterMs });
+}
+
+/** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
+export type IpAddress = number | ipaddr.IPv6;
+
+const ZERO = 48;
+const DOT = 46;
+
+/**
+ * Reads four decimal numbers without leading zeros. By hand, because this runs for every request, and because other
+ * readers take `010.0.0.1` and `10.1` for addresses that their writer did not mean.
+ */
+export function parseIpv4(text: string): number | undefined {
+  if (text.length < 7 || text.length > 15) return undefined;
+  let bits = 0;
+  let part = 0;
+  let digits = 0;
+  let dots = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      if (digits === 0) return undefined;
+      bits = bits * 256 + part;
+      part = 0;
+      digits = 0;
+      dots += 1;
+      continue;
+    }
+    const isLeadingZero = digits === 1 && part === 0;
+    if (code < ZERO || code > ZERO + 9 || isLeadingZero) return undefined;
+    part = part * 10 + code - ZERO;
+    digits += 1;
+    if (part > 255) return undefined;
+  }
+  return dots === 3 && digits > 0 ? bits * 256 + part : undefined;
+}
+
+/** Reads an address; a zone (`%eth0`) is dropped, an IPv4-mapped or NAT64 address is the IPv4 address. */
+export function parseAddress(text: string): IpAddress | undefined {
+  const ipv4 = parseIpv4(text);
+  if (ipv4 !== undefined) return ipv4;
+  // The longest form with a zone is shorter; the look at the length keeps long garbage cheap.
+  if (text.length > MAX_ADDRESS_CHARACTERS || !isIPv6(text)) return undefined;
+  const zoneAt = text.indexOf('%');
+  const ipv6 = ipaddr.IPv6.parse(zoneAt === -1 ? text : text.slice(0, zoneAt));
+  const ipv4Inside = embeddedIpv4(ipv6);
+  return ipv4Inside === undefined ? ipv6 : bitsOfIpv4(ipv4Inside);
+}
+
+/** INET6_ADDRSTRLEN and an interface's name (IF_NAMESIZE) after the percent sign. */
+const MAX_ADDRESS_CHARACTERS = 46 + 16;
+
+/** Dotted decimal, or RFC 5952. */
+export function formatAddress(address: IpAddress): string {
+  if (typeof address !== 'number') return address.toRFC5952String();
+  return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
+}
+
+function bitsOfIpv4(address: ipaddr.IPv4): number {
+  return address.octets.reduce((bits, octet) => bits * 256 + octet, 0);
+}
+
+/** Every address that begins with the same bits. */
+export type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
+
+interface Ipv4Entry<T> {
+  readonly network: number;
+  readonly mask: number;
+  readonly value: T;
+}
+
+interface Ipv6Entry<T> {
+  readonly network: readonly [ipaddr.IPv6, number];
+  readonly value: T;
+}
+
+/**
+ * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4
+ * networks that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes
+ * down.
+ */
+export function createNetworkTable<T>(
+  entries: readonly (readonly [network: Network, value: T])[],
+): (address: IpAddress) => T | undefined {
+  const ipv4: Ipv4Entry<T>[] = [];
+  const ipv6: Ipv6Entry<T>[] = [];
+  const longestFirst = entries
+    .map(([network, value]) => [asIpv4(network), value] as const)
+    .sort(([[, left]], [[, right]]) => right - left);
+  for (const [[address, prefixBits], value] of longestFirst) {
+    if (address instanceof ipaddr.IPv6) {
+      ipv6.push({ network: [address, prefixBits], value });
+    } else {
+      const mask = prefixBits === 0 ? 0 : -1 << (32 - prefixBits);
+      ipv4.push({ network: bitsOfIpv4(address) & mask, mask, value });
+    }
+  }
+  return (address) => {
+    if (typeof address === 'number') return ipv4.find((entry) => (address & entry.mask) === entry.network)?.value;
+    return ipv6.find((entry) => address.match(entry.network[0], entry.network[1]))?.value;
+  };
+}
+
+function asIpv4([address, prefixBits]: Network): Network {
+  const ipv4 = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : undefined;
+  if (ipv4 === undefined || prefixBits < EMBEDDED_IPV4_PREFIX_BITS) return [address, prefixBits];
+  return [ipv4, prefixBits - EMBEDDED_IPV4_PREFIX_BITS];
 }

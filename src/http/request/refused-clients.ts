@@ -1,6 +1,7 @@
+import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { cutAddress } from '../../lib/ip-address.ts';
+import { formatAddress, parseAddress } from './client.ts';
 
 export interface RefusedNetwork {
   /** Host part cut. */
@@ -64,3 +65,18 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
 function createPeriod(): LRUCache<string, number> {
   return new LRUCache({ max: MAX_NETWORKS });
 }
+
+/**
+ * The network of an address, for display: `203.0.113.0/24`, `2001:db8:17::/48`. It does not identify a single client.
+ * A text that is not an address becomes `other`.
+ */
+export function cutAddress(text: string): string {
+  const address = parseAddress(text);
+  if (address === undefined) return 'other';
+  if (typeof address === 'number') return `${formatAddress(address & ~0xff)}/${CUT_IPV4_BITS}`;
+  const [first = 0, second = 0, third = 0] = address.parts;
+  return `${new ipaddr.IPv6([first, second, third, 0, 0, 0, 0, 0]).toRFC5952String()}/${CUT_IPV6_BITS}`;
+}
+
+const CUT_IPV4_BITS = 24;
+const CUT_IPV6_BITS = 48;

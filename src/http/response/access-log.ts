@@ -1,12 +1,11 @@
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { cutAddress } from '../../lib/ip-address.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { TroubleLog } from '../../lib/trouble-log.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
-import type { RefusedClients } from '../request/refused-clients.ts';
+import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
 import type { Failure, HttpResponse } from './response.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */

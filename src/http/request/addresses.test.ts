@@ -2,15 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import {
-  createNetworkTable,
-  cutAddress,
-  formatAddress,
-  type IpAddress,
-  isPrivateAddress,
-  parseAddress,
-  parseIpv4,
-} from './ip-address.ts';
+import { createNetworkTable, formatAddress, type IpAddress, parseAddress, parseIpv4 } from './client.ts';
+import { cutAddress } from './refused-clients.ts';
 
 function addressOf(text: string): IpAddress {
   const address = parseAddress(text);
@@ -163,28 +156,4 @@ describe('cutAddress', () => {
   ])('names %s by %s', (text, network) => {
     expect(cutAddress(text)).toBe(network);
   });
-});
-
-describe('isPrivateAddress', () => {
-  it.each([
-    '10.0.0.1',
-    '172.17.0.1',
-    '192.168.1.1',
-    '127.0.0.1',
-    '169.254.0.1',
-    '100.64.0.1',
-    '::1',
-    'fd00::1',
-    'fe80::1',
-    '64:ff9b::10.0.0.1',
-  ])('holds for %s', (address) => {
-    expect(isPrivateAddress(address)).toBe(true);
-  });
-
-  it.each(['203.0.113.7', '8.8.8.8', '64:ff9b::8.8.8.8', '2a00:1450::1', '', 'unknown'])(
-    'does not hold for "%s"',
-    (address) => {
-      expect(isPrivateAddress(address)).toBe(false);
-    },
-  );
 });

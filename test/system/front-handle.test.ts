@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { describeWithNginx } from '../helpers/fake-instances.ts';
+import { type Front, startFront } from '../helpers/front.ts';
+
+/* deploy/nginx.conf in a real nginx, before the service: at /@handle, JSON clients get the record and others the picture. */
+
+const JSON_CLIENTS = ['application/json', 'application/json, text/plain, */*', 'application/json, image/png;q=0'];
+const PICTURE_CLIENTS: Readonly<Record<string, string>> = {
+  '*/*': 'image/jpeg',
+  'image/avif,image/webp,*/*;q=0.8': 'image/avif',
+  'image/webp,application/json': 'image/webp',
+};
+
+describeWithNginx('at /@handle', () => {
+  let service: TestApp;
+  let front: Front;
+  beforeAll(async () => {
+    service = await startTestApp();
+    const port = await service.listen();
+    front = await startFront({ instancePorts: [port, port, port] });
+  });
+  afterAll(async () => {
+    await front.stop();
+    await service.close();
+  });
+
+  interface Answer {
+    readonly type: string | null;
+    /** Whether nginx answered with a copy. */
+    readonly isCopy: boolean;
+  }
+
+  async function ask(path: string, accept: string): Promise<Answer> {
+    const { status, headers } = await fetch(front.base + path, { headers: { accept } });
+    expect(status).toBe(200);
+    return { type: headers.get('content-type'), isCopy: headers.get('x-request-id') === null };
+  }
+
+  async function expectRecords(path: string): Promise<void> {
+    for (const accept of JSON_CLIENTS) {
+      expect([accept, await ask(path, accept)]).toEqual([
+        accept,
+        { type: 'application/json; charset=utf-8', isCopy: false },
+      ]);
+    }
+  }
+
+  async function expectPictures(path: string, isCopy: boolean): Promise<void> {
+    for (const [accept, type] of Object.entries(PICTURE_CLIENTS)) {
+      expect([accept, await ask(path, accept)]).toEqual([accept, { type, isCopy }]);
+    }
+  }
+
+  test('the record is never a copy, and leaves no copy for those who want the picture', async () => {
+    await expectRecords('/@nightglass');
+    await expectPictures('/@nightglass', false);
+    await expectPictures('/@nightglass', true);
+    await expectRecords('/@nightglass');
+  });
+
+  test('a copy of the picture is not given to those who want the record', async () => {
+    await expectPictures('/%40saltmarrowkitchen/', false);
+    await expectRecords('/%40saltmarrowkitchen/');
+    await expectPictures('/%40saltmarrowkitchen/', true);
+  });
+
+  test.each(['/@pennantsample/tv', '/@pennantsample?format=jpeg', '/UCPennantSample00000001A'])(
+    'alone: at %s, a JSON client shares the copies of others',
+    async (path) => {
+      expect(await ask(path, '*/*')).toEqual({ type: 'image/jpeg', isCopy: false });
+      expect(await ask(path, 'application/json')).toEqual({ type: 'image/jpeg', isCopy: true });
+    },
+  );
+});

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { encoderOptions } from '../src/images/encode-settings.ts';
+import { startPassingProxy } from '../test/helpers/passing-proxy.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import { startService } from '../test/helpers/service-process.ts';
 import type { Print } from './parts.ts';
@@ -38,7 +36,7 @@ export async function benchFirst(print: Print): Promise<Row[]> {
   if (picture === undefined) throw new Error('There is no picture.');
   const { bytes } = picture;
   const replay = await startReplayServer({ findImage: () => ({ contentType: 'image/jpeg', bytes }) });
-  const distant = await startDistantProxy(replay.origin);
+  const distant = await startPassingProxy(replay.origin, () => pause(ROUND_TRIP_MS));
   sharp.concurrency(1);
   sharp.cache(false);
   try {
@@ -90,30 +88,6 @@ async function encodeBare(bytes: Buffer): Promise<number> {
   const shown = sharp(bytes).autoOrient().extract(CROP);
   await shown.toFormat('avif', encoderOptions('avif', 'fast', undefined)).toBuffer();
   return performance.now() - startedMs;
-}
-
-/** Passes requests on, and every answer after a round trip. */
-async function startDistantProxy(origin: string) {
-  const server = createServer(async (request, response) => {
-    const arrives = pause(ROUND_TRIP_MS);
-    const { method, headers } = request;
-    const passed = send(new URL(request.url ?? '', origin), { method, headers });
-    request.pipe(passed);
-    const [answer] = await once(passed, 'response');
-    await arrives;
-    response.writeHead(answer.statusCode, answer.headers);
-    answer.pipe(response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }
 
 function rowOf(by: string, roundTrips: number, rounds: readonly Round[]): Row {

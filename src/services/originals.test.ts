@@ -48,6 +48,7 @@ function start(): void {
       },
     },
     encoder: {
+      warmUp: () => undefined,
       inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
     },
     pictures: {

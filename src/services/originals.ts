@@ -18,7 +18,7 @@ import type { ChannelService } from './channels.ts';
 
 export interface OriginalsOptions {
   readonly downloader: Downloader;
-  readonly encoder: Pick<Encoder, 'inspect'>;
+  readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly pictures: PictureCache;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
@@ -60,6 +60,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
     ref: OriginalRef,
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
+    // An idle encoder may have ended. Another one starts during the download.
+    encoder.warmUp();
     return examine(channelId, ref, await fetchBytes(ref), previous);
   }
 

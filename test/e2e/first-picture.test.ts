@@ -1,0 +1,78 @@
+import { EventEmitter, once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { startPassingProxy } from '../helpers/passing-proxy.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+
+/* The round trips of the first picture of a channel that nobody has asked for: what is in one step is asked at once. */
+
+interface HeldCall {
+  readonly name: string;
+  release(): void;
+}
+
+/** A service whose upstream answers nothing until the test lets it. */
+async function startHeldService() {
+  const replay = await startReplayServer();
+  const arrivals = new EventEmitter();
+  let held: HeldCall[] = [];
+  let starts = 0;
+  const proxy = await startPassingProxy(replay.origin, async (target) => {
+    const name = nameOf(target);
+    // No response waits for the feed, which has the exact time of creation.
+    if (name === 'feed') return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push({ name, release: resolve });
+    arrivals.emit('call');
+    await promise;
+  });
+  const encoder = createFakeEncoder({
+    warmUp() {
+      starts += 1;
+    },
+  });
+  const service = await startTestApp({ env: youtubeSettings(proxy.origin), encoder });
+  onTestFinished(async () => {
+    for (const { release } of held) release();
+    await service.close();
+    await proxy.close();
+    await replay.close();
+  });
+  return {
+    service,
+    encoderStarts: () => starts,
+    /** Waits for so many calls that are not answered, and answers them. */
+    async answer(count: number): Promise<string[]> {
+      while (held.length < count) await once(arrivals, 'call');
+      const calls = held;
+      held = [];
+      for (const { release } of calls) release();
+      return calls.map(({ name }) => name).sort();
+    },
+  };
+}
+
+function nameOf(target: string): string {
+  if (target.startsWith('/feeds/')) return 'feed';
+  return /\/youtubei\/v1\/([\w/]+)/.exec(target)?.[1] ?? 'image';
+}
+
+test('by ID takes two round trips: page and About panel, then the original', async () => {
+  const { service, answer } = await startHeldService();
+  const picture = service.get('/UCreplayLighthouse000001/tv.webp');
+  expect(await answer(2)).toEqual(['browse', 'browse']);
+  expect(await answer(1)).toEqual(['image']);
+  expect((await picture).status).toBe(200);
+});
+
+test('by handle takes one more, and an encoder starts before the original is there', async () => {
+  const { service, answer, encoderStarts } = await startHeldService();
+  const picture = service.get('/@bellrocklight/tv.webp');
+  expect(await answer(1)).toEqual(['navigation/resolve_url']);
+  expect(await answer(2)).toEqual(['browse', 'browse']);
+  expect(encoderStarts()).toBe(0);
+  expect(await answer(1)).toEqual(['image']);
+  expect(encoderStarts()).toBe(1);
+  expect((await picture).status).toBe(200);
+});

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { beforeAll, expect, test } from 'vitest';
-import type { CalledFiles } from '../helpers/called-files.ts';
+import type { CalledFiles } from './called-files-worker.ts';
 
 /*
  * How many files of src a request crosses when its value is in memory and the micro-cache has no response: those in
@@ -10,7 +10,7 @@ import type { CalledFiles } from '../helpers/called-files.ts';
 
 let called: CalledFiles[];
 beforeAll(async () => {
-  const worker = new Worker(new URL('../helpers/called-files.ts', import.meta.url), { execArgv: [] });
+  const worker = new Worker(new URL('./called-files-worker.ts', import.meta.url), { execArgv: [] });
   [called] = (await once(worker, 'message')) as [CalledFiles[]];
   await worker.terminate();
 });

@@ -10,8 +10,8 @@ import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { slowJob } from '../helpers/encoder-owner.ts';
 import { WAIT } from '../helpers/wait.ts';
+import { slowJob } from './encoder-owner.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
 const DEADLINE_MS = 60_000;
@@ -201,7 +201,7 @@ describe('an encoder process', () => {
   });
 
   it('ends when the server is killed, in the middle of an encode', async () => {
-    const owner = fork(fileURLToPath(new URL('../helpers/encoder-owner.ts', import.meta.url)), { execArgv: [] });
+    const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
     const [event] = (await once(owner, 'message')) as [PoolEvent];
     await untilEncoding(event.pid);
     owner.kill('SIGKILL');

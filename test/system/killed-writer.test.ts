@@ -8,10 +8,10 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/picture-store/disk-files.ts';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
-import { pictureOf } from '../helpers/endless-writer.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { pictureOf } from './endless-writer.ts';
 
-const WRITER = fileURLToPath(import.meta.resolve('../helpers/endless-writer.ts'));
+const WRITER = fileURLToPath(import.meta.resolve('./endless-writer.ts'));
 const KILLS = 4;
 
 /** Kills it in the middle of a write, after eight others for each dot. */

@@ -13,7 +13,7 @@ const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const SPECTRAL = fileURLToPath(import.meta.resolve('@stoplight/spectral-cli/dist/index.js'));
 const GENERATOR = fileURLToPath(new URL('bin/cli.js', import.meta.resolve('openapi-typescript/package.json')));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const OLDER_TYPESCRIPT = new URL('../helpers/older-typescript.ts', import.meta.url).href;
+const OLDER_TYPESCRIPT = new URL('./older-typescript.ts', import.meta.url).href;
 
 const run = promisify(execFile);
 

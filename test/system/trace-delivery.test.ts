@@ -7,7 +7,7 @@ import { startTraceReceiver } from '../helpers/trace-receiver.ts';
 import { logLines, SDK_FILE, sdkSettings, startTracedService, startUntilTestEnds } from '../helpers/traced-service.ts';
 
 const SAMPLE_ID = 'UCPennantSample00000001A';
-const MODULES_REPORTER = join(import.meta.dirname, '../helpers/report-loaded-modules.ts');
+const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
 const WARNING = 'OTEL_EXPORTER_OTLP_ENDPOINT is set, but no OpenTelemetry SDK is loaded';
 
 /** What the service loads until it has answered: a record, and a picture by an encoder process. */

@@ -8,9 +8,9 @@ import { parentPort } from 'node:worker_threads';
 import { pino } from 'pino';
 import { buildApp } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
-import { createManualClock } from './clock.ts';
-import { createFakeEncoder } from './fake-encoder.ts';
-import { sendInProcess } from './in-process.ts';
+import { createManualClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { sendInProcess } from '../helpers/in-process.ts';
 
 /*
  * A worker that posts the files of src in which a function is called for a request whose value is in memory. A thread

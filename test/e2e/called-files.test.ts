@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 test.each([
-  ['picture', 0, 30],
+  ['picture', 0, 24],
   ['record', 1, 18],
 ])('a warm %s crosses no more files than the documents name', (_what, at, most) => {
   const { cacheStatus, files } = called[at] as CalledFiles;

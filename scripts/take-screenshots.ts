@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PROGRAM } from '../test/helpers/program.ts';
 
-/* Takes the README's pictures of the playground and the console, with the sample catalog; they are committed. */
+/* Takes the pictures of the playground and the console in docs/pictures, with the sample catalog. */
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PORT = '18180';
@@ -15,7 +15,7 @@ const CONSOLE_PORT = '18181';
 const PUBLIC = `http://localhost:${PORT}`;
 const CONSOLE = `http://localhost:${CONSOLE_PORT}`;
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
-/** Long enough for the console's charts to have something in them. */
+/** Long enough to fill a part of the console's charts. */
 const TRAFFIC_MS = 5 * 60_000;
 
 interface Shot {
@@ -27,16 +27,19 @@ interface Shot {
 
 const WIDE = { viewport: { width: 1280, height: 960 } };
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
-const PLAYGROUND = `${CONSOLE}/playground/#@pennantsample`;
+const GALLERY = `${CONSOLE}/playground/`;
+const CHANNEL = `${GALLERY}?channel=@pennantsample`;
 
 const hasPictures = (page: Page) =>
-  Promise.all([page.locator('#facts dd').first().waitFor(), page.locator('img.face').waitFor()]);
+  Promise.all([page.locator('#facts dd').first().waitFor(), page.locator('#channel-face img').waitFor()]);
+const hasGallery = (page: Page) => page.waitForLoadState('networkidle');
 const hasBars = (page: Page) => page.locator('#requests-chart rect').first().waitFor();
 
 const PLAYGROUND_SHOTS: readonly Shot[] = [
-  { name: 'playground', url: PLAYGROUND, options: { ...WIDE, colorScheme: 'light' }, isReady: hasPictures },
-  { name: 'playground-dark', url: PLAYGROUND, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasPictures },
-  { name: 'playground-phone', url: PLAYGROUND, options: { ...PHONE, colorScheme: 'light' }, isReady: hasPictures },
+  { name: 'playground', url: CHANNEL, options: { ...WIDE, colorScheme: 'light' }, isReady: hasPictures },
+  { name: 'playground-gallery', url: GALLERY, options: { ...WIDE, colorScheme: 'light' }, isReady: hasGallery },
+  { name: 'playground-dark', url: CHANNEL, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasPictures },
+  { name: 'playground-phone', url: CHANNEL, options: { ...PHONE, colorScheme: 'light' }, isReady: hasPictures },
 ];
 const CONSOLE_SHOTS: readonly Shot[] = [
   { name: 'console', url: CONSOLE, options: { ...WIDE, colorScheme: 'light' }, isReady: hasBars },
@@ -82,7 +85,7 @@ async function take({ name, url, options, isReady }: Shot): Promise<void> {
   await context.close();
 }
 
-/** What a quiet instance sees: records, pictures, searches, a mistake now and then, and one client that asks too much. */
+/** The traffic of a quiet instance: records, pictures, searches, an unknown path now and then, and a client over its limit. */
 async function sendTraffic(): Promise<void> {
   const until = performance.now() + TRAFFIC_MS;
   for (let sent = 0; performance.now() < until; sent += 1) {

@@ -3,7 +3,7 @@ import { element, find } from './dom.js';
 const SHOWN_MS = 2000;
 
 /**
- * A button that copies a text and says so.
+ * A button that copies a text and reports the outcome.
  *
  * @param {string} label
  * @param {() => string} text

@@ -267,14 +267,18 @@ function showChannel(shown, signal) {
   shelfPictures.show(shown, choice, signal, () => void panel.load());
 }
 
-/** The origin that the instance writes in its URLs. @param {ChannelRecord} shown */
+/**
+ * The origin that the instance writes in its URLs.
+ *
+ * @param {ChannelRecord} shown
+ */
 function baseOf({ bannerUrl, avatarUrl }) {
   const url = bannerUrl ?? avatarUrl;
   return url === null ? instance.origin() : new URL(url).origin;
 }
 
 /**
- * What the state chooses, completed.
+ * The choice of the state, with usual values for what it leaves out.
  *
  * @param {ChannelRecord} shown
  * @returns {PictureChoice}

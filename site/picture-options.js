@@ -90,7 +90,7 @@ export function createPictureOptions(form, { onChange, onInvalid }) {
 
   /** @returns {PictureChoice} */
   function choice() {
-    // Not by FormData, which leaves out disabled fields.
+    // FormData would leave out disabled fields.
     const chosen = { variant: checked('variant'), format: checked('format') };
     return /** @type {PictureChoice} */ ({
       ...chosen,

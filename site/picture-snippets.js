@@ -12,10 +12,10 @@
 
 /** The largest side that a request may name. */
 const MAX_SIDE = 4096;
-/** A picture that cannot be loaded leaves no broken icon. */
+/** Removes a picture that cannot be loaded, so that no broken icon is left. */
 const ON_ERROR = 'this.remove()';
 
-/** Crops for the widths of windows, narrowest first. Sizes are those of the crops, scaled to the first width. */
+/** The crop for each width of the window, narrowest first. `widths` are for one and two pixels per CSS pixel. */
 const CROPS = /** @type {const} */ ([
   { variant: 'mobile', media: '(max-width: 640px)', widths: [640, 1280], ratio: 1546 / 423 },
   { variant: 'tablet', media: '(max-width: 1200px)', widths: [1200, 2400], ratio: 1855 / 423 },
@@ -149,7 +149,7 @@ function fetchCall({ urlOf }) {
 }
 
 /**
- * A word for POSIX shells.
+ * Quotes a text for POSIX shells.
  *
  * @param {string} text
  */

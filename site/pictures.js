@@ -66,7 +66,7 @@ export function usualWidth(variant) {
 }
 
 /**
- * What a channel shows first.
+ * The variant that is shown first.
  *
  * @param {ChannelRecord} record
  * @returns {Variant}
@@ -104,7 +104,7 @@ export function throughInstance(instance, publicUrl) {
 }
 
 /**
- * "Banner of …" or "Avatar of …".
+ * The text alternative of a picture: "Banner of …" or "Avatar of …".
  *
  * @param {ChannelRecord} record
  * @param {Variant} variant

@@ -7,7 +7,7 @@ import { formatCount, formatCountry, formatDate } from './numbers.js';
 const NOT_AVAILABLE = 'not available';
 
 /**
- * The record laid out for people.
+ * Shows a record as text.
  *
  * @param {HTMLElement} container
  */
@@ -68,7 +68,7 @@ function descriptionOf({ description }) {
     button.setAttribute('aria-expanded', String(!isFolded));
     button.textContent = isFolded ? 'Show all' : 'Show less';
   });
-  // Its width decides whether all of it is shown.
+  // Whether it fits depends on its width.
   new ResizeObserver(() => {
     if (text.classList.contains('is-folded')) button.hidden = text.scrollHeight <= text.clientHeight + 1;
   }).observe(text);

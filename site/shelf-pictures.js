@@ -34,6 +34,7 @@ export function createShelfPictures({ api, budget, instance, shelf, element, onA
   async function load(variant) {
     if (shown === undefined) return undefined;
     const { record, signal } = shown;
+    if (signal.aborted) return undefined;
     const url = pictureUrl(record, { variant, format: 'auto', width: usualWidth(variant), height: '', quality: '' });
     if (url === undefined) return undefined;
     try {
@@ -65,8 +66,11 @@ export function createShelfPictures({ api, budget, instance, shelf, element, onA
     if (url === undefined) return;
     const picture = new Image();
     picture.src = url;
-    await picture.decode();
-    await showTv(url, picture.naturalWidth);
+    const isDecoded = await picture.decode().then(
+      () => true,
+      () => false,
+    );
+    if (isDecoded) await showTv(url, picture.naturalWidth);
   }
 
   /**
@@ -74,11 +78,14 @@ export function createShelfPictures({ api, budget, instance, shelf, element, onA
    * @param {number} width of the picture in pixels
    */
   async function showTv(url, width) {
+    const signal = shown?.signal;
+    if (signal === undefined || signal.aborted) return;
     if (width >= Number(usualWidth('tv'))) return shelf.showOnAll(url);
     // A small banner may have another shape, and then its crops are not parts of the TV crop.
     shelf.showPicture('tv', url);
     for (const variant of shelf.missing()) {
       const own = await load(variant);
+      if (signal.aborted) return;
       if (own !== undefined) shelf.showPicture(variant, own);
     }
   }
@@ -128,7 +135,7 @@ export function createShelfPictures({ api, budget, instance, shelf, element, onA
 }
 
 /**
- * Whether the choice is what the shelf would load itself.
+ * Whether the panel's picture is the one that the shelf needs.
  *
  * @param {PictureChoice} choice
  * @param {Variant} variant

@@ -142,7 +142,8 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   test('without a banner says so and shows its avatar', async () => {
     const { page, asked, lookUp } = await visitPlayground(browser, service);
     await lookUp('@lanternhours');
-    await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+    const seen = async () => [await factOf(page, 'Size'), await page.locator('#picture-notice').innerText()];
+    await eventually(seen).toEqual(['176 × 176', '']);
     expect(asked).toHaveLength(2);
     expect(await page.locator('#shelf-note').innerText()).toBe('This channel has no banner.');
     expect(await page.getByRole('radio', { name: 'Avatar' }).isChecked()).toBe(true);

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger, createTerminalLog } from './logger.ts';
+import { createLogger, createTerminalLog, describeFailure } from './logger.ts';
 
 async function logged(write: (logger: ReturnType<typeof createLogger>) => void): Promise<string> {
   const destination = new PassThrough();
@@ -23,5 +23,15 @@ describe('a log on a terminal', () => {
     });
     expect(shown).toContain('C:\\u001b "quoted" – नमस्ते');
     expect(shown).toMatch(/Error: a bug\n\s+at /);
+  });
+});
+
+describe('a failure in words', () => {
+  it('has the messages of its causes, and none of them twice', () => {
+    const reset = new Error('read ECONNRESET');
+    const failed = new Error('the source failed', { cause: reset });
+    const thrownAgain = new Error('the source failed', { cause: failed });
+    expect(describeFailure(thrownAgain)).toBe('the source failed (read ECONNRESET)');
+    expect(describeFailure('a text')).toBe('a text');
   });
 });

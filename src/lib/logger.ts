@@ -81,6 +81,8 @@ function requestFields(): object {
 /** An expected failure in one line: its message and those of its causes, without the stack that only a bug needs. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return printable(String(error));
+  // An error that was only thrown again with more details says the same.
+  if (error.cause instanceof Error && error.cause.message === error.message) return describeFailure(error.cause);
   const message = printable(error.message);
   return error.cause === undefined ? message : `${message} (${describeFailure(error.cause)})`;
 }

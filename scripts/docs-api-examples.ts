@@ -23,7 +23,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/openapi.json': { url: '/openapi.json', isHead: true },
   '/favicon.ico': { url: '/favicon.ico', isHead: true },
   '/api/channel/{identifier}': { url: '/api/channel/pennantsample?type=handle' },
-  '/api/channels': { url: '/api/channels?ids=UCPennantSample00000002A,@nobody' },
+  '/api/channels': { url: '/api/channels?ids=UCPennantSample00000002A,@saltmarrowkitchen' },
   '/channel/{identifier}': { url: '/channel/UCPennantSample00000002A' },
   '/user/{identifier}': { url: '/user/pennantsample', isHead: true },
   '/c/{identifier}': { url: '/c/pennantsample', isHead: true },

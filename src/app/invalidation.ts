@@ -238,6 +238,8 @@ export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime);
   const removals = createStoreRemovals(stores, runtime);
+  // On a busy machine, a look-up before that times out, and a stored name counts as unknown.
+  await stores.opened();
   return {
     purge: createPurge({ ...stores, removals }),
     /** Why a component cannot be used at the moment. */

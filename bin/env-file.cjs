@@ -57,7 +57,7 @@ function reasonOf(error) {
   return error.message;
 }
 
-/** The numbers of lines that set nothing and are no comments, and of those whose variable a later line sets again. */
+/** The numbers of lines that are neither settings nor comments, and of lines whose variable a later line sets again. */
 function ignoredLines(text) {
   const lines = text.split('\n');
   const all = JSON.stringify(parseEnv(text));

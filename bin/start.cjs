@@ -23,7 +23,7 @@ async function start() {
   // A package brings no sources, since Node strips no types below node_modules.
   const sources = existsSync(SOURCES) ? SOURCES : undefined;
   if (isService && envFile.problem === undefined) await keepCompiled([GARBAGE_LIMIT], sources);
-  // A file of its own: Node 8 cannot read `import()`. No process of its own: signals must reach the service.
+  // A separate file, because Node 8 cannot parse `import()`. The same process, because signals must reach the service.
   const { main } = await import(sources === undefined ? '../dist/main.js' : '../src/main.ts');
   return main(process.argv.slice(2), envFile);
 }

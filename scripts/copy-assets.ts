@@ -1,4 +1,4 @@
-/** Empties dist/ and puts into it what the compiler leaves out: the files that the code reads beside its own. `npm run build` */
+/** Empties dist/ and copies the files that the code reads and the compiler does not: `npm run build` */
 import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

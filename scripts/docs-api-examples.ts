@@ -11,7 +11,7 @@ import { fenced } from './docs-markdown.ts';
 /** A request that the document shows, with the answer to it. */
 export interface Example {
   readonly url: string;
-  /** Only the header section is asked for and shown. */
+  /** Only the header section is requested and shown. */
   readonly isHead?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,7 +39,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/{identifier}/{variant}': { url: '/@pennantsample/avatar.webp?width=96', isHead: true },
 };
 
-/** A copy that the client has, whatever its validator. */
+/** Any copy that the client has. */
 export const UNCHANGED_EXAMPLE: Example = {
   url: '/@pennantsample/mobile.webp',
   isHead: true,
@@ -95,7 +95,7 @@ export async function startExampleService(version: string): Promise<ExampleServi
     openApi: async () => (await ask({ url: '/openapi.json' })).json(),
     async show(example) {
       const answer = await ask(example);
-      // A machine that is short of memory ends the encoder; its 503 is no example.
+      // A machine that is short of memory ends the encoder. Its 503 is not an example.
       if (answer.statusCode >= 500) throw new Error(`${example.url} answered ${answer.statusCode}: ${answer.payload}`);
       const shown = example.isHead ? fenced('http', headerSection(answer)) : fenced('json', pretty(answer.payload));
       return `${fenced('sh', commandOf(example))}\n\n${shown}`;

@@ -206,7 +206,7 @@ interface Failure {
   readonly codes: readonly string[];
 }
 
-/** The errors of a path beside those of every path. */
+/** The errors of a path that not every path has. */
 function errorsText(failures: readonly Failure[], openApi: OpenApi): string {
   const everywhere = codesOfEveryPath(openApi);
   const own = failures.flatMap(({ status, codes }) => {

@@ -21,7 +21,7 @@ export const ERROR_CODES = [
   'malformed_request',
   /** A parameter or identifier cannot be right; the message names it and the allowed values. */
   'invalid_parameter',
-  /** A source said for certain that there is no such channel (terminated ones included). */
+  /** A source reported that the channel does not exist. Terminated channels are included. */
   'channel_not_found',
   /** The channel exists and has no such image. */
   'image_not_found',
@@ -52,7 +52,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface AppErrorOptions {
   cause?: unknown;
-  /** How long the client should wait before it asks again. */
+  /** How long the client should wait before it retries. */
   retryAfterMs?: number;
   /** How long the same answer holds: a "no such channel" is true for a while. */
   validForMs?: number;

@@ -121,7 +121,7 @@ function pathSegments(url: URL): string[] {
   try {
     return segments.map(decodeURIComponent);
   } catch (error) {
-    // Broken percent-escapes: the text is no channel's address.
+    // Broken percent-encoding: the text is not a channel's address.
     if (error instanceof URIError) return [];
     throw error;
   }

@@ -14,7 +14,7 @@ export interface BackgroundWorkOptions {
 
 const CHECK_MS = 60_000;
 
-/** What the service does beside requests. */
+/** Work that no request waits for. */
 export function createBackgroundWork({ tasks, onError }: BackgroundWorkOptions): BackgroundWork {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;

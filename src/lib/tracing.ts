@@ -72,7 +72,7 @@ export function startChild(parent: Span, { name, isCall = false, attributes = {}
 /**
  * Starts the span of an incoming request; the caller ends it.
  *
- * @param headers where the caller's own trace is read from; `undefined`: the request begins a trace of its own
+ * @param headers where the caller's own trace is read from; `undefined`: the request starts a new trace
  * @returns `undefined` for a request that is not sampled
  */
 export function startRequestSpan(

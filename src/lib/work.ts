@@ -69,7 +69,7 @@ export function nextChange(): number {
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles no later than that, even when the
  * work ignores the signal.
  *
- * @throws AppError `upstream_timeout` when it is given up; an `AppError` that `parent` was aborted with stays as it is
+ * @throws AppError `upstream_timeout` when it is aborted; an `AppError` that `parent` was aborted with is passed on
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -97,7 +97,7 @@ export function abortError({ reason }: AbortSignal): AppError {
   return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
 }
 
-/** The promise's result; rejects with the signal's reason as soon as that is aborted. The work behind it goes on. */
+/** The promise's result; rejects with the signal's reason as soon as that is aborted. The work continues. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -110,7 +110,7 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
   }
 }
 
-/** The promise's value when it settles within `ms`, else `undefined`. The work behind it goes on. */
+/** The promise's value when it settles within `ms`, else `undefined`. The work continues. */
 export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
   if (ms <= 0) return undefined;
   const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
@@ -122,7 +122,7 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
-/** Runs each piece of work once, however many ask for it at the same time. */
+/** Runs each piece of work once for all concurrent callers. */
 export interface SharedWork<T> {
   /**
    * Joins the work under the key or starts it. `signal` is this caller's: when it fires the caller is given up with its
@@ -130,7 +130,7 @@ export interface SharedWork<T> {
    */
   run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
   isRunning(key: string): boolean;
-  /** Work under way: there is one for each key, and none for a key that nobody waits for. */
+  /** Running work: one for each key that a caller waits for. */
   stats(): HolderStats;
 }
 
@@ -165,7 +165,7 @@ export function createSharedWork<T>(): SharedWork<T> {
       } finally {
         task.callers -= 1;
         if (task.callers === 0 && tasks.get(key) === task) {
-          // Whoever asks from now on starts anew instead of joining work that is being given up.
+          // Later callers start new work instead of joining work that is being aborted.
           tasks.delete(key);
           task.controller.abort();
         }

@@ -26,7 +26,7 @@ export interface WorkerThread<F extends ThreadFunctions> {
     name: Name,
     argument: Parameters<F[Name]>[0],
   ): Promise<Awaited<ReturnType<F[Name]>>>;
-  /** Ends the thread at once, whatever it is doing: its calls reject. The next call starts another. */
+  /** Ends the thread at once. Its calls reject. The next call starts another thread. */
   terminate(): Promise<void>;
   /** Lets the thread finish its calls and end by itself. Later calls reject. */
   close(): Promise<void>;
@@ -179,7 +179,7 @@ export function serveCalls(functions: ThreadFunctions, onClose: () => void = () 
   });
 }
 
-/** In a thread: tells the `WorkerThread` that has started it something that is no result. */
+/** In a thread: sends its `WorkerThread` a message that is not a result. */
 export function notify(notice: unknown): void {
   parentPort?.postMessage({ notice } satisfies ThreadMessage);
 }

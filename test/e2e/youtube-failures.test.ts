@@ -13,7 +13,7 @@ import { youtubeSettings } from '../helpers/replay-server.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
-/** What is asked for while upstream fails; `stored` ones were answered before, and are older than their freshness. */
+/** Requests while upstream fails. Those called `stored` were answered before and are stale. */
 const QUESTIONS = {
   'record, new': '/api/channel/UCreplayQuiet00000000007',
   'record, stored': '/api/channel/UCreplayLighthouse000001',
@@ -31,9 +31,9 @@ interface Observation {
   readonly answer: InProcessResponse;
   /** The answer to the same question before upstream failed. */
   readonly before: InProcessResponse | undefined;
-  /** For people: a busy machine may take any time. */
+  /** For the report only: a busy machine may take any time. */
   readonly seconds: number;
-  /** How many of the other questions were answered before. */
+  /** How many of the other requests were answered before this one. */
   readonly place: number;
 }
 

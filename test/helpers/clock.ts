@@ -4,9 +4,9 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts';
 export interface ManualClock extends Clock {
   /** Lets time pass on both clocks; timers that are due fire in their order, each at its own time. */
   advance(ms: number): void;
-  /** Sets the wall clock forward or back and leaves the monotonic one alone. */
+  /** Moves only the wall clock, forward or back. */
   jumpWallClock(ms: number): void;
-  /** Waits until something has set a timer of so many milliseconds, and lets that time pass. */
+  /** Waits for a timer of so many milliseconds, and lets that time pass. */
   passTimer(ms: number): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still, timers included, until a test moves it. */
+/** A clock with timers that stands still until a test moves it. */
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let wallMs = startMs;
   let monotonicMs = 1_000;
@@ -60,7 +60,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 }
 
-/** The real time, which a test can move as well. Its timers keep to the real time: they pass by themselves. */
+/** The real time, which a test can move forward. Its timers use the real time. */
 export function createRunningClock(): ManualClock {
   let movedMs = 0;
   let jumpedMs = 0;

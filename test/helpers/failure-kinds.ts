@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { answerBytes, answerHtml, answerStatus, FAULTS, redirectTo } from './fake-upstream.ts';
 
-/** What clients are told where nothing is stored: of a record, a name and a search; and of a picture. */
+/** The error codes if nothing is stored: for a record, a name and a search; and for a picture. */
 interface ExpectedCodes {
   readonly channels: 'upstream_unavailable' | 'upstream_timeout' | 'upstream_invalid';
   readonly pictures: ExpectedCodes['channels'];
@@ -9,9 +9,9 @@ interface ExpectedCodes {
 
 export interface FailureKind extends ExpectedCodes {
   readonly name: string;
-  /** What every call is answered with; an origin where there is nothing to answer otherwise. */
+  /** How every call is answered. */
   readonly upstream: RequestListener | 'refuses connections' | 'has no address';
-  /** Takes until the time-outs: is measured beside the others. */
+  /** It lasts until the timeouts, so it runs beside the others. */
   readonly isSlow: boolean;
 }
 
@@ -20,7 +20,7 @@ const UNAVAILABLE = { channels: 'upstream_unavailable', pictures: 'upstream_unav
 const INVALID = { channels: 'upstream_invalid', pictures: 'upstream_invalid', isSlow: false } as const;
 const TOO_SLOW = { channels: 'upstream_timeout', pictures: 'upstream_timeout', isSlow: true } as const;
 
-/** Every way in which upstream fails as a whole. */
+/** Every way in which a whole upstream fails. */
 export const FAILURE_KINDS: readonly FailureKind[] = [
   { name: 'refused connection', upstream: 'refuses connections', ...UNAVAILABLE },
   { name: 'name without an address', upstream: 'has no address', ...UNAVAILABLE },

@@ -1,4 +1,4 @@
-/** The value of each series in the text of `/metrics`, by its name with its labels. */
+/** The values in the text of `/metrics`, by the series' name with its labels. */
 export function readMetrics(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(

@@ -10,7 +10,7 @@ import type { InProcessResponse } from './in-process.ts';
 const STEP_MS = 10;
 const REST_MS = 1_000;
 
-/** A clock by which commands have all the time that they need, or none. */
+/** A clock that gives commands all the time that they need, or none. */
 export function createRedisClock() {
   const clock = createManualClock();
   const waiting = new Set<() => void>();
@@ -29,7 +29,7 @@ export function createRedisClock() {
       if (isRedisLate) setImmediate(run);
       return () => void waiting.delete(run);
     },
-    /** From now on commands time out as soon as this process has read what is there. */
+    /** From now on, commands time out as soon as this process has read all received replies. */
     letCommandsTimeOut() {
       isRedisLate = true;
       for (const run of waiting) setImmediate(run);
@@ -37,13 +37,13 @@ export function createRedisClock() {
     giveCommandsTime() {
       isRedisLate = false;
     },
-    /** How often something had to wait for Redis; commands that are sent together count once. */
+    /** How often the service waited for Redis. Commands that are sent together count once. */
     rounds: () => rounds,
   };
 }
 
 export type RedisClock = ReturnType<typeof createRedisClock>;
-/** What is logged of Redis unless somebody asks for details: level and message. */
+/** The log lines about Redis from info on: level and message. */
 export function reportedLines({ lines }: Instance): (readonly [number, string])[] {
   return lines
     .filter(({ part, level }) => part === 'redis' && level >= 30)
@@ -60,7 +60,7 @@ export interface Instance extends TestApp {
   readonly lines: readonly LogLine[];
 }
 
-/** An instance in its own time, that may find no Redis yet. Redis's clock goes on: its windows are an hour long. */
+/** An instance with its own clock. Redis may not run yet. Its clock cannot be moved, so the windows are an hour long. */
 export async function startInstance(
   url: string,
   env: Record<string, string> = {},
@@ -84,7 +84,7 @@ export async function startConnected(...options: Parameters<typeof startInstance
   return instance;
 }
 
-/** Lets the pause after a failure pass; the attempt after it succeeds. */
+/** Lets the pause after a failure pass, and waits until Redis is used again. */
 export async function reconnect(instance: TestApp): Promise<void> {
   instance.clock.advance(REST_MS);
   await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(1);

@@ -22,10 +22,10 @@ export interface RedisServer {
   command(...args: string[]): Promise<unknown>;
   /** Makes every lifetime shorter, as if so much time had passed: Redis's own clock cannot be moved. */
   shortenLifetimes(ms: number): Promise<void>;
-  /** It keeps its connections and answers nothing. */
+  /** It keeps its connections and sends nothing. */
   freeze(): void;
   thaw(): void;
-  /** It is gone, and its data with it. */
+  /** Ends the server, and its data with it. */
   stop(): Promise<void>;
   /** On the same port, with other settings where some are given. */
   start(settings?: readonly string[]): Promise<void>;
@@ -33,7 +33,7 @@ export interface RedisServer {
   remove(): Promise<void>;
 }
 
-/** A connection whose commands have all the time that they need. */
+/** A connection whose commands never time out. */
 export function connectTo(server: Pick<RedisServer, 'url'>): Promise<RedisConnection> {
   return createRedisConnection({
     address: parseRedisUrl(server.url),

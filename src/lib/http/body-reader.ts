@@ -5,7 +5,7 @@ import { createWorkerThread } from '../worker-thread.ts';
 
 /**
  * The functions of one module, by name. Each turns the bytes of an answer into a small plain value that can be copied
- * between threads, and never throws whatever the bytes hold.
+ * between threads, and never throws for any bytes.
  */
 export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 

@@ -51,7 +51,7 @@ interface Waiter {
 
 /** What one client may have of rate and burst while others ask. */
 const SHARE = 0.25;
-/** A client asks for as long as this after its last call. */
+/** A client counts as active for this long after its last call. */
 const ASKING_MS = 10_000;
 const MAX_CLIENTS = 1_000;
 
@@ -78,7 +78,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
     return client;
   }
 
-  /** Makes room for one more: those that do not ask any more go, or else the one whose last turn was longest ago. */
+  /** Makes room for one more: removes inactive clients, or else the one whose last turn was longest ago. */
   function forgetClients(nowMs: number): void {
     const idle = [...clients].filter(([, { waiting }]) => waiting.length === 0);
     for (const [key, { askedAtMs, share }] of idle) {
@@ -97,7 +97,7 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
     return true;
   }
 
-  /** How long until the client may have so many calls more, whatever others take meanwhile. */
+  /** How long until the client may make so many more calls, independent of other clients. */
   function msUntilTurn(client: Client, calls: number, nowMs: number): number {
     const withinShareMs = Math.max(client.share.msUntil(calls, nowMs), all.msUntil(calls, nowMs));
     return isAlone(client, nowMs) ? Math.min(withinShareMs, all.msUntil(calls + reserve, nowMs)) : withinShareMs;

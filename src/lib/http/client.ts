@@ -170,7 +170,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 /**
  * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL without its query: that may hold a
- * key, or what somebody looks for.
+ * key or a search text.
  */
 function describeCall(
   { method, resends = 0 }: HttpRequest,
@@ -250,7 +250,7 @@ const MAX_MS = 3_600_000;
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long an upstream asks us to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
+ * The time that an upstream tells clients to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
  * so that no clock needs to be right. `undefined` where the response does not say, or says something else.
  */
 export function readRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {

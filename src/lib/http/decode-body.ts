@@ -42,7 +42,7 @@ export async function readBody(body: Readable, contentEncoding: string, maxBytes
   return Buffer.concat(chunks, bytes);
 }
 
-/** Gives up an answer that nobody will read, and its socket. */
+/** Discards a response that is not read, and closes its socket. */
 export function discardBody(body: Readable): void {
   // A stream that is destroyed before its end reports that as an error, and one without a listener ends the process.
   body.on('error', () => undefined).destroy();

@@ -22,7 +22,7 @@ export async function createRedisClient(address: RedisAddress, connectTimeoutMs:
     database,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_PENDING_COMMANDS,
-    // Of Redis Enterprise: without it the client asks each server for notices that only that one can send.
+    // Without it, the client subscribes to notices that only Redis Enterprise can send.
     maintNotifications: 'disabled',
   });
 }

@@ -10,6 +10,7 @@ const WORDS = (
   'summit sunset thistle thunder tide timber topaz tulip tundra valley velvet violet walnut water willow winter wool'
 ).split(' ');
 const WORDS_PER_DESCRIPTION = 60;
+const WORDS_WHERE_ALIKE = 20;
 
 export interface ContentOptions {
   /** Gives all titles, and all handles, words and beginnings that the others have: the most expensive content to search. */
@@ -26,7 +27,7 @@ export function* catalogLines(count: number, { isAlike = false }: ContentOptions
     yield JSON.stringify({
       channelId: channelIdOf(number),
       title: isAlike ? alikeTitle(title, number) : title,
-      description: `A ${COMMON_WORD} of ${Array.from({ length: WORDS_PER_DESCRIPTION }, word).join(' ')}`,
+      description: `A ${COMMON_WORD} of ${Array.from({ length: isAlike ? WORDS_WHERE_ALIKE : WORDS_PER_DESCRIPTION }, word).join(' ')}`,
       customUrl: isAlike ? `@${ALIKE.handle}${String(number).padStart(9, '0')}` : `@${first}${second}${number}`,
       publishedAt: '2020-01-01T00:00:00Z',
       // Few are known to many: the distribution that a real directory has.

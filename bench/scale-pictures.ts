@@ -8,9 +8,9 @@ import { digestOf, type FileName, picturesDirectory, relativePathOf } from '../s
 import { changeOfChannels } from '../src/store/changes.ts';
 import { residentBytes, type ServiceProcess, startService } from '../test/helpers/service-process.ts';
 import type { Print } from './parts.ts';
-import { stopProcess } from './processes.ts';
+import { cpuSeconds, stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import { flatRow, format, inTemporaryDirectory, medianMs, type Sizes, spread } from './scale-report.ts';
+import { format, inTemporaryDirectory, medianCpuMs, type Sizes, spread } from './scale-report.ts';
 import { readMetric } from './service-metrics.ts';
 import { summarize } from './statistics.ts';
 
@@ -36,6 +36,7 @@ interface StoreFigures {
 
 interface ServiceFigures {
   readonly startMs: number;
+  readonly startCpuSeconds: number;
   readonly firstColdMs: number;
   readonly laterColdMs: number;
   readonly residentBytes: number;
@@ -54,7 +55,7 @@ export async function benchPicturesAtScale(print: Print, sizes: Sizes): Promise<
     {
       part: 'scale',
       what: `from the start to the first answer, ${format(sizes.large)} stored pictures`,
-      measured: `${startedMs.toFixed(0)} ms; with ${format(sizes.small)} ${small.service.startMs.toFixed(0)} ms`,
+      measured: `${startOf(large.service)}; with ${format(sizes.small)} ${startOf(small.service)}`,
       target: `at most ${TARGETS.startMs} ms`,
       isMet: startedMs <= TARGETS.startMs,
       figures: { small, large },
@@ -75,17 +76,21 @@ export async function benchPicturesAtScale(print: Print, sizes: Sizes): Promise<
     },
     smallRow('a stored picture read from disk', sizes, pair('hitMs')),
     smallRow('a look-up of a picture that is not stored', sizes, pair('missMs')),
-    flatRow('a write that evicts', sizes, pair('evictingWriteMs'), 'ms'),
+    smallRow('a write that evicts', sizes, pair('evictingWriteMs')),
     infoRow(`all files counted in the background`, sizes, pair('scanMs')),
-    infoRow('all files of a channel removed', sizes, pair('eraseMs')),
+    infoRow('all files of a channel removed, CPU time', sizes, pair('eraseMs')),
   ];
+}
+
+function startOf({ startMs, startCpuSeconds }: ServiceFigures): string {
+  return `${startMs.toFixed(0)} ms (${startCpuSeconds.toFixed(2)} s of CPU time)`;
 }
 
 /** A look-up lists one directory: with more files it is slower, but it must stay small beside an encode. */
 function smallRow(what: string, sizes: Sizes, { small, large }: { small: number; large: number }): Row {
   return {
     part: 'scale',
-    what: `${what}, ${format(sizes.large)} / ${format(sizes.small)}`,
+    what: `${what}, CPU time, ${format(sizes.large)} / ${format(sizes.small)}`,
     measured: `${large.toFixed(2)} / ${small.toFixed(2)} ms`,
     target: `at most ${TARGETS.lookUpMs} ms more`,
     isMet: large - small <= TARGETS.lookUpMs,
@@ -152,10 +157,12 @@ async function measureService(directory: string): Promise<ServiceFigures> {
   try {
     await fetchGood(service.base + RECORD);
     const startMs = performance.now() - startedMs;
+    const startCpuSeconds = await cpuSeconds(service.pid);
     const first = await coldPictures(service, 0);
     const later = await coldPictures(service, COLD_PICTURES);
     return {
       startMs,
+      startCpuSeconds,
       firstColdMs: summarize(first).median,
       laterColdMs: summarize(later).median,
       residentBytes: await residentBytes(service.pid),
@@ -196,13 +203,13 @@ async function measureStore(directory: string, count: number): Promise<StoreFigu
   });
   await scanned.promise;
   const scanMs = performance.now() - startedMs;
-  const evictingWriteMs = await medianMs(WRITES, (number) =>
+  const evictingWriteMs = await medianCpuMs(WRITES, (number) =>
     files.set(`picture2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`), 'plain'),
   );
-  const hitMs = await medianMs(LOOK_UPS, (number) => files.get(keyOf(spread(number, count))));
-  const missMs = await medianMs(LOOK_UPS, (number) => files.get(`picture2/UCnone/${number}/x`));
+  const hitMs = await medianCpuMs(LOOK_UPS, (number) => files.get(keyOf(spread(number, count))));
+  const missMs = await medianCpuMs(LOOK_UPS, (number) => files.get(`picture2/UCnone/${number}/x`));
   const [eraseMs = 0] = [
-    await medianMs(1, () => files.erase(changeOfChannels(new Set([channelIdOf(spread(1, count))])))),
+    await medianCpuMs(1, () => files.erase(changeOfChannels(new Set([channelIdOf(spread(1, count))])))),
   ];
   await files.close();
   return { scanMs, hitMs, missMs, evictingWriteMs, eraseMs };

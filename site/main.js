@@ -11,7 +11,7 @@ import { createNotice } from './notice.js';
 import { addressOf, readState, USUAL_CHOICE } from './page-state.js';
 import { RESERVE, waitForBudget } from './patience.js';
 import { createPicturePanel } from './picture-panel.js';
-import { firstVariant, usualWidth } from './pictures.js';
+import { firstVariant, isRecord, usualWidth } from './pictures.js';
 import { RECORD_SNIPPETS } from './record-snippets.js';
 import { createRecordView } from './record-view.js';
 import { createSearchBox } from './search-box.js';
@@ -230,15 +230,6 @@ async function suggest(text, signal) {
     if (!(error instanceof Problem)) throw error;
     notice.explain(error, () => void suggest(text, signal));
   }
-}
-
-/**
- * @param {unknown} answer
- * @returns {answer is ChannelRecord}
- */
-function isRecord(answer) {
-  const { channelId, title: named, bannerUrls } = /** @type {Record<string, unknown>} */ (answer ?? {});
-  return typeof channelId === 'string' && typeof named === 'string' && typeof bannerUrls === 'object';
 }
 
 /**

@@ -50,6 +50,17 @@ const USUAL_WIDTH = { banner: '1280', avatar: '176' };
 /** The `Accept` that browsers send for an `<img>`. */
 export const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
 
+/**
+ * Whether a JSON document has the fields that the page needs.
+ *
+ * @param {unknown} answer
+ * @returns {answer is ChannelRecord}
+ */
+export function isRecord(answer) {
+  const { channelId, title, bannerUrls } = /** @type {Record<string, unknown>} */ (answer ?? {});
+  return typeof channelId === 'string' && typeof title === 'string' && typeof bannerUrls === 'object';
+}
+
 /** @param {Variant} variant */
 export function kindOf(variant) {
   return variant === 'avatar' ? 'avatar' : 'banner';

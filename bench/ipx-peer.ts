@@ -3,28 +3,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Format } from '../src/domain/formats.ts';
-import type { Rectangle } from '../src/domain/variants.ts';
+import type { Peer } from './peers.ts';
 import type { BenchPicture } from './pictures.ts';
 import { stopProcess, waitForLine } from './processes.ts';
-
-/** unjs/ipx with its default settings, as a process of its own. It keeps no pictures: every request is an encode. */
-export interface IpxPeer {
-  readonly name: string;
-  urlOf(picture: string, crop: Rectangle, format: Format): string;
-  stop(): Promise<void>;
-}
 
 const VERSION = '3.1.1';
 const SERVER = fileURLToPath(new URL('ipx-server.ts', import.meta.url));
 const INSTALL_MS = 60_000;
 
-/** Installs IPX into the directory and starts it on these pictures; `undefined`, with a message, where it cannot. */
+/** unjs/ipx with its default settings, installed into the directory, as a process of its own; `undefined`, with a message, where it cannot. */
 export async function startIpx(
   directory: string,
   pictures: readonly BenchPicture[],
   print: (line: string) => void,
-): Promise<IpxPeer | undefined> {
+): Promise<Peer | undefined> {
   const installed = join(directory, 'ipx');
   await mkdir(installed, { recursive: true });
   try {
@@ -41,8 +33,13 @@ export async function startIpx(
   const [port] = await waitForLine(child, /listening on (\d+)/);
   return {
     name: `IPX ${VERSION}`,
-    urlOf(picture, { left, top, width, height }, format) {
-      return `http://127.0.0.1:${port}/f_${format},extract_${left}_${top}_${width}_${height}/${picture}.jpg`;
+    formats: ['avif', 'webp', 'jpeg', 'png'],
+    async make({ name }, { left, top, width, height }, format) {
+      const cut = `f_${format},extract_${left}_${top}_${width}_${height}`;
+      const response = await fetch(`http://127.0.0.1:${port}/${cut}/${name}.jpg`);
+      const body = Buffer.from(await response.arrayBuffer());
+      if (response.status !== 200) throw new Error(`${response.url} answered ${response.status}: ${body}`);
+      return body;
     },
     stop: () => stopProcess(child),
   };

@@ -40,9 +40,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
     return (await measureQuality()).map(qualityRow);
   },
 
-  async ipx(print) {
-    const { benchIpx } = await import('./ipx.ts');
-    return benchIpx(print);
+  async peers(print) {
+    const { benchPeers } = await import('./peers.ts');
+    return benchPeers(print);
   },
 
   async refine(print) {

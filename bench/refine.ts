@@ -6,8 +6,9 @@ import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { createEncoder, type Encoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
 import { type Plane, structuralSimilarity } from '../src/images/encoder/ssim.ts';
-import { type IpxPeer, startIpx } from './ipx-peer.ts';
+import { startIpx } from './ipx-peer.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
+import type { Peer } from './peers.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
 import type { Row } from './report.ts';
 import { summarize } from './statistics.ts';
@@ -58,7 +59,7 @@ interface Subject {
   readonly format: Format;
   readonly directory: string;
   readonly encoder: Encoder;
-  readonly peer: IpxPeer | undefined;
+  readonly peer: Peer | undefined;
 }
 
 async function refine({ picture, format, directory, encoder, peer }: Subject): Promise<Refinement> {
@@ -73,19 +74,12 @@ async function refine({ picture, format, directory, encoder, peer }: Subject): P
     first,
     later: refined === undefined ? first : await describe(refined, reference),
     isKept: refined !== undefined,
-    peer: peer && (await describe(await fetchBytes(peer.urlOf(picture.name, CROP, format)), reference)),
+    peer: peer && (await describe(await peer.make(picture, CROP, format), reference)),
   };
 }
 
 async function describe(bytes: Buffer, reference: Plane): Promise<Encoding> {
   return { bytes: bytes.length, ssim: structuralSimilarity(reference, await decodeLuma(bytes)) };
-}
-
-async function fetchBytes(url: string): Promise<Buffer> {
-  const response = await fetch(url);
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${bytes}`);
-  return bytes;
 }
 
 function rowsOf(format: Format, results: readonly Refinement[], peerName: string | undefined): Row[] {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -48,6 +48,21 @@ describe.skipIf(!findSystemd())('systemd', () => {
     const suggested = unit.replace(/^#(?=LoadCredential=|Environment=)/gm, '');
     expect(suggested).not.toBe(unit);
     expect(await analyze('verify', '--man=no', await install(suggested))).toEqual({ exitCode: 0, output: '' });
+  });
+
+  test('has nothing to say against several instances of it, each with ports and a directory of its own', async () => {
+    const template = join(directory, 'pennant@.service');
+    await rename(await install(unit), template);
+    await mkdir(`${template}.d`);
+    const settings = await readFile(new URL('deploy/pennant-instances.conf', ROOT), 'utf8');
+    await writeFile(`${template}.d/instances.conf`, settings);
+    for (const number of [1, 2]) {
+      const instance = join(directory, `pennant@${number}.service`);
+      expect(await analyze('verify', '--man=no', instance)).toEqual({ exitCode: 0, output: '' });
+    }
+    await writeFile(`${template}.d/instances.conf`, settings.replace('Environment=ENCODERS', 'Enviroment=ENCODERS'));
+    expect((await analyze('verify', '--man=no', join(directory, 'pennant@1.service'))).output).toContain('Enviroment');
+    for (const name of ['PORT', 'CONSOLE_PORT', 'DATA_DIR']) expect(settings).toMatch(new RegExp(`[ =]${name}=\\S*%i`));
   });
 
   test('would say so', async () => {

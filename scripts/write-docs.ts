@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileVariable } from '../src/config/secret-files.ts';
+import { fileVariable } from '../src/config/environment.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { openApiDocument } from '../src/http/openapi/document.ts';
 import { apiDocument } from './docs-api.ts';

@@ -1,4 +1,4 @@
-import { fileVariable } from './secret-files.ts';
+import { fileVariable } from './environment.ts';
 import { type Environment, SETTINGS, textIn } from './settings.ts';
 
 /** What bin/env-file.cjs has read. */

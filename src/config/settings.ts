@@ -2,7 +2,7 @@ import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
 import { parseRedisUrl } from '../lib/redis/redis-url.ts';
-import { fileVariable, readSecretFile } from './secret-files.ts';
+import { fileVariable, readSecretFile } from './environment.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
 export const SETTINGS = {

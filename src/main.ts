@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { CommandFailure, EXIT, formatCount, onStopSignal, systemFailure } from './cli/command-line.ts';
 import { cacheSettings, checkSettings, doctorSettings, settingsWarnings } from './cli/command-settings.ts';
+import type { Environment } from './config/environment.ts';
 import {
   type EnvFile,
   findNameWarnings,
@@ -9,7 +10,7 @@ import {
   type ShownSetting,
   shownSettings,
 } from './config/report.ts';
-import { type Config, ConfigError, type Environment, parseConfig } from './config/settings.ts';
+import { type Config, ConfigError, parseConfig } from './config/settings.ts';
 import { printable } from './domain/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)

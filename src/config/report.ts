@@ -1,5 +1,5 @@
-import { fileVariable } from './environment.ts';
-import { type Environment, SETTINGS, textIn } from './settings.ts';
+import { type Environment, fileVariable, textIn } from './environment.ts';
+import { SETTINGS } from './settings.ts';
 
 /** What bin/env-file.cjs has read. */
 export interface EnvFile {

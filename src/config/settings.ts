@@ -2,7 +2,7 @@ import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
 import { parseRedisUrl } from '../lib/redis/redis-url.ts';
-import { fileVariable, readSecretFile } from './environment.ts';
+import { type Environment, givenSecret, givenText } from './environment.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
 export const SETTINGS = {
@@ -247,8 +247,6 @@ export const SETTINGS = {
 
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** All mistakes in the settings, so that the operator can correct them at once. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[];
@@ -268,7 +266,7 @@ export class ConfigError extends Error {
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse, isSecret }]) => {
-    const given = isSecret ? givenSecret(env, variable) : { origin: variable, text: () => textIn(env, variable) };
+    const given = isSecret ? givenSecret(env, variable) : givenText(env, variable);
     try {
       return [name, parse(given.text() || fallback)];
     } catch (error) {
@@ -281,30 +279,6 @@ export function parseConfig(env: Environment): Config {
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
-}
-
-interface Given {
-  /** The variable or file that an error message names. */
-  readonly origin: string;
-  /** @throws form.SettingError */
-  text(): string;
-}
-
-function givenSecret(env: Environment, variable: string): Given {
-  const path = textIn(env, fileVariable(variable));
-  if (path === '') return { origin: variable, text: () => textIn(env, variable) };
-  return {
-    origin: `${fileVariable(variable)} (${path})`,
-    text() {
-      if (textIn(env, variable) === '') return readSecretFile(path);
-      throw new form.SettingError(`${variable} is set as well: set one of the two`);
-    },
-  };
-}
-
-/** The value of a variable without surrounding blanks; `""` if it is not set. */
-export function textIn(env: Environment, variable: string): string {
-  return env[variable]?.trim() ?? '';
 }
 
 function contradictions(config: Config): string[] {

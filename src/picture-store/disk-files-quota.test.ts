@@ -1,5 +1,6 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
   BLOCK_BYTES,
@@ -69,6 +70,27 @@ describe('the quota', () => {
       expect(customBytes).toBeLessThanOrEqual(100_000);
       expect(await bytesOnDisk(directory)).toBe(bytes);
     }
+  });
+
+  it('is not exceeded while files are written, each into a new directory', async () => {
+    const { open } = await setUpFileStore({ maxBytes: 100 * SMALL_FILE_BYTES });
+    const files = open();
+    let mostBytes = 0;
+    for (let round = 0; round < 20; round += 1) {
+      let isWriting = true;
+      const writes = Promise.all(
+        Array.from({ length: 10 }, (_, index) => files.set(`key ${round} ${index}`, bytesOf('picture'), 'plain')),
+      ).finally(() => {
+        isWriting = false;
+      });
+      while (isWriting) {
+        mostBytes = Math.max(mostBytes, files.stats().bytes);
+        await setImmediate();
+      }
+      await writes;
+    }
+    expect(mostBytes).toBeGreaterThan(90 * SMALL_FILE_BYTES);
+    expect(mostBytes).toBeLessThanOrEqual(100 * SMALL_FILE_BYTES);
   });
 
   it('bounds the number of files as well', async () => {

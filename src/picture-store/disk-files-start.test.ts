@@ -1,4 +1,4 @@
-import { readdir, rm, utimes } from 'node:fs/promises';
+import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
@@ -14,7 +14,7 @@ const keyOf = (number: number) => `picture2/${number % 2 ? KEPT : GONE}/x/${numb
 const KEYS = Array.from({ length: FILES }, (_, number) => keyOf(number));
 
 /** A store that has counted one directory of an earlier run's files, and counts the others when the test says so. */
-async function setUpUnfinishedScan(options: { maxBytes: number }) {
+async function setUpUnfinishedScan(options: { maxBytes: number }, leftovers: readonly string[] = []) {
   const { directory, clock, open } = await setUpFileStore();
   const before = open();
   for (const key of KEYS) {
@@ -22,6 +22,7 @@ async function setUpUnfinishedScan(options: { maxBytes: number }) {
     clock.advance(HOUR_MS);
   }
   await before.close();
+  for (const name of leftovers) await writeFile(join(directory, 'tmp', name), 'cut');
 
   const now = clock.now();
   const paused = Promise.withResolvers<void>();
@@ -94,6 +95,11 @@ describe('while the files of earlier runs are counted', () => {
     await finishScan();
     expect(files.stats().entries).toBe(FILES / 2);
     expect(await storedOf(files)).toEqual(KEYS.map((_, number) => number % 2 === 1));
+  });
+
+  it('the temporary files of killed processes are gone already', async () => {
+    const { directory } = await setUpUnfinishedScan({ maxBytes: 1_000_000 }, [`${2 ** 30}-0123456789ab-1`]);
+    expect(await readdir(join(directory, 'tmp'))).toEqual([]);
   });
 
   it('the store can be closed', async () => {

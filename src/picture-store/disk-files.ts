@@ -122,10 +122,10 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
   async function scan(): Promise<void> {
     try {
+      await removeLeftovers(temporaryDirectory);
       await scanFiles({ directory, shards, clock, signal: stop.signal });
       if (stop.signal.aborted) return;
       isCounted = true;
-      await removeLeftovers(temporaryDirectory);
       await evictSurplus();
       const { entries, bytes } = stats();
       onEvent({ kind: 'scanned', files: entries, bytes });

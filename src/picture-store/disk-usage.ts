@@ -92,7 +92,8 @@ export interface FileQuota {
   /** True when a file of this length may be written. A custom file never displaces a plain one. */
   hasRoomFor(bytes: number, fileClass: FileClass): boolean;
   /**
-   * Counts a file from the start of its write, so that concurrent writes keep the quota. Returns the release function.
+   * Counts a file and its directory from the start of its write, so that concurrent writes keep the quota. Returns the
+   * release function.
    */
   reserve(bytes: number, fileClass: FileClass): () => void;
   /** The class of the next file to evict; `undefined` while the limits hold. */
@@ -103,13 +104,14 @@ export function createFileQuota({ usage, maxBytes, maxFiles, customShare }: File
   const max: Usage = { bytes: maxBytes, files: maxFiles };
   const maxCustom: Usage = { bytes: Math.floor(maxBytes * customShare), files: Math.floor(maxFiles * customShare) };
   const reserved: Record<FileClass, Usage> = { plain: { bytes: 0, files: 0 }, custom: { bytes: 0, files: 0 } };
+  let reservedDirectoryBytes = 0;
 
   function takenBy(fileClass: FileClass): Usage {
     return sum(usage.ofClass(fileClass), reserved[fileClass]);
   }
 
   function takenByPlain(): Usage {
-    return sum(takenBy('plain'), { bytes: usage.directoryBytes(), files: 0 });
+    return sum(takenBy('plain'), { bytes: usage.directoryBytes() + reservedDirectoryBytes, files: 0 });
   }
 
   return {
@@ -124,9 +126,13 @@ export function createFileQuota({ usage, maxBytes, maxFiles, customShare }: File
 
     reserve(bytes, fileClass) {
       const file = { bytes: fileBytesOf(bytes), files: 1 };
+      // The file may be the first in its directory.
+      const directoryBytes = directoryBytesOf(1);
       reserved[fileClass] = sum(reserved[fileClass], file);
+      reservedDirectoryBytes += directoryBytes;
       return () => {
         reserved[fileClass] = sum(reserved[fileClass], { bytes: -file.bytes, files: -file.files });
+        reservedDirectoryBytes -= directoryBytes;
       };
     },
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { channelDigestIn, channelDigestOf, parseFileName } from '../../src/picture-store/file-names.ts';
+import { channelDigestIn, channelDigestOf } from '../../src/picture-store/file-names.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { inspectDatabase } from '../../src/store/sqlite-schema.ts';
@@ -13,6 +12,7 @@ import type { ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
+import { storedFilesIn } from './service-checks.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
 /** CONTRACT section 8: within that time a change reaches every instance. */
@@ -181,9 +181,8 @@ async function findLeftovers(dataDir: string, { channelId }: Channel): Promise<s
 }
 
 async function countPictures(dataDir: string, channelId: string): Promise<number> {
-  const paths = await readdir(join(dataDir, 'pictures'), { recursive: true });
-  const names = paths.map((path) => parseFileName(path.split('/').at(-1) ?? ''));
-  return names.filter((name) => name !== undefined && channelDigestIn(name) === channelDigestOf(channelId)).length;
+  const files = await storedFilesIn(join(dataDir, 'pictures'));
+  return files.filter((file) => channelDigestIn(file) === channelDigestOf(channelId)).length;
 }
 
 /** A restart with the channel blocked, while clients ask for it: neither an answer nor a byte may be left. */

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isContentOf, parseFileName } from '../../src/picture-store/file-names.ts';
+import { isContentOf, relativePathOf } from '../../src/picture-store/file-names.ts';
 import { childrenOf } from '../helpers/service-process.ts';
 import { encodersOf, type FaultContext, type FaultService, findOrphans, type Subject, stopService } from './context.ts';
 import { findPictureFault, findPictureFaults, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';
-import { integrityOf } from './service-checks.ts';
+import { integrityOf, storedFilesIn } from './service-checks.ts';
 
 const MAX_START_MS = 1_500;
 /** What others on this machine may be about when a start is slow; it is then looked at once more. */
@@ -127,13 +127,11 @@ function findDatabaseFaults(dataDir: string): string[] {
 
 async function checkFiles(directory: string): Promise<{ files: number; damaged: string[] }> {
   const damaged: string[] = [];
-  let files = 0;
-  for (const path of await readdir(directory, { recursive: true })) {
-    const name = parseFileName(path.split('/').at(-1) ?? '');
-    if (name === undefined) continue;
-    files += 1;
-    if (!(await isContentOf(name, await readFile(join(directory, path))))) damaged.push(`${path} is damaged`);
+  const files = await storedFilesIn(directory);
+  for (const file of files) {
+    const path = relativePathOf(file);
+    if (!(await isContentOf(file, await readFile(join(directory, path))))) damaged.push(`${path} is damaged`);
   }
   const leftovers = (await readdir(join(directory, 'tmp')).catch(() => [])).map((name) => `${name} was left behind`);
-  return { files, damaged: [...damaged, ...leftovers] };
+  return { files: files.length, damaged: [...damaged, ...leftovers] };
 }

@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { relativePathOf } from '../../src/picture-store/file-names.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
 import { makeMemoryGroup } from './memory-group.ts';
 import type { Outcome } from './report.ts';
+import { storedFilesIn } from './service-checks.ts';
 
 const CGROUP_NAME = '200 clients that ask for distinct AVIFs, within a cgroup of 1 GiB';
 const GIB = 1024 ** 3;
@@ -81,5 +82,6 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
 
 /** All but pictures of own size. */
 async function plainFiles(directory: string): Promise<string[]> {
-  return (await readdir(directory, { recursive: true })).filter((path) => /\.(plain|original)$/.test(path));
+  const files = await storedFilesIn(directory);
+  return files.filter(({ fileClass, isOriginal }) => fileClass === 'plain' || isOriginal).map(relativePathOf);
 }

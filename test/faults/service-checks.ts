@@ -1,4 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { FileName } from '../../src/picture-store/file-names.ts';
+import { filesIn, shardsIn } from '../../src/picture-store/shards.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { metricsOf, metricValue } from './context.ts';
 
@@ -50,4 +52,11 @@ export function integrityOf(path: string): string {
   const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
   db.close();
   return String(result);
+}
+
+/** The files of a picture store. It may be in use: a running service creates and removes the directories. */
+export async function storedFilesIn(directory: string): Promise<FileName[]> {
+  const files: FileName[] = [];
+  for (const shard of await shardsIn(directory)) files.push(...(await filesIn(directory, shard)));
+  return files;
 }

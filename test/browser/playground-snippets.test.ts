@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { isInstalled } from '../helpers/installed.ts';
 import { factOf, visitPlayground } from '../helpers/playground.ts';
 
 /* What the playground offers to copy works where people paste it. */
@@ -27,11 +27,8 @@ afterAll(async () => {
   await service?.close();
 });
 
-function hasProgram(name: string): boolean {
-  const found = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
-  if (!found) console.log(`SKIPPED: no ${name} on this machine, so the playground's snippet for it is not run.`);
-  return found;
-}
+const hasProgram = (name: string, debianPackage?: string) =>
+  isInstalled(name, `the playground's snippet for ${name}`, debianPackage);
 
 /** Each snippet of a box, by the label of its tab. */
 async function snippetsOf(page: Page, box: string): Promise<Record<string, string>> {
@@ -162,7 +159,7 @@ describe.skipIf(!hasBrowser)('elsewhere', () => {
     expect(stdout).toBe('Pennant Sample 1284000\n');
   });
 
-  test.skipIf(!hasProgram('php'))('PHP reads the record', async () => {
+  test.skipIf(!hasProgram('php', 'php-cli'))('PHP reads the record', async () => {
     const { PHP: program = '' } = await recordSnippets();
     const { stdout } = await run('php', ['-r', program.replace('<?php\n', '')]);
     expect(stdout).toBe('Pennant Sample 1284000\n');

@@ -145,7 +145,8 @@ async function serveWithout(context: FaultContext, fault: DiskFault, directory: 
     return !(await isDegraded(service));
   }, RECOVERY_MS);
   if (!isMended) faults.push('did not recover');
-  faults.push(...findUnclearStates(service), ...(await stopService(service)));
+  // The log is complete when the process has ended; the metrics are read through another channel.
+  faults.push(...(await stopService(service)), ...findUnclearStates(service));
   await replay.close();
   const reported = fault.degraded.length > 0 ? '; reported once for each part, and in a metric' : '';
   return { measured: `records, searches, pictures from upstream and memory${reported}; recovered`, faults };

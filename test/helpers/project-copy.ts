@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
+/** What npm itself keeps beside the packages. Tools keep caches there that change while tests run. */
+const FILES_OF_NPM = new Set(['.bin', '.package-lock.json']);
 
 /** Copies the project into a directory that exists. Its packages are links, so that they can be removed one by one. */
 export async function copyProject(directory: string): Promise<void> {
@@ -19,7 +21,7 @@ async function linkPackages(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, link] = [join(from, entry.name), join(to, entry.name)];
     if (entry.name.startsWith('@')) await linkPackages(source, link);
-    else if (entry.name.startsWith('.')) await cp(source, link, { recursive: true, verbatimSymlinks: true });
-    else await symlink(source, link);
+    else if (FILES_OF_NPM.has(entry.name)) await cp(source, link, { recursive: true, verbatimSymlinks: true });
+    else if (!entry.name.startsWith('.')) await symlink(source, link);
   }
 }

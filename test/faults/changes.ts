@@ -99,10 +99,6 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   const service = await context.start({ directory });
   const { client } = service;
   const channels = readChannels();
-  const [{ channelId: firstId }] = channels as [Channel];
-  // The service makes the sample catalog at its first start.
-  const isCatalogOpen = async () => (await client.send({ url: `/api/channel/${firstId}` })).status === 200;
-  if (!(await comesTrue(isCatalogOpen, GIVE_UP_MS))) throw new Error('the sample catalog was not made');
   for (const channel of channels) await importAnew(dataDir, channel);
   const load = startMixedLoad(service.port, 3);
   const faults: string[] = [];

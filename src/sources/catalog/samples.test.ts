@@ -1,9 +1,14 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
 import { decodePicture } from '../../../test/helpers/picture.ts';
+import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { parseRecord } from './parse-record.ts';
+import { createCatalog } from './samples.ts';
+import { catalogPaths } from './schema.ts';
 
 const IMAGES_DIR = join(SHIPPED_SAMPLES_DIR, 'images');
 
@@ -55,5 +60,57 @@ describe('the sample catalog', () => {
     const banners = samples.map(({ bannerFile }) => bannerFile).filter((name) => name !== null);
     const widths = await Promise.all(banners.map(async (name) => (await sizeOf(name)).width));
     expect(new Set(widths)).toEqual(new Set([2560, 2048, 2120]));
+  });
+});
+
+/** Samples whose records come from a pipe, so that a test decides when the catalog is complete. */
+async function createHeldSamples() {
+  const samplesDir = await createTemporaryDirectory();
+  await cp(IMAGES_DIR, join(samplesDir, 'images'), { recursive: true });
+  const pipe = join(samplesDir, 'channels.ndjson');
+  execFileSync('mkfifo', [pipe]);
+  return {
+    samplesDir,
+    /** Resolves after the reader has begun. */
+    write: async (text: string) => await writeFile(pipe, text),
+  };
+}
+
+describe('a catalog created from samples', () => {
+  it('keeps nothing, not even pictures, when an import was faster', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const paths = catalogPaths(dataDir);
+    const samples = await createHeldSamples();
+    const created = createCatalog({ dataDir, paths, samplesDir: samples.samplesDir });
+    const pictures = await writePictures(await createTemporaryDirectory(), { 'own.png': pngOf('own') });
+    expect((await importLines(dataDir, [catalogLine(1, { avatarFile: 'own.png' })], pictures)).added).toBe(1);
+    const imported = await readdir(paths.images);
+    expect(imported).toHaveLength(1);
+    await samples.write(await readFile(join(SHIPPED_SAMPLES_DIR, 'channels.ndjson'), 'utf8'));
+    await created;
+    expect(await readdir(paths.images)).toEqual(imported);
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog.new-'))).toEqual([]);
+  });
+
+  it('keeps its pictures when an import comes later', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const paths = catalogPaths(dataDir);
+    await createCatalog({ dataDir, paths, samplesDir: SHIPPED_SAMPLES_DIR });
+    const before = await readdir(paths.images);
+    await importLines(dataDir, [catalogLine(1)]);
+    expect(await readdir(paths.images)).toEqual(before);
+    expect(before).toHaveLength((await readdir(IMAGES_DIR)).length);
+  });
+
+  it('leaves nothing behind when a sample is rejected', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const paths = catalogPaths(dataDir);
+    const samplesDir = await createTemporaryDirectory();
+    await mkdir(join(samplesDir, 'images'));
+    await writeFile(join(samplesDir, 'images', 'own.png'), pngOf('own'));
+    const lines = [catalogLine(1, { avatarFile: 'own.png' }), catalogLine(2, { avatarFile: 'absent.png' })];
+    await writeFile(join(samplesDir, 'channels.ndjson'), lines.join('\n'));
+    await expect(createCatalog({ dataDir, paths, samplesDir })).rejects.toThrow('line 2');
+    expect(await readdir(dataDir)).toEqual([]);
   });
 });

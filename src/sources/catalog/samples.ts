@@ -1,7 +1,8 @@
-import { createReadStream, linkSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { importChannels } from './import.ts';
-import { type CatalogPaths, CatalogUnusableError, createDraftFolder } from './schema.ts';
+import { type CatalogPaths, CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
 import { type CatalogWriter, openCatalogWriter } from './writer.ts';
 
 export interface CreateCatalogOptions {
@@ -12,16 +13,19 @@ export interface CreateCatalogOptions {
 }
 
 /**
- * Creates a new catalog. It is built in a draft folder and gets its name when it is complete. If another process was
- * faster, its catalog is kept and this one is removed.
+ * Creates a new catalog. It is built in a draft folder, with its pictures, and gets its name when it is complete. If
+ * another process was faster, its catalog is kept and this one is removed.
  *
  * @throws CatalogUnusableError if a sample is rejected, and errors of the file system
  */
 export async function createCatalog({ dataDir, paths, samplesDir }: CreateCatalogOptions): Promise<void> {
   const draftDir = createDraftFolder(dataDir);
   try {
-    const draft = { ...paths, database: join(draftDir, 'catalog.db') };
+    const draft = catalogPaths(draftDir);
     await writeDraft(draft, samplesDir);
+    if (existsSync(paths.database)) return;
+    // Pictures first: a catalog never names a picture that is not there.
+    if (existsSync(draft.images)) linkPictures(draft.images, paths.images);
     linkUnlessThere(draft.database, paths.database);
   } finally {
     rmSync(draftDir, { recursive: true });
@@ -48,11 +52,16 @@ async function importSamples(writer: CatalogWriter, samplesDir: string): Promise
   });
 }
 
+function linkPictures(from: string, to: string): void {
+  makeDirectory(to);
+  for (const name of readdirSync(from)) linkUnlessThere(join(from, name), join(to, name));
+}
+
 /** Unlike a rename, a link never replaces a file. */
 function linkUnlessThere(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasErrorCode(error, 'EEXIST')) throw error;
   }
 }

@@ -15,7 +15,7 @@ const NO_PURGE: Purge = { purgeChannel: REFUSED, purgeChannels: REFUSED, purgeAl
 
 const HOUR_MS = 3_600_000;
 
-/** Runs a command beside no service. */
+/** Runs a command while no service is running. */
 async function run(args: readonly string[], dataDir: string, purge: Partial<Purge> = {}) {
   const written = { stdout: '', stderr: '' };
   const outputTo = (name: keyof typeof written) =>
@@ -39,7 +39,7 @@ async function run(args: readonly string[], dataDir: string, purge: Partial<Purg
   return { exitCode, ...written };
 }
 
-/** Runs `cache clear` as on a terminal, where somebody types the line. */
+/** Runs `cache clear` as on a terminal with the line as input. */
 async function clearOnTerminal(directory: string, line: string) {
   let asked = '';
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
@@ -80,7 +80,7 @@ test.each([
   ['', 1, 1],
   ['n', 1, 1],
   ['yonder', 1, 1],
-])('on a terminal "%s" decides whether the cache is emptied', async (line, exitCode, filesLeft) => {
+])('on a terminal "%s" decides whether the cache is cleared', async (line, exitCode, filesLeft) => {
   const directory = await createTemporaryDirectory();
   const files = createDiskFileStore({ directory, maxBytes: 1_000_000, clock: systemClock, onEvent: () => undefined });
   await files.set('picture2/UC/x', Buffer.from('picture'), 'plain');
@@ -92,7 +92,7 @@ test.each([
   expect(left).toHaveLength(filesLeft);
 });
 
-test('the statistics count each kind apart, with the time of its oldest entry', async () => {
+test('the statistics have the entries of each kind and the time of its oldest entry', async () => {
   const dataDir = await createTemporaryDirectory();
   const path = databasePath(dataDir);
   const store = createSqliteStore({ path, maxBytes: 1_000_000, onEvent: () => undefined });
@@ -120,7 +120,7 @@ test('the statistics count each kind apart, with the time of its oldest entry', 
   expect((await run(['stats'], dataDir)).stdout).toMatch(/picture details +3 .* oldest 2026-01-01T03:00:00Z/);
 });
 
-test('a purge says what it has removed of every kind', async () => {
+test('a purge reports what it has removed of each kind', async () => {
   const dataDir = await createTemporaryDirectory();
   const channelId = 'UCgone_________________A';
   const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1, refinement: 2 };

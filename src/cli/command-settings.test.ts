@@ -5,18 +5,18 @@ import { settingsWarnings } from './command-settings.ts';
 const warningsFor = (env: Record<string, string>) => settingsWarnings(parseConfig(env));
 
 describe('settingsWarnings', () => {
-  it('has nothing to say of the defaults', () => {
+  it('is empty for the defaults', () => {
     expect(warningsFor({})).toEqual([]);
   });
 
-  it('warns of TRUST_PROXY without BASE_URL', () => {
+  it('warns about TRUST_PROXY without BASE_URL', () => {
     expect(warningsFor({ TRUST_PROXY: '10.0.0.5/32' })).toEqual([
       'TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host',
     ]);
   });
 
   it.each(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '192.168.1.7/32', 'fd00::/8', '100.64.0.0/10'])(
-    'warns that %s without a limit leaves the clients of a proxy there without one',
+    'warns that %s without a limit removes the limit of all clients of a proxy there',
     (network) => {
       expect(warningsFor({ RATE_LIMIT_OVERRIDES: `203.0.113.0/24=unlimited,${network}=unlimited` })).toEqual([
         `RATE_LIMIT_OVERRIDES has ${network}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
@@ -28,7 +28,7 @@ describe('settingsWarnings', () => {
     { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited', TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://a.example' },
     { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=1000/30' },
     { RATE_LIMIT_OVERRIDES: '203.0.113.0/24=unlimited' },
-  ])('has nothing to say of %o', (env) => {
+  ])('is empty for %o', (env) => {
     expect(warningsFor(env)).toEqual([]);
   });
 });

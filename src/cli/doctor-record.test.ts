@@ -27,7 +27,7 @@ function record(asked = '@BellRockLight', args: readonly string[] = [], options:
   return runDoctor([asked, '--record', directory, ...args], { origin: replay.origin, ...options });
 }
 
-/** The lighthouse's answers with some text exchanged. */
+/** The lighthouse's answers with a text replaced. */
 function renamed(from: string, to: string): ReplayAnswer[] {
   return readAnswers(OWN_ANSWERS).map((answer) => ({ ...answer, text: answer.text.replaceAll(from, to) }));
 }
@@ -38,7 +38,7 @@ async function writtenText(): Promise<string> {
 }
 
 describe('a recording', () => {
-  it('has every answer once, and out of it comes the record that came out of YouTube', async () => {
+  it('has every answer once, and gives the same record as YouTube', async () => {
     await startUpstream();
     const { stderr } = await record();
     expect(stderr).toBe(`Written into ${directory}: resolve.json, page.json, about.json, feed.xml, index.json\n`);
@@ -59,7 +59,7 @@ describe('a recording', () => {
     await again.close();
   });
 
-  it('is of whole pages: what has moved may stand outside of the parts that are asked for', async () => {
+  it('has whole pages, because moved fields may be outside of the field mask', async () => {
     await startUpstream();
     await record();
     expect(replay.callsTo('browse').map(({ path }) => path)).toEqual(['/youtubei/v1/browse?prettyPrint=false']);
@@ -75,7 +75,7 @@ describe('a recording', () => {
     expect(readAnswers(directory).find((answer) => answer.file === file)?.expected).toEqual({ error });
   });
 
-  it('is not made of pages of HTML, which may hold the address of whoever asked', async () => {
+  it('has no HTML pages, which may contain the client’s address', async () => {
     await startUpstream();
     replay.misbehave('all', answerHtml());
     const { stderr } = await record();
@@ -84,7 +84,7 @@ describe('a recording', () => {
   });
 });
 
-describe('what a recording leaves out', () => {
+describe('data that a recording omits', () => {
   const SECRETS = {
     visitorData: 'Cgt2aXNpdG9yRGF0YSiUu4',
     trackingParams: 'CAAQtrackingParams3k',
@@ -102,7 +102,7 @@ describe('what a recording leaves out', () => {
     userAgent: 'Operator-Browser/77',
   };
 
-  /** The lighthouse's page and panel with secrets wherever upstream may have one. */
+  /** The lighthouse's page and panel with a secret wherever upstream may have one. */
   function seeded(): ReplayAnswer[] {
     const { email, ipv4, ipv6, apiKey, signature, redirectToken, continuation, cookie, ...others } = SECRETS;
     const member = (name: string, value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)},`;
@@ -123,7 +123,7 @@ describe('what a recording leaves out', () => {
     return readAnswers(OWN_ANSWERS).map((answer) => {
       if (!answer.text.startsWith('{')) return answer;
       const text = answer.text
-        // In every object that there is.
+        // In every object of the answer.
         .replaceAll('{', `{${beside}`)
         .replaceAll(/,(\s*)\}/g, '$1}')
         .replaceAll(/"token": ?"[^"]*"/g, `"token": "${continuation}"`)
@@ -133,7 +133,7 @@ describe('what a recording leaves out', () => {
     });
   }
 
-  it('is every kind of secret, wherever it stands', async () => {
+  it('includes every kind of secret in every place', async () => {
     await startUpstream(seeded());
     const { exitCode, stderr } = await record(LIGHTHOUSE, [], { apiKey: SECRETS.otherApiKey });
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('about.json')]);
@@ -147,7 +147,7 @@ describe('what a recording leaves out', () => {
     expect(text).not.toMatch(/127\.0\.0\.1|visitorData|trackingParams|INNERTUBE_|cookie/i);
   });
 
-  it('is every member whose name is not known, unless it is asked for', async () => {
+  it('includes every member with an unknown name, unless it is requested', async () => {
     await startUpstream(renamed('"country"', '"countryOfOrigin"'));
     const { stdout } = await record();
     expect(stdout).toMatch(/^country +absent +unknown in aboutChannelViewModel: countryOfOrigin$/m);
@@ -157,7 +157,7 @@ describe('what a recording leaves out', () => {
     expect(await writtenText()).toContain('"countryOfOrigin": "United Kingdom"');
   });
 
-  it('may be asked for step by step where a part has moved some members deep', async () => {
+  it('can be requested step by step if a part has moved several levels deep', async () => {
     await startUpstream(
       readAnswers(OWN_ANSWERS).map((answer) => ({
         ...answer,
@@ -177,7 +177,7 @@ describe('what a recording leaves out', () => {
   });
 
   it.each(['trackingParams', 'visitorData', 'sessionToken', 'cookies', '__proto__', 'a b'])(
-    'cannot be asked for by a name that may hold a secret: %s',
+    'cannot be requested by a name that may have a secret: %s',
     async (name) => {
       await startUpstream();
       const { exitCode, stderr } = await record('@BellRockLight', ['--keep', name]);
@@ -186,7 +186,7 @@ describe('what a recording leaves out', () => {
     },
   );
 
-  it('is all that is nested too deep to be of use', async () => {
+  it('includes everything that is nested too deep', async () => {
     const deep = `${'{"content":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
     const page = { metadata: { channelMetadataRenderer: { externalId: LIGHTHOUSE, title: 'Deep', x: 0 } } };
     const answer = jsonAnswer('browse', { browseId: LIGHTHOUSE }, page);
@@ -197,7 +197,7 @@ describe('what a recording leaves out', () => {
 });
 
 describe('the directory of a recording', () => {
-  it('is never one that has something in it', async () => {
+  it('is refused if it is not empty', async () => {
     await startUpstream();
     await mkdir(directory);
     await writeFile(join(directory, 'index.json'), 'mine');
@@ -207,14 +207,14 @@ describe('the directory of a recording', () => {
     expect(await writtenText()).toBe('mine');
   });
 
-  it('is no file', async () => {
+  it('is refused if it is a file', async () => {
     await startUpstream();
     await writeFile(directory, 'mine');
     expect((await record()).exitCode).toBe(2);
     expect(await readFile(directory, 'utf8')).toBe('mine');
   });
 
-  it('may be there where it is empty', async () => {
+  it('may exist if it is empty', async () => {
     await startUpstream();
     await mkdir(directory);
     await record();

@@ -27,7 +27,7 @@ const API_CHANNEL = {
 let replay: ReplayServer;
 afterEach(() => replay.close());
 
-/** `changed` answers come before those of the same request among our own. */
+/** `changed` answers replace the test's own answers to the same requests. */
 async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<void> {
   replay = await startReplayServer({
     answers: [...changed, ...readAnswers(OWN_ANSWERS)],
@@ -49,7 +49,7 @@ function stateOf({ fields }: DoctorReport, field: string): string | undefined {
   return fields.find((finding) => finding.field === field)?.state;
 }
 
-/** The lighthouse's page or panel with some of its text exchanged. */
+/** The lighthouse's page or panel with some texts replaced. */
 function changedAnswer(kind: 'page' | 'panel', from: string, to: string): ReplayAnswer {
   const answer = readAnswers(OWN_ANSWERS).find(
     ({ file }) => file === (kind === 'page' ? 'channel-page-lighthouse.json' : 'about-lighthouse.json'),
@@ -58,9 +58,9 @@ function changedAnswer(kind: 'page' | 'panel', from: string, to: string): Replay
   return { ...answer, text: answer.text.replaceAll(from, to) };
 }
 
-describe('the doctor, of a healthy channel', () => {
+describe('the doctor for a healthy channel', () => {
   it.each(['@BellRockLight', LIGHTHOUSE, 'bellrock', 'https://www.youtube.com/@BellRockLight'])(
-    'finds everything when asked for %s',
+    'finds everything for %s',
     async (asked) => {
       await startUpstream();
       const { exitCode, isFine, channelId, failure, fields } = await report(asked);
@@ -70,7 +70,7 @@ describe('the doctor, of a healthy channel', () => {
     },
   );
 
-  it('shows each call with its answer, and from where each field came', async () => {
+  it('shows each call with its answer, and the path of each field', async () => {
     await startUpstream();
     const { calls, fields } = await report('@BellRockLight');
     expect(calls.map(({ name, status, form }) => [name, status, form]).sort()).toEqual([
@@ -89,7 +89,7 @@ describe('the doctor, of a healthy channel', () => {
     expect(fields.find(({ field }) => field === 'publishedAt (feed)')?.value).toBe('2011-02-01T06:30:15Z');
   });
 
-  it('is a table that a pipe gets without colours', async () => {
+  it('prints a table, without colours when piped', async () => {
     await startUpstream();
     const piped = await doctor(['@BellRockLight']);
     const onTerminal = await doctor(['@BellRockLight'], { isTerminal: true });
@@ -98,7 +98,7 @@ describe('the doctor, of a healthy channel', () => {
     expect(onTerminal.stdout).not.toBe(stripVTControlCharacters(onTerminal.stdout));
   });
 
-  it('does without what a channel need not have', async () => {
+  it('accepts a channel without optional fields', async () => {
     await startUpstream();
     const { exitCode, ...found } = await report('UCreplayQuiet00000000007');
     expect(exitCode).toBe(0);
@@ -111,20 +111,20 @@ describe('the doctor, of a healthy channel', () => {
     ['UCreplayDistillery000004', 'age-gated'],
     ['UCreplaySportsDay0000005', 'system channel'],
     ['UCreplayArcade0000000014', 'system channel'],
-  ])('expects nothing more of a channel in a layout of its own, and says so: %s', async (channelId, kind) => {
+  ])('accepts a channel with a special layout, and says so: %s', async (channelId, kind) => {
     await startUpstream();
     const { exitCode, remarks } = await report(channelId);
     expect(exitCode).toBe(0);
     expect(remarks.join()).toContain(kind);
   });
 
-  it('says which other language the page is in', async () => {
+  it('reports the language of a page that is not in English', async () => {
     await startUpstream();
     const { remarks } = await report('UCreplayFener00000000016');
     expect(remarks.join()).toContain('(tr)');
   });
 
-  it('thinks nothing of a feed that does not answer', async () => {
+  it('accepts a feed that does not answer', async () => {
     await startUpstream();
     replay.misbehave('feed', answerStatus(500));
     const { exitCode, ...found } = await report(LIGHTHOUSE);
@@ -132,7 +132,7 @@ describe('the doctor, of a healthy channel', () => {
   });
 });
 
-describe('the doctor, of a changed upstream', () => {
+describe('the doctor for a changed upstream', () => {
   it.each<[string, ReplayAnswer[], Record<string, string>]>([
     ['a renamed header', [changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')], { banner: 'missing' }],
     [
@@ -147,7 +147,7 @@ describe('the doctor, of a changed upstream', () => {
     ],
     ['an unknown country', [changedAnswer('panel', 'United Kingdom', 'Freedonia')], { country: 'unreadable' }],
     ['a date in another form', [changedAnswer('panel', 'Joined ', 'Since ')], { publishedAt: 'unreadable' }],
-  ])('names the fields that %s takes', async (_what, changed, states) => {
+  ])('names the fields that are lost by %s', async (_what, changed, states) => {
     await startUpstream(changed);
     const { exitCode, isFine, ...found } = await report('@BellRockLight');
     expect([exitCode, isFine]).toEqual([1, false]);
@@ -158,7 +158,7 @@ describe('the doctor, of a changed upstream', () => {
     for (const field of Object.keys(states)) expect(verdict).toContain(field);
   });
 
-  it('names a header that it does not know, and the value that it cannot read', async () => {
+  it('names an unknown header and a value that it cannot read', async () => {
     await startUpstream([changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')]);
     expect((await report(LIGHTHOUSE)).remarks.join()).toContain('pageCrownRenderer');
     await replay.close();
@@ -167,14 +167,14 @@ describe('the doctor, of a changed upstream', () => {
     expect(fields.find(({ field }) => field === 'country')?.note).toContain('Freedonia');
   });
 
-  it('shows the fields of a page that is no record any more', async () => {
+  it('shows the fields of a page that no longer gives a record', async () => {
     const page = { header: { crown: {} }, metadata: { channelDataRenderer: { title: 'x' } } };
     await startUpstream([jsonAnswer('browse', { browseId: LIGHTHOUSE }, page)]);
     const found = await report(LIGHTHOUSE);
     expect([found.exitCode, found.failure?.code, stateOf(found, 'title')]).toEqual([1, 'upstream_invalid', 'missing']);
   });
 
-  it('tells a picture that comes in its second form only, or not at all', async () => {
+  it('reports a picture that is available in its second form only, or not at all', async () => {
     await startUpstream();
     replay.misbehave('image', answerStatus(403), 1);
     const second = await report('UCreplayQuiet00000000007');
@@ -184,7 +184,7 @@ describe('the doctor, of a changed upstream', () => {
     expect([none.exitCode, stateOf(none, 'avatar (original)')]).toEqual([1, 'missing']);
   });
 
-  it('never lets an answer steer the terminal', async () => {
+  it('escapes terminal control characters in answers', async () => {
     await startUpstream([changedAnswer('page', 'Bell Rock Light', '\\u001b[2J\\u009b31m')]);
     const { stdout } = await doctor([LIGHTHOUSE]);
     expect(stdout).toContain('[2J');
@@ -192,7 +192,7 @@ describe('the doctor, of a changed upstream', () => {
   });
 });
 
-describe('the doctor, of an upstream that does not answer', () => {
+describe('the doctor for an upstream that does not answer', () => {
   it.each([
     ['429', answerStatus(429), 'status 429'],
     ['a "sorry" page', redirectTo('https://www.google.com/sorry/index'), 'redirect to https://www.google.com/sorry'],
@@ -207,7 +207,7 @@ describe('the doctor, of an upstream that does not answer', () => {
     expect((await doctor(['@BellRockLight'])).stdout).toContain(reason);
   });
 
-  it('does not take a block for a channel that is not there', async () => {
+  it('does not report a block as an absent channel', async () => {
     await startUpstream();
     const unknown = await report('@nobody');
     expect([unknown.exitCode, unknown.failure?.code]).toEqual([1, 'channel_not_found']);
@@ -216,10 +216,10 @@ describe('the doctor, of an upstream that does not answer', () => {
   });
 });
 
-describe('the doctor, of the official API', () => {
+describe('the doctor for the official API', () => {
   const source = ['--source', 'youtube-data-api'];
 
-  it('shows where its parts come from, without the key', async () => {
+  it('shows the source of each field, without the key', async () => {
     await startUpstream();
     const { exitCode, fields } = await report('@BellRockLight', ...source);
     expect(exitCode).toBe(0);
@@ -231,7 +231,7 @@ describe('the doctor, of the official API', () => {
     expect(stdout + stderr).not.toContain(API_KEY);
   });
 
-  it('says when the key is refused, without the key', async () => {
+  it('reports that the key is refused, without the key', async () => {
     await startUpstream();
     replay.misbehave('data-api', answerDataApiError(400, 'keyInvalid', `API key ${API_KEY} not valid`));
     const { exitCode, stdout } = await doctor(['@BellRockLight', ...source]);
@@ -240,7 +240,7 @@ describe('the doctor, of the official API', () => {
     expect(stdout).not.toContain(API_KEY);
   });
 
-  it('is not asked without a key', async () => {
+  it('makes no call without a key', async () => {
     await startUpstream();
     const { exitCode, stderr } = await doctor(['@BellRockLight', ...source], { apiKey: undefined });
     expect(exitCode).toBe(2);
@@ -249,10 +249,10 @@ describe('the doctor, of the official API', () => {
   });
 });
 
-describe('the doctor, of YouTube’s client version', () => {
+describe('the doctor for YouTube’s client version', () => {
   const versionIn = ({ fields }: DoctorReport) => fields.find(({ field }) => field === 'client version');
 
-  it('shows the one that calls name, from where it is, and the one that YouTube names', async () => {
+  it('shows the version in calls, where it comes from, and the version that YouTube names', async () => {
     await startUpstream();
     expect(versionIn(await report(LIGHTHOUSE))).toMatchObject({
       state: 'fine',
@@ -261,7 +261,7 @@ describe('the doctor, of YouTube’s client version', () => {
     });
   });
 
-  it('is the one that the service has learned, or the operator has set', async () => {
+  it('shows the version that the service has learned, or the operator has set', async () => {
     await startUpstream();
     const version = '2.20270101.01.00';
     const times = { learnedAtMs: 1, askedAtMs: 1, writtenAtMs: 1 };
@@ -274,7 +274,7 @@ describe('the doctor, of YouTube’s client version', () => {
     );
   });
 
-  it('is drift where YouTube names none any more', async () => {
+  it('reports drift if YouTube no longer names a version', async () => {
     await startUpstream();
     replay.misbehave('version', answerStatus(404));
     const { exitCode, ...found } = await report(LIGHTHOUSE);
@@ -299,7 +299,7 @@ describe('the doctor’s command line', () => {
     expect(replay.calls).toEqual([]);
   });
 
-  it('helps', async () => {
+  it('prints the help', async () => {
     await startUpstream();
     const { exitCode, stdout } = await doctor(['--help']);
     expect(exitCode).toBe(0);

@@ -12,8 +12,8 @@ function warnings(env: Record<string, string>, inFile: readonly string[] = [], i
   });
 }
 
-describe('settings as they are shown', () => {
-  test('say where each value comes from', () => {
+describe('the settings report', () => {
+  test('shows where each value comes from', () => {
     const env = { PORT: '80', BASE_URL: 'https://a.example', CONTACT: ' ', REDIS_URL_FILE: '/run/redis' };
     const origins = shownSettings(env, ['BASE_URL', 'REDIS_URL_FILE']).map(({ name, origin }) => [name, origin]);
     expect(Object.fromEntries(origins)).toMatchObject({
@@ -24,7 +24,7 @@ describe('settings as they are shown', () => {
     });
   });
 
-  test('have OpenTelemetry’s variables among them, without what may be a secret', () => {
+  test('includes OpenTelemetry’s variables without possible secrets', () => {
     const shown = shownSettings({
       OTEL_TRACES_SAMPLER: 'always_on',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:the-password@collector',
@@ -47,13 +47,13 @@ describe('a warning', () => {
     expect(warnings({ [name]: 'x' })).toEqual([`environment: ${name} is not a setting; did you mean ${near}?`]);
   });
 
-  test('is not given for what belongs to others', () => {
+  test('is not given for variables of other programs', () => {
     const env = { PATH: '/bin', HOME: '/', HOSTNAME: 'a', TERM: 'x', npm_config_port: '1', PENNANT_PORT: 'tcp://1' };
     expect(warnings(env)).toEqual([]);
     expect(warnings({}, ['NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
   });
 
-  test('names what .env sets to no effect', () => {
+  test('names lines of .env that have no effect', () => {
     const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'NODE_EXTRA_CA_CERTS', 'OTEL_SERVICE_NAME', 'PORT_FILE'];
     const env = Object.fromEntries(names.map((name) => [name, 'x']));
     expect(warnings(env, names, [3])).toEqual([
@@ -69,7 +69,7 @@ describe('a warning', () => {
   const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
   test.each([ENDPOINT, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:password@collector/v1/traces' }])(
-    'tells which line to add when %o is set and no SDK is loaded',
+    'names the line to add when %o is set and no SDK is loaded',
     (env) => {
       const [warning, ...others] = findTracingWarnings(env, false);
       expect(warning).toMatch(/^OTEL_EXPORTER_\w+ is set, .* NODE_OPTIONS=--import=/);

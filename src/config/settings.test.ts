@@ -16,12 +16,12 @@ function mistakes(env: Record<string, string>): readonly string[] {
 }
 
 describe('the settings', () => {
-  test('all have defaults that can be used', () => {
+  test('have valid defaults', () => {
     expect(mistakes({})).toEqual([]);
     expect(parseConfig({ PORT: '', BASE_URL: ' ' })).toMatchObject({ port: 8080, baseUrls: [] });
   });
 
-  test('are told all at once when they cannot be used, each with its form', () => {
+  test('are all reported at once when they are invalid, each with its form', () => {
     const found = mistakes({
       PORT: '99999',
       MEMORY_CACHE_BYTES: 'much',
@@ -96,7 +96,7 @@ describe('the settings', () => {
     expect(mistakes({ [variable]: value })).toHaveLength(1);
   });
 
-  test('let an override hold for every address, which a trusted proxy may not', () => {
+  test('accept an override for every address, but not a trusted proxy of every address', () => {
     expect(mistakes({ RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited,::/0=100/1' })).toEqual([]);
   });
 });
@@ -108,7 +108,7 @@ describe('a secret in a file', () => {
     return path;
   }
 
-  test('counts as if it had been set, without the line’s end, and is never shown', async () => {
+  test('is read without the line end, and is never shown', async () => {
     const keyFile = await secretFile('the-key\n');
     const urlFile = await secretFile('redis://:the-password@cache:6380/2\r\n');
     const env = { YOUTUBE_API_KEY_FILE: keyFile, REDIS_URL_FILE: urlFile, SOURCES: 'youtube-data-api' };
@@ -127,7 +127,7 @@ describe('a secret in a file', () => {
     expect(JSON.stringify(shown)).not.toMatch(/the-key|the-password/);
   });
 
-  test('is refused by the names of variable and file, with the other mistakes and without its content', async () => {
+  test('is refused with the names of variable and file, together with other mistakes and without its content', async () => {
     const empty = await secretFile(' \n');
     const wrong = await secretFile('http://:the-password@cache');
     expect(mistakes({ YOUTUBE_API_KEY_FILE: empty, REDIS_URL_FILE: wrong, PORT: 'http' })).toEqual([
@@ -141,7 +141,7 @@ describe('a secret in a file', () => {
     expect(mistakes({ REDIS_URL_FILE: join(empty, '..') })).toEqual([expect.stringContaining('(EISDIR)')]);
   });
 
-  test('is refused beside the secret itself, and an empty variable is none', async () => {
+  test('is refused beside the secret itself, unless that variable is empty', async () => {
     const path = await secretFile('of-the-file');
     const found = mistakes({ YOUTUBE_API_KEY: 'of-the-variable', YOUTUBE_API_KEY_FILE: path });
     expect(found).toEqual([`YOUTUBE_API_KEY_FILE (${path}): YOUTUBE_API_KEY is set as well: set one of the two`]);
@@ -149,7 +149,7 @@ describe('a secret in a file', () => {
     expect(parseConfig({ YOUTUBE_API_KEY: 'key', YOUTUBE_API_KEY_FILE: ' ' }).youtubeApiKey).toBe('key');
   });
 
-  test('is for secrets only', async () => {
+  test('is accepted for secrets only', async () => {
     expect(parseConfig({ PORT_FILE: await secretFile('1') }).port).toBe(8080);
   });
 });

@@ -4,7 +4,7 @@ import { bucketsSince, quantile } from './totals.ts';
 const BOUNDS = [0.1, 1, 10, Number.POSITIVE_INFINITY];
 
 describe('a quantile', () => {
-  test('is found inside its bucket as if observations were spread evenly', () => {
+  test('is interpolated inside its bucket', () => {
     const buckets = { upperBounds: BOUNDS, counts: [0, 10, 0, 0] };
     expect(quantile(buckets, 0.5)).toBeCloseTo(0.55);
     expect(quantile(buckets, 1)).toBeCloseTo(1);
@@ -14,7 +14,7 @@ describe('a quantile', () => {
     expect(quantile({ upperBounds: BOUNDS, counts: [90, 0, 10, 0] }, 0.95)).toBeCloseTo(5.5);
   });
 
-  test('is the last finite bound for what lies above it', () => {
+  test('is the last finite bound for values above it', () => {
     expect(quantile({ upperBounds: BOUNDS, counts: [1, 0, 0, 99] }, 0.5)).toBe(10);
   });
 
@@ -24,7 +24,7 @@ describe('a quantile', () => {
   });
 });
 
-test('what was counted before is left out', () => {
+test('earlier counts are subtracted', () => {
   const earlier = { upperBounds: BOUNDS, counts: [1, 2, 0, 0] };
   const now = { upperBounds: BOUNDS, counts: [1, 5, 0, 1] };
   expect(bucketsSince(now, earlier).counts).toEqual([0, 3, 0, 1]);

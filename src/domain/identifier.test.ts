@@ -56,7 +56,7 @@ describe('channelRefsOf', () => {
     'example.com/@pennantsample',
     `ftp://www.youtube.com/channel/${ID}`,
     'youtube.com',
-  ])('takes "%s" for a search text', (text) => {
+  ])('returns nothing for "%s", which is a search text', (text) => {
     expect(channelRefsOf(text)).toEqual([]);
   });
 });

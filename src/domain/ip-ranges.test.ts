@@ -13,12 +13,12 @@ describe('isPrivateAddress', () => {
     'fd00::1',
     'fe80::1',
     '64:ff9b::10.0.0.1',
-  ])('holds for %s', (address) => {
+  ])('is true for %s', (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
 
   it.each(['203.0.113.7', '8.8.8.8', '64:ff9b::8.8.8.8', '2a00:1450::1', '', 'unknown'])(
-    'does not hold for "%s"',
+    'is false for "%s"',
     (address) => {
       expect(isPrivateAddress(address)).toBe(false);
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { TIME_LIMIT_WITHIN, TIME_LIMITS_MS } from './time-limits.ts';
 
 const { promise, response, search, refreshWait, storeRead, request, sourceAttempt, fillMissingFields } = TIME_LIMITS_MS;
-/** What writing a response takes after its limit, even on a busy machine. */
+/** The time for writing a response after its limit, even on a busy machine. */
 const WRITING_MS = 500;
 
 test.each(Object.entries(TIME_LIMIT_WITHIN) as [keyof typeof TIME_LIMITS_MS, keyof typeof TIME_LIMITS_MS][])(
@@ -12,7 +12,7 @@ test.each(Object.entries(TIME_LIMIT_WITHIN) as [keyof typeof TIME_LIMITS_MS, key
   },
 );
 
-test('a response keeps the promise of 12 s', () => {
+test('a response takes at most 12 s', () => {
   expect(promise).toBe(12_000);
   expect(response + WRITING_MS).toBeLessThanOrEqual(promise);
   expect(search + storeRead).toBeLessThanOrEqual(response);
@@ -22,6 +22,6 @@ test('a stale value is returned well before the response limit', () => {
   expect(storeRead + refreshWait + storeRead).toBeLessThan(response);
 });
 
-test('two sources can be tried one after the other, and the missing fields be filled', () => {
+test('two sources can be tried one after another, and missing fields can be filled', () => {
   expect(2 * sourceAttempt + fillMissingFields).toBeLessThanOrEqual(request);
 });

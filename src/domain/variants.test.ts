@@ -29,16 +29,19 @@ describe('the crop of a variant', () => {
     ['mobile', 3000, 500, { left: 586, top: 0, width: 1827, height: 500 }],
     ['avatar', 800, 800, { left: 0, top: 0, width: 800, height: 800 }],
     ['avatar', 900, 600, { left: 150, top: 0, width: 600, height: 600 }],
-  ] as const)('%s of another original of %i×%i has the aspect ratio, centred', (variant, width, height, expected) => {
-    expect(cropOf(variant, { width, height })).toEqual(expected);
-  });
+  ] as const)(
+    '%s of another original of %i×%i is a centred area with the aspect ratio',
+    (variant, width, height, expected) => {
+      expect(cropOf(variant, { width, height })).toEqual(expected);
+    },
+  );
 
-  it('takes an original within 2 % of 16:9 as a banner, and one beyond as any other picture', () => {
+  it('treats an original within 2 % of 16:9 as a banner, and others as any picture', () => {
     expect(cropOf('tv', { width: 1813, height: 1000 })).toMatchObject({ width: 1813, height: 1000 });
     expect(cropOf('tv', { width: 1815, height: 1000 })).toMatchObject({ width: 1778, height: 1000 });
   });
 
-  it('lies inside every original, has an area, and margins equal within one pixel', () => {
+  it('is inside every original, is not empty, and has margins equal within one pixel', () => {
     fc.assert(
       fc.property(fc.constantFrom(...VARIANTS), sizes, (variant, source) => {
         const crop = cropOf(variant, source);
@@ -49,8 +52,8 @@ describe('the crop of a variant', () => {
     );
   });
 
-  it('has the aspect ratio of its variant within rounding and the 2 % that a banner may differ', () => {
-    // A crop of a few pixels can have no ratio like 2560:423.
+  it('has the aspect ratio of its variant, within rounding and the 2 % of a banner', () => {
+    // A crop of a few pixels cannot have a ratio like 2560:423.
     const largeSide = fc.integer({ min: 100, max: 9000 });
     fc.assert(
       fc.property(fc.constantFrom(...VARIANTS), largeSide, largeSide, (variant, width, height) => {
@@ -75,7 +78,7 @@ describe('the output for a requested size', () => {
     });
   });
 
-  it('is one and the same for every width from 901 to 4096 on a 900 pixel avatar', () => {
+  it('is the same for every width from 901 to 4096 of a 900 pixel avatar', () => {
     const asItIs = resolveOutput(avatar, {});
     for (let width = 900; width <= 4096; width += 1) expect(resolveOutput(avatar, { width })).toEqual(asItIs);
   });
@@ -106,7 +109,7 @@ describe('the output for a requested size', () => {
     expect(resolveOutput(avatar, wanted)).toEqual({ crop, output: { width, height } });
   });
 
-  it('lies inside the crop, never enlarges it, and exceeds the requested size by rounding only', () => {
+  it('is never larger than the crop, and exceeds the requested size by rounding only', () => {
     const wantedSizes = fc.record({ width: fc.option(wantedSide), height: fc.option(wantedSide) });
     fc.assert(
       fc.property(crops, wantedSizes, (crop, { width, height }) => {
@@ -123,7 +126,7 @@ describe('the output for a requested size', () => {
     );
   });
 
-  it('is scaled down to what the encoding can hold, and keeps its shape', () => {
+  it('is scaled down to the maximum of the format, and keeps its aspect ratio', () => {
     const crop = { left: 0, top: 0, width: 17_000, height: 2_809 };
     expect(resolveOutput(crop, {}, 16_383)).toEqual({ crop, output: { width: 16_383, height: 2_707 } });
     fc.assert(

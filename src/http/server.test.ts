@@ -43,7 +43,7 @@ describe('a rate limit that fails', () => {
       },
     ],
   ] satisfies [string, RateLimiter['hit']][])(
-    'and %s answers 500 to requests, tunnels and garbage, and is reported',
+    'and %s leads to 500 for requests, tunnels and garbage, and is reported',
     async (_what, hit) => {
       const { port, failures } = await startWithBrokenLimit(hit);
       const requests = [

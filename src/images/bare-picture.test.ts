@@ -15,25 +15,25 @@ describe.each([
   ['PNG', 'png', () => opaque().png()],
   ['PNG with transparency', 'png', () => opaque().ensureAlpha(0.5).png()],
 ] as const)('%s', (_name, format, picture) => {
-  it('is bare as encoders write it', async () => {
+  it('is bare when it comes from an encoder', async () => {
     expect(await isBarePicture(format, await picture().toBuffer())).toBe(true);
   });
 
-  it('is not bare with anything behind its end, another picture’s end included', async () => {
+  it('is not bare with anything after its end, even the end of another picture', async () => {
     const bytes = await picture().toBuffer();
     for (const more of [Buffer.from('\0'), SEED, bytes, bytes.subarray(-2), bytes.subarray(-12)]) {
       expect(await isBarePicture(format, Buffer.concat([bytes, more]))).toBe(false);
     }
   });
 
-  it('is not bare when it is cut anywhere, and cutting it never throws', async () => {
+  it('is not bare when it is truncated anywhere, and never throws', async () => {
     const bytes = await picture().toBuffer();
     for (let length = 12; length < bytes.length; length += Math.ceil(bytes.length / 200)) {
       expect(await isBarePicture(format, bytes.subarray(0, length))).toBe(false);
     }
   });
 
-  it('never throws, whichever byte is another', async () => {
+  it('never throws when any byte is changed', async () => {
     const bytes = await picture().toBuffer();
     for (let at = 2; at < bytes.length; at += Math.ceil(bytes.length / 400)) {
       const changed = Buffer.from(bytes);
@@ -52,11 +52,11 @@ it.each([
   ['WebP', 'webp', () => opaque().webp()],
   ['AVIF', 'avif', () => opaque().avif({ effort: 0 })],
   ['GIF', 'gif', () => opaque().gif()],
-] as const)('%s is never taken for bare', async (_name, format, picture) => {
+] as const)('%s is never bare', async (_name, format, picture) => {
   expect(await isBarePicture(format, await picture().toBuffer())).toBe(false);
 });
 
-it('takes pictures for bare that have no seed, and none that has one, wherever it is', async () => {
+it('pictures without added bytes are bare, and pictures with added bytes in any place are not', async () => {
   const seeded = await seedPictures();
   expect(seeded.length).toBeGreaterThan(50);
   const verdictOf = async ({ format, place, bytes }: (typeof seeded)[number]) => ({

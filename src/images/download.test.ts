@@ -56,7 +56,7 @@ async function codeOf(answer: Promise<unknown>): Promise<ErrorCode | 'found'> {
   return answer.then(() => 'found' as const, errorCodeOf);
 }
 
-/** Answers the first request with the first status or body, the second with the second. */
+/** Answers each request with the next status or body. */
 function answerInTurn(...statuses: (number | Buffer)[]): void {
   upstream.answer((request, response) => {
     const next = statuses[upstream.requests.length - 1] ?? 500;
@@ -71,7 +71,7 @@ describe('a picture on an image host', () => {
     expect(upstream.requests).toEqual(['/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1']);
   });
 
-  it('is taken from the first URL that has it', async () => {
+  it('is downloaded from the first URL that has it', async () => {
     expect(await download(FIRST, SECOND)).toEqual(GIF);
     expect(upstream.requests).toHaveLength(1);
   });
@@ -92,7 +92,7 @@ describe('a picture on an image host', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('is gone when every URL says so', async () => {
+  it('is gone if every URL says so', async () => {
     answerInTurn(404, 410);
     expect(await codeOf(download(FIRST, SECOND))).toBe('image_not_found');
   });
@@ -178,7 +178,7 @@ describe('a picture in the catalog', () => {
     await writeFile(join(directory, 'images', 'banner.gif'), GIF);
     await writeFile(join(directory, 'images', 'notes.txt'), 'these are no pixels');
     await writeFile(join(directory, 'outside.gif'), GIF);
-    // Reading it would never end: nobody writes to it.
+    // Reading it would never end, because nothing writes to it.
     execFileSync('mkfifo', [join(directory, 'images', 'pipe')]);
   });
   afterAll(() => rm(directory, { recursive: true }));

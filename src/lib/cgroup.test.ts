@@ -20,11 +20,11 @@ async function write(files: Record<string, string>): Promise<void> {
 }
 
 describe('the limits of the cgroup', () => {
-  it('are the machine’s where there are no cgroups', () => {
+  it('are the machine’s if there are no cgroups', () => {
     expect(readResourceLimits(root)).toEqual({ cpus: availableParallelism(), memoryBytes: totalmem() });
   });
 
-  it('are those of version 2', async () => {
+  it('are read from version 2', async () => {
     await write({
       'proc/self/cgroup': '0::/app',
       'sys/fs/cgroup/app/cpu.max': '50000 100000',
@@ -33,7 +33,7 @@ describe('the limits of the cgroup', () => {
     expect(readResourceLimits(root)).toEqual({ cpus: 0.5, memoryBytes: 512 * MIB });
   });
 
-  it('are those of version 1', async () => {
+  it('are read from version 1', async () => {
     await write({
       'proc/self/cgroup': '4:memory:/app\n2:cpu,cpuacct:/app',
       'sys/fs/cgroup/cpu/app/cpu.cfs_quota_us': '75000',
@@ -54,7 +54,7 @@ describe('the limits of the cgroup', () => {
     expect(readResourceLimits(root)).toEqual({ cpus: 0.5, memoryBytes: 300 * MIB });
   });
 
-  it('are found at the root where a container cannot see its own path', async () => {
+  it('are read at the root if a container cannot see its own path', async () => {
     await write({
       'proc/self/cgroup': '4:memory:/docker/0123',
       'sys/fs/cgroup/memory/memory.limit_in_bytes': String(128 * MIB),
@@ -62,7 +62,7 @@ describe('the limits of the cgroup', () => {
     expect(readResourceLimits(root).memoryBytes).toBe(128 * MIB);
   });
 
-  it('are the machine’s where a group sets none', async () => {
+  it('are the machine’s if a group sets none', async () => {
     await write({
       'proc/self/cgroup': '0::/app\n4:memory:/app\n2:cpu:/app',
       'sys/fs/cgroup/app/cpu.max': 'max 100000',

@@ -21,7 +21,7 @@ test('a change of state is logged, another reason for the same state is not', ()
   expect(lines.map(({ msg }) => msg)).toEqual(['redis: not used (refused)', 'redis works again']);
 });
 
-test('a component that fails and recovers again and again has four lines a minute; the last line gives its state', () => {
+test('a component that fails and recovers repeatedly has four lines a minute, and the last line has its state', () => {
   const { clock, lines, health } = setUp();
   for (let round = 0; round < 100; round += 1) {
     health.report('pictures', 'cannot be stored');

@@ -7,7 +7,7 @@ import { asWork, nextChange } from './work.ts';
 const FAILURE = new AppError('upstream_invalid', 'The picture cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);
 
-test('a failure is remembered, and forgotten when something is purged or imported', async () => {
+test('a failure is remembered until its channel is purged or imported', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
   await expect(failed.run('key', fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
   await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
@@ -15,7 +15,7 @@ test('a failure is remembered, and forgotten when something is purged or importe
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
-test('a failure of work that began before such a change is not remembered', async () => {
+test('a failure of work that began before a purge is not remembered', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
   await asWork(async () => {
     nextChange();

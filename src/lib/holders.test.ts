@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHolders } from './holders.ts';
 
-test('holders are read anew each time, with the figures that apply', () => {
+test('holders are read each time, with the figures that apply', () => {
   const holders = createHolders();
   let entries = 1;
   holders.add('a queue', () => ({ entries, maxEntries: 5 }));
@@ -13,7 +13,7 @@ test('holders are read anew each time, with the figures that apply', () => {
   ]);
 });
 
-test('a holder cannot take the name of another', () => {
+test('two holders cannot have the same name', () => {
   const holders = createHolders();
   holders.add('a queue', () => ({ entries: 0 }));
   expect(() => holders.add('a queue', () => ({ entries: 1 }))).toThrow('a queue');

@@ -9,7 +9,7 @@ async function logged(write: (logger: ReturnType<typeof createLogger>) => void):
 }
 
 describe('a log on a terminal', () => {
-  it('shows what could steer it as escapes, wherever it stands', async () => {
+  it('escapes control characters in every place', async () => {
     const text = '\u001b[2J\u009b31m\r\u202e\u2028';
     const shown = await logged((logger) => logger.warn({ reason: text, nested: { [text]: [text] } }, text));
     for (const character of '\u001b\u009b\r\u202e\u2028') expect(shown).not.toContain(character);
@@ -17,7 +17,7 @@ describe('a log on a terminal', () => {
     expect(shown).toContain('\\u{9b}31m');
   });
 
-  it('shows everything else as it is, escapes of others and stacks among it', async () => {
+  it('shows everything else unchanged, including existing escapes and stacks', async () => {
     const shown = await logged((logger) => {
       logger.error({ err: new Error('a bug') }, 'C:\\u001b "quoted" – नमस्ते');
     });
@@ -26,8 +26,8 @@ describe('a log on a terminal', () => {
   });
 });
 
-describe('a failure in words', () => {
-  it('has the messages of its causes, and none of them twice', () => {
+describe('the text of a failure', () => {
+  it('has the messages of its causes, each once', () => {
     const reset = new Error('read ECONNRESET');
     const failed = new Error('the source failed', { cause: reset });
     const thrownAgain = new Error('the source failed', { cause: failed });

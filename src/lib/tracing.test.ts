@@ -3,7 +3,7 @@ import { recordSpans } from '../../test/helpers/recorded-spans.ts';
 import { AppError } from '../domain/errors.ts';
 import { currentSpan, isSdkLoaded, startRequestSpan, traced } from './tracing.ts';
 
-// Before an SDK is loaded, which happens once in a process.
+// Must run before an SDK is loaded, which happens once in a process.
 const loadedAtFirst = isSdkLoaded();
 const requestAtFirst = startRequestSpan('GET', {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -17,7 +17,7 @@ describe('tracing', () => {
     expect(await workAtFirst).toEqual([undefined, undefined]);
   });
 
-  it('makes work a child of the current span, across awaits, which ends with the work', async () => {
+  it('makes work a child of the current span, also across awaits, and ends its span with it', async () => {
     const request = startRequest();
     const value = await request.run(() =>
       traced({ name: 'outer' }, async () => {
@@ -34,7 +34,7 @@ describe('tracing', () => {
     ]);
   });
 
-  it('just runs work outside of requests', async () => {
+  it('creates no span outside of requests', async () => {
     expect(isSdkLoaded()).toBe(true);
     expect(await traced({ name: 'work' }, async (span) => [span, currentSpan()])).toEqual([undefined, undefined]);
   });
@@ -44,7 +44,7 @@ describe('tracing', () => {
     [new AppError('internal', 'Something went wrong.'), { type: 'internal', message: 'Something went wrong.' }, {}],
     [new TypeError('secret-in-a-message is not a function'), { type: 'TypeError', message: undefined }, {}],
     [new AppError('channel_not_found', 'No such channel.'), undefined, { 'pennant.outcome': 'channel_not_found' }],
-  ])('passes on %s, and marks the span as failed only when that is a failure', async (error, failure, attributes) => {
+  ])('passes on %s, and marks the span as failed only if it is a failure', async (error, failure, attributes) => {
     const request = startRequest();
     const failing = request.run(() => traced({ name: 'work' }, () => Promise.reject(error)));
     await expect(failing).rejects.toBe(error);

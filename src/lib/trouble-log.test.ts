@@ -16,7 +16,7 @@ function setUp() {
   return { clock, lines, troubles, report };
 }
 
-test('equal troubles have one line a minute, with how many had none', () => {
+test('equal failures have one line a minute, with the number of omitted ones', () => {
   const { clock, lines, troubles, report } = setUp();
   expect([report('down'), report('down'), report('slow'), report('down')]).toEqual([true, false, true, false]);
   expect(lines).toEqual([
@@ -33,7 +33,7 @@ test('equal troubles have one line a minute, with how many had none', () => {
   expect(lines.slice(2)).toEqual([{ level: 40, msg: 'it failed', reason: 'down', repeated: 3 }]);
 });
 
-test('what was only counted is summed up when no more of it comes', () => {
+test('omitted failures are summarized when no more of them occur', () => {
   const { clock, lines, troubles, report } = setUp();
   report('down');
   report('down', { fields: { reason: 'down', requestId: 'r-2' } });
@@ -46,7 +46,7 @@ test('what was only counted is summed up when no more of it comes', () => {
   expect(lines).toHaveLength(2);
 });
 
-test('a request has one line at most, whatever fails on its way', () => {
+test('a request has at most one line, whatever fails in it', () => {
   const { lines, report } = setUp();
   withRequest({ requestId: 'r-1', client: '' }, () => report('the source failed'));
   expect(report('the request failed', { requestId: 'r-1' })).toBe(false);
@@ -54,7 +54,7 @@ test('a request has one line at most, whatever fails on its way', () => {
   expect(lines).toHaveLength(2);
 });
 
-test('a request whose failure is explained has no line for its end, but one for another trouble', () => {
+test('a request whose failure was logged has no second line for it, but one for another failure', () => {
   const { lines, troubles, report } = setUp();
   const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
   withRequest({ requestId: 'r-1', client: '' }, () => troubles.markExplained());
@@ -68,7 +68,7 @@ test('a request whose failure is explained has no line for its end, but one for 
   expect(lines).toMatchObject([{ reason: 'another source failed' }]);
 });
 
-test('is bounded, whatever foreign text is part of the keys', () => {
+test('the log is bounded, whatever foreign text is in its keys', () => {
   const { troubles, report } = setUp();
   for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`, { requestId: `r-${at}` });
   const { entries = 0, maxEntries } = troubles.stats();

@@ -17,7 +17,7 @@ import { digestOf } from './file-names.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the quota', () => {
-  it('holds from the first write on; the least recently used files are evicted first', async () => {
+  it('applies from the first write on, and the least recently used files are evicted first', async () => {
     const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
     const files = await openScanned();
     for (const key of ['a', 'b', 'c']) {
@@ -55,7 +55,7 @@ describe('the quota', () => {
     expect(await shardsOf(directory)).toEqual([]);
   });
 
-  it('holds during many concurrent writes', async () => {
+  it('applies during many concurrent writes', async () => {
     const { directory, open } = await setUpFileStore({ maxBytes: 400_000 });
     const files = open();
     for (let round = 0; round < 10; round += 1) {
@@ -108,7 +108,7 @@ describe('the quota', () => {
   it.each([
     ['bytes', { maxBytes: 16 * BLOCK_BYTES }],
     ['files', { maxFiles: 16 }],
-  ])('gives pictures of own size a quarter of the %s at most', async (_, bounds) => {
+  ])('gives pictures of own size at most a quarter of the %s', async (_, bounds) => {
     const { open } = await setUpFileStore(bounds);
     const files = open();
     for (let number = 0; number < 20; number += 1) await files.set(`custom ${number}`, bytesOf('custom'), 'custom');
@@ -119,7 +119,7 @@ describe('the quota', () => {
   it.each([
     ['bytes', { maxBytes: 8 * SMALL_FILE_BYTES }],
     ['files', { maxFiles: 8 }],
-  ])('lets pictures of own size go first, and never pushes out a plain one for them: %s', async (_, bounds) => {
+  ])('evicts pictures of own size first, and never evicts others for them: %s', async (_, bounds) => {
     const { open } = await setUpFileStore(bounds);
     const files = open();
     await files.set('custom', bytesOf('custom'), 'custom');
@@ -199,7 +199,7 @@ describe('the time of last use', () => {
     expect(await after.get('d')).toBeDefined();
   });
 
-  it('reduces a directory with too many files to those used last', async () => {
+  it('reduces a directory with too many files to those used most recently', async () => {
     const { clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (let number = 0; number < 60; number += 1) {

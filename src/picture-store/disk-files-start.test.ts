@@ -13,7 +13,7 @@ const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const keyOf = (number: number) => `picture2/${number % 2 ? KEPT : GONE}/x/${number}`;
 const KEYS = Array.from({ length: FILES }, (_, number) => keyOf(number));
 
-/** A store that has counted one directory of an earlier run's files, and counts the others when the test says so. */
+/** A store that has counted one directory of an earlier run, and counts the others when the test says so. */
 async function setUpUnfinishedScan(options: { maxBytes: number }, leftovers: readonly string[] = []) {
   const { directory, clock, open } = await setUpFileStore();
   const before = open();
@@ -97,7 +97,7 @@ describe('while the files of earlier runs are counted', () => {
     expect(await storedOf(files)).toEqual(KEYS.map((_, number) => number % 2 === 1));
   });
 
-  it('the temporary files of killed processes are gone already', async () => {
+  it('the temporary files of killed processes are already removed', async () => {
     const { directory } = await setUpUnfinishedScan({ maxBytes: 1_000_000 }, [`${2 ** 30}-0123456789ab-1`]);
     expect(await readdir(join(directory, 'tmp'))).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe('while the files of earlier runs are counted', () => {
   });
 });
 
-it('files that somebody has removed are not evicted once more', async () => {
+it('files that were removed from outside are not evicted again', async () => {
   const { directory, openScanned, countOf } = await setUpFileStore({ maxBytes: 20 * SMALL_FILE_BYTES });
   const files = await openScanned();
   for (let number = 0; number < 20; number += 1) await files.set(`key ${number}`, bytesOf('picture'), 'plain');
@@ -120,7 +120,7 @@ it('files that somebody has removed are not evicted once more', async () => {
   expect(countOf('evicted')).toBe(0);
 });
 
-it('a file that was used since it was chosen for eviction is kept', async () => {
+it('a file that was used after it was chosen for eviction is kept', async () => {
   const directory = await createTemporaryDirectory();
   const { clock, openScanned } = await setUpFileStore({ directory, maxFiles: 10 });
   const files = await openScanned();
@@ -128,7 +128,7 @@ it('a file that was used since it was chosen for eviction is kept', async () => 
     await files.set(`key ${number}`, bytesOf('picture'), 'plain');
     clock.advance(1_000);
   }
-  // The first eviction chooses the next ones as well.
+  // The first eviction also chooses the next files.
   await files.set('new', bytesOf('new'), 'plain');
   const path = (await files.findPath('key 1')) as string;
   await utimes(path, clock.now() / 1_000, clock.now() / 1_000);

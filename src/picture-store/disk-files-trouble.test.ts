@@ -6,7 +6,7 @@ import { bytesOf, pathOf, SMALL_FILE_BYTES, setUpFileStore } from '../../test/he
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 describe('two stores on one directory', () => {
-  it('find each other’s files and tolerate that they vanish', async () => {
+  it('find each other’s files and tolerate their removal', async () => {
     const { open } = await setUpFileStore();
     const [left, right] = [open(), open()];
     await left.set('key', bytesOf('picture'), 'plain');
@@ -17,7 +17,7 @@ describe('two stores on one directory', () => {
     expect(right.stats().entries).toBe(0);
   });
 
-  it('work together under churn', async () => {
+  it('work together under many writes and removals', async () => {
     const { open } = await setUpFileStore({ maxBytes: 160_000 });
     const stores = [open(), open()];
     for (let round = 0; round < 20; round += 1) {
@@ -36,7 +36,7 @@ describe('two stores on one directory', () => {
 });
 
 describe('a file that cannot be removed', () => {
-  it('stays counted until it is gone', async () => {
+  it('is counted until it has been removed', async () => {
     const { openScanned } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
     const files = await openScanned();
     for (const key of ['a', 'b', 'c']) await files.set(key, bytesOf(key), 'plain');
@@ -44,7 +44,7 @@ describe('a file that cannot be removed', () => {
     const path = await pathOf(files, 'a');
     for (const key of ['b', 'c']) await files.get(key);
     await rm(path);
-    // The superuser may remove every file, but no directory as a file.
+    // Root may remove every file, but cannot remove a directory as a file.
     await mkdir(path);
     await expect(files.set('d', bytesOf('d'), 'plain')).rejects.toThrow(/A picture cannot be stored in /);
     expect(files.stats()).toMatchObject({ entries: 3, bytes });

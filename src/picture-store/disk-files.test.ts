@@ -21,7 +21,7 @@ describe('the file store', () => {
     expect(await files.findPath('other')).toBeUndefined();
   });
 
-  it('replaces a file, also one of another class, and leaves nothing of it', async () => {
+  it('replaces a file completely, also one of another class', async () => {
     const { directory, open } = await setUpFileStore();
     const files = open();
     await files.set('key', bytesOf('first', 500), 'custom');

@@ -13,14 +13,14 @@ import type { SharedPictures } from './shared-pictures.ts';
 interface Instance {
   readonly pictures: PictureCache;
   readonly changes: Changes;
-  /** What it has asked the shared pictures for, or given them. */
+  /** The calls to the shared pictures. */
   readonly calls: string[];
 }
 
-/** One instance, with a disk of its own, over what all instances share. */
+/** One instance with its own disk and the shared pictures. */
 async function createInstance(
   sharedBytes: Map<string, Buffer>,
-  // As good as no memory: what is read comes from the disk or from the others.
+  // Almost no memory, so that pictures are read from the disk or from other instances.
   { maxMemoryBytes = 1 }: { maxMemoryBytes?: number } = {},
 ): Promise<Instance> {
   const calls: string[] = [];
@@ -59,7 +59,7 @@ test('a picture of another instance is fetched once and then stored here', async
   expect(calls).toEqual(['get key']);
 });
 
-test('a picture that is made here is shared, unless it has a custom size', async () => {
+test('a picture that this instance encodes is shared, unless it has a custom size', async () => {
   const sharedBytes = new Map<string, Buffer>();
   const { pictures, calls } = await createInstance(sharedBytes);
   pictures.put('plain', bytes, 'plain');
@@ -99,7 +99,7 @@ test('a load that ends after the store was closed writes no file', async () => {
   expect(calls).toEqual(['set before']);
 });
 
-test('a picture that is made while it is looked up is found', async () => {
+test('a picture that is stored during its lookup is found', async () => {
   const lookUp = Promise.withResolvers<undefined>();
   const shared: SharedPictures = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };
   const files = createDiskFileStore({
@@ -144,7 +144,7 @@ test('a channel’s pictures are erased from memory and disk, also while they ar
   for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
 });
 
-test('a picture from work that began before a change is not kept, and one made after it is', async () => {
+test('a picture from work that began before a change is not stored, and one from later work is', async () => {
   const sharedBytes = new Map<string, Buffer>();
   const { pictures, changes } = await createInstance(sharedBytes, { maxMemoryBytes: 1_000_000 });
   const [key = ''] = keysOf(GONE);
@@ -212,7 +212,7 @@ test('files are not used while they are being erased', async () => {
   expect(await pictures.get(key, 'plain')).toEqual(bytes);
 });
 
-/** A file store whose disk hangs until the test says otherwise. */
+/** A file store whose disk hangs until the test releases it. */
 function createHangingFiles() {
   const disk = Promise.withResolvers<void>();
   const written: string[] = [];
@@ -260,7 +260,7 @@ memoryTest('pictures in memory count at least what they take there, with their k
     maxMemoryBytes: 100_000_000,
     runtime: createTestRuntime(),
   });
-  // As a reply of Redis comes: a small part of a large buffer.
+  // Like a reply from Redis: a small part of a large buffer.
   const packet = Buffer.alloc(60_000);
   const heldBytes = await measureHeldBytes(async () => {
     for (let number = 0; number < 10_000; number += 1) {

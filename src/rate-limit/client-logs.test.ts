@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createClientLogs, createKeyedHash, type KeyedHash, NONE } from './client-logs.ts';
 
-test('logs are found as in a map, whatever is added and removed', () => {
+test('logs are found as in a map after any additions and removals', () => {
   const step = fc.record({ client: fc.integer({ min: 0, max: 60 }), limit: fc.integer({ min: 0, max: 1 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -41,7 +41,7 @@ const GROUP_BITS = 6;
 const GROUPS = 1 << GROUP_BITS;
 const KEYS = GROUPS * 256;
 
-/** A hash with the same coefficients in every run, so that a distribution is measured and not drawn. */
+/** A hash with the same coefficients in every run, so that the measured distribution is reproducible. */
 function createRepeatableHash(seed: number): KeyedHash {
   const coefficients = new Uint32Array(256).map((_, at) =>
     createHash('sha256').update(`${seed} ${at}`).digest().readUInt32LE(),
@@ -53,7 +53,7 @@ function keysOf(makeKey: (number: number) => string): string[] {
   return Array.from({ length: KEYS }, (_, number) => makeKey(number));
 }
 
-/** The upper bits decide about the group. */
+/** The upper bits select the group. */
 function groupOf(hashed: number): number {
   return hashed >>> (32 - GROUP_BITS);
 }

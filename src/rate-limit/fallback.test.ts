@@ -9,7 +9,7 @@ import { createMemoryRateLimiter } from './memory.ts';
 const CLIENT = '192.0.2.1';
 const limit = { requests: 3, windowMs: 30_000 };
 
-/** A shared log that can be out of reach and can lose everything, as Redis can. */
+/** A shared log that can become unreachable and lose its data, like Redis. */
 function createSharedLog(clock = createManualClock()) {
   let log = createMemoryRateLimiter({ clock });
   let failure: Error | undefined;
@@ -22,9 +22,9 @@ function createSharedLog(clock = createManualClock()) {
   };
   return {
     shared,
-    /** What the shared log has left for the client. */
+    /** The remaining requests of the client in the shared log. */
     left: () => log.budget(CLIENT, limit).remaining,
-    /** Another instance admits a request of the same client. */
+    /** Admits a request of the same client on another instance. */
     admitElsewhere: () => log.hit(CLIENT, limit),
     forgetAll() {
       log = createMemoryRateLimiter({ clock });
@@ -81,7 +81,7 @@ describe('the limit while Redis cannot decide', () => {
     await expect(ask()).rejects.toThrow('a bug');
   });
 
-  test('takes no place for a request whose decision failed', async () => {
+  test('does not count a request whose decision failed', async () => {
     const { ask, admitted, log } = createSubject();
     log.failWith(new TypeError('a bug'));
     for (let sent = 0; sent < 5; sent += 1) await ask().catch(() => undefined);
@@ -111,7 +111,7 @@ describe('the limit after Redis could not decide', () => {
     expect(await admitted(5)).toBe(1);
   });
 
-  test('counts nowhere what is refused, so that waiting for exactly the time that was told is enough', async () => {
+  test('does not count refused requests anywhere, so that waiting for exactly Retry-After is enough', async () => {
     const { admitted, ask, log, clock } = createSubject();
     log.setOutage(true);
     expect(await admitted(3)).toBe(3);
@@ -125,7 +125,7 @@ describe('the limit after Redis could not decide', () => {
     expect(await admitted(3)).toBe(3);
   });
 
-  test('tells the longer wait where both logs are full', async () => {
+  test('reports the longer wait if both logs are full', async () => {
     const { admitted, ask, log, clock } = createSubject();
     log.setOutage(true);
     await admitted(3);
@@ -141,7 +141,7 @@ describe('the limit after Redis could not decide', () => {
     expect(await admitted(1)).toBe(1);
   });
 
-  test('tells what is left by the log that leaves less', async () => {
+  test('reports the smaller remaining number of both logs', async () => {
     const { ask, log, clock } = createSubject();
     await ask();
     clock.advance(1_000);
@@ -175,7 +175,7 @@ describe('the limit after Redis has lost its logs', () => {
   });
 });
 
-test('a request counts from when it arrived, however late the decision came', async () => {
+test('a request counts from its arrival, however late the decision comes', async () => {
   const clock = createManualClock();
   const { promise, resolve } = Promise.withResolvers<void>();
   let isSlow = true;
@@ -196,7 +196,7 @@ test('a request counts from when it arrived, however late the decision came', as
   expect(await limiter.hit(CLIENT, limit)).toEqual({ isAllowed: false, remaining: 0, resetMs: 25_000 });
 });
 
-test('two requests of one client under different limits do not take each otherâ€™s places', async () => {
+test('two requests of one client under different limits are counted separately', async () => {
   const { limiter } = createSubject();
   const wide = { requests: 2, windowMs: 60_000 };
   const decisions = await Promise.all(
@@ -205,7 +205,7 @@ test('two requests of one client under different limits do not take each otherâ€
   expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, true, true, false]);
 });
 
-test('whatever happens to Redis, no window here holds more than the limit, and the wait that is told is enough', async () => {
+test('whatever happens to Redis, no window of the instance exceeds the limit, and the reported wait is enough', async () => {
   const step = fc.record({
     requests: fc.integer({ min: 0, max: 5 }),
     elsewhere: fc.integer({ min: 0, max: 2 }),

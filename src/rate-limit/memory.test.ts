@@ -40,7 +40,7 @@ describe('the in-process limiter when it is full', () => {
     expect(hit('used 1').remaining).toBe(9);
   });
 
-  it('keeps a blocked client blocked while a flood of others passes through', () => {
+  it('keeps a blocked client blocked during a flood of other clients', () => {
     const { hit } = createFullLimiter(50);
     hit('blocked', 10);
     for (let client = 0; client < 5_000; client += 1) hit(`client ${client}`, (client % 9) + 1);
@@ -57,7 +57,7 @@ describe('the in-process limiter when it is full', () => {
     expect(limiter.hit('used 2 %', wide).remaining).toBe(999);
   });
 
-  it('does not count a client as evicted whose window had passed', () => {
+  it('does not count an expired client as evicted', () => {
     const { clock, limiter, hit } = createFullLimiter(10);
     for (let client = 0; client < 10; client += 1) hit(`early ${client}`);
     clock.advance(LIMIT.windowMs);
@@ -67,7 +67,7 @@ describe('the in-process limiter when it is full', () => {
 });
 
 describe('the in-process limiter over time', () => {
-  it('sweeps expired clients bit by bit while others are served', () => {
+  it('removes expired clients gradually while others are served', () => {
     const { clock, limiter, hit } = createFullLimiter(100_000);
     for (let client = 0; client < 10_000; client += 1) hit(`early ${client}`, (client % 10) + 1);
     clock.advance(LIMIT.windowMs);
@@ -81,7 +81,7 @@ describe('the in-process limiter over time', () => {
     expect(largestStep).toBeLessThan(100);
   });
 
-  it('sweeps expired clients of every limit, however many limits there are', () => {
+  it('removes expired clients of every limit, however many limits there are', () => {
     const { clock, limiter } = createFullLimiter(100_000);
     const limits = Array.from({ length: 17 }, (_, number) => ({ requests: 10, windowMs: LIMIT.windowMs + number }));
     for (const limit of limits) {
@@ -95,14 +95,14 @@ describe('the in-process limiter over time', () => {
     expect(limiter.stats().entries).toBe(1);
   });
 
-  it('keeps limits apart that differ in their window alone', () => {
+  it('keeps limits apart that differ only in their window', () => {
     const { limiter, hit } = createFullLimiter(10);
     expect(hit('client', 11).isAllowed).toBe(false);
     const slower = { ...LIMIT, windowMs: 2 * LIMIT.windowMs };
     expect(limiter.hit('client', slower)).toEqual({ isAllowed: true, remaining: 9, resetMs: slower.windowMs });
   });
 
-  it('stays as large as its live clients when new ones keep coming', () => {
+  it('does not grow beyond its active clients when new ones keep coming', () => {
     const { clock, limiter, hit } = createFullLimiter(100_000);
     for (let client = 0; client < 50_000; client += 1) {
       hit(`client ${client}`);
@@ -111,7 +111,7 @@ describe('the in-process limiter over time', () => {
     expect(limiter.stats().entries).toBeLessThan(1_100);
   });
 
-  it('goes by the monotonic clock, so that a jump of the wall clock neither blocks nor frees anyone', () => {
+  it('uses the monotonic clock, so that a jump of the wall clock neither blocks nor admits a client', () => {
     const { clock, hit } = createFullLimiter(10);
     hit('client', 10);
     clock.jumpWallClock(3_600_000);
@@ -121,7 +121,7 @@ describe('the in-process limiter over time', () => {
     expect(hit('client').isAllowed).toBe(true);
   });
 
-  it('lets no span of a window hold more than the limit, at times between milliseconds too', () => {
+  it('never exceeds the limit in any window, also at times between milliseconds', () => {
     const { clock, hit } = createFullLimiter(10);
     const admitted: number[] = [];
     for (let step = 0; step < 5_000; step += 1) {
@@ -138,14 +138,14 @@ describe('the in-process limiter over time', () => {
 });
 
 describe('requests that were admitted elsewhere', () => {
-  it('count for a whole window, also when an older one is added after a newer one', () => {
+  it('count for a full window, also when an older one is added after a newer one', () => {
     const { clock, limiter, hit } = createFullLimiter(10);
     clock.advance(10_000);
     const newestMs = clock.monotonic();
     limiter.add('client', LIMIT, newestMs);
     limiter.add('client', LIMIT, newestMs - 5_000);
     clock.advance(LIMIT.windowMs - 5_000);
-    // Expired clients are swept while others are served.
+    // Expired clients are removed while others are served.
     for (let visit = 0; visit < 1_000; visit += 1) hit('steady');
     expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 8, resetMs: 5_000 });
     clock.advance(5_000);
@@ -154,7 +154,7 @@ describe('requests that were admitted elsewhere', () => {
 });
 
 describe('the memory of the in-process limiter', () => {
-  it('is used again for new clients once others are forgotten', () => {
+  it('is reused for new clients after others were forgotten', () => {
     const { clock, limiter, hit } = createFullLimiter(5_000);
     const flood = (round: number) => {
       for (let client = 0; client < 5_000; client += 1) hit(`${round} ${client}`, LIMIT.requests);
@@ -169,7 +169,7 @@ describe('the memory of the in-process limiter', () => {
     expect(limiter.stats().bytes).toBe(bytes);
   });
 
-  it('tells apart as many clients as it keeps, forgets those it is told to and finds all others', () => {
+  it('keeps all clients apart, removes the given ones and finds all others', () => {
     const { clock, hit } = createFullLimiter(100_000);
     const clients = Array.from({ length: 10_000 }, (_, number) => `2001:db8:${number.toString(16)}::/64`);
     for (const client of clients) expect(hit(client).remaining).toBe(9);

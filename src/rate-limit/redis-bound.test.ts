@@ -4,7 +4,7 @@ import { createRedisRateLimiter } from './redis.ts';
 
 const LIMIT = { requests: 10, windowMs: 30_000 };
 
-test('leaves further requests to the instance while 10,000 wait for Redis, and takes requests again afterwards', async () => {
+test('further requests are decided by the instance while 10,000 wait for Redis, and by Redis again afterwards', async () => {
   const { promise: outage, reject } = Promise.withResolvers<never>();
   let commands = 0;
   const run = () => {

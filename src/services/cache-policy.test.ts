@@ -32,7 +32,7 @@ describe('a stored record', () => {
   const fits = (value: unknown) => CACHE_POLICY.records.isValue(value, channelKey(ID));
   const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true });
 
-  test('is used with every field known, and with none but ID and title', () => {
+  test('is used with all fields, and with ID and title only', () => {
     expect(fits(ofChannel({}))).toBe(true);
     expect(fits(ofChannel({ ...NOTHING_KNOWN, channelId: ID, title: 'Some channel' }))).toBe(true);
     expect(fits({ movedTo: 'UCother________________A' })).toBe(true);
@@ -64,7 +64,7 @@ test('a stored name is used when it is a channel ID', () => {
   ]);
 });
 
-test('stored search results are used when every hit fits', () => {
+test('stored search results are used when every hit is valid', () => {
   const fits = (hits: unknown, next: unknown = { youtube: 'token' }) => CACHE_POLICY.searches.isValue({ hits, next });
   expect([fits([]), fits([HIT, HIT]), fits([], {})]).toEqual([true, true, true]);
   const wrong = [null, {}, [null], [HIT, { ...HIT, channelId: 'x' }], [{ ...HIT, banner: true }]];
@@ -74,7 +74,7 @@ test('stored search results are used when every hit fits', () => {
   ]);
 });
 
-test('stored facts about an original are used when they can be true', () => {
+test('stored metadata of an original is used when it is plausible', () => {
   expect(CACHE_POLICY.originals.isValue(ORIGINAL)).toBe(true);
   expect(CACHE_POLICY.originals.isValue({ ...ORIGINAL, width: 100_000, height: 400 })).toBe(true);
   for (const wrong of [

@@ -20,7 +20,7 @@ function handleRef(name: string): ChannelRef {
 
 let clock: ManualClock;
 let stored: Map<string, StoredEntry>;
-/** What the sources were asked for, in order. */
+/** The calls to the sources, in order. */
 let asked: string[];
 let getChannel: (channelId: string) => Promise<LoadedChannel>;
 let resolve: () => Promise<Resolution>;
@@ -35,7 +35,7 @@ beforeEach(() => {
   start();
 });
 
-/** As after a start of the process: what is stored stays. */
+/** Like a restart of the process, which keeps stored values. */
 function start(blocked: readonly string[] = [BLOCKED]): void {
   const store: Store = {
     get: async (key) => stored.get(key),
@@ -85,13 +85,13 @@ function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {
 const getById = async (number: number) => (await channels.getChannel([channelIdRef(idOf(number))])).channel;
 
 describe('a channel that moved', () => {
-  /** Each ID leads to the next one, up to the last. */
+  /** Each ID redirects to the next one, up to the last. */
   function moveUpTo(last: number): void {
     const numberOf = (channelId: string) => Number(channelId.slice(2));
     getChannel = (channelId) => load(idOf(Math.min(numberOf(channelId) + 1, last)));
   }
 
-  /** As after every single move was asked for in its time, and is stored. */
+  /** Stores every move as if each had been requested at its time. */
   async function storeMoves(last: number): Promise<void> {
     for (let number = 1; number < last; number += 1) {
       getChannel = () => load(idOf(number + 1));
@@ -105,13 +105,13 @@ describe('a channel that moved', () => {
     expect(asked).toEqual([idOf(1)]);
   });
 
-  it('is followed three times at most', async () => {
+  it('is followed at most three times', async () => {
     await storeMoves(5);
     expect((await getById(2)).channelId).toBe(idOf(5));
     await expect(getById(1)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('to a blocked one is neither shown nor stored', async () => {
+  it('to a blocked channel is neither shown nor stored', async () => {
     getChannel = () => load(BLOCKED);
     await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
     expect(stored.size).toBe(0);
@@ -119,7 +119,7 @@ describe('a channel that moved', () => {
 });
 
 describe('a name', () => {
-  it('is resolved again after an hour, and may then stand for another channel', async () => {
+  it('is resolved again after an hour, and may then belong to another channel', async () => {
     const idByName = async () => (await channels.getChannel([HANDLE])).channel.channelId;
     expect(await idByName()).toBe(idOf(1));
     resolve = async () => ({ channelId: idOf(2) });
@@ -142,7 +142,7 @@ describe('a name', () => {
     expect(stored.size).toBe(0);
   });
 
-  it('is followed by the next one only after a definite "no such channel"', async () => {
+  it('is skipped for the next one only after a definite "no such channel"', async () => {
     const failures = [new AppError('channel_not_found', 'none'), new AppError('upstream_timeout', 'late')];
     resolve = async () => {
       const failure = failures.shift();
@@ -180,7 +180,7 @@ describe('a stored record', () => {
     expect((await anew).title).toBe('A new title');
   });
 
-  it('keeps its values for a minute where fields of the next answer are missing', async () => {
+  it('keeps its values for a minute if the next answer lacks fields', async () => {
     getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
     await getById(1);
     const before = stored.get([...stored.keys()].join());
@@ -196,7 +196,7 @@ describe('a stored record', () => {
     expect(stored.get([...stored.keys()].join())).toEqual(before);
   });
 
-  it('is stored anew as long as a part is missing from each answer', async () => {
+  it('is stored again as long as each answer lacks a part', async () => {
     getChannel = async (channelId) => ({
       ...(await load(channelId, { title: `Answer ${asked.length}` })),
       isComplete: false,

@@ -24,7 +24,7 @@ beforeEach(() => {
   found = [];
 });
 
-/** What the record says at once; what is found behind the answer is waited for. */
+/** The date in the first response. Also waits for the background work. */
 async function complete(publishedAt: string | null): Promise<string | null> {
   const times = createExactPublishDates({
     store: {
@@ -50,7 +50,7 @@ async function complete(publishedAt: string | null): Promise<string | null> {
   return completed.publishedAt;
 }
 
-it.each([DAY, null])('a record with %s is told the second behind its answer, and keeps it for good', async (known) => {
+it.each([DAY, null])('a record with %s gets the exact time after the response, and keeps it', async (known) => {
   expect(await complete(known)).toBe(known);
   expect(found).toEqual([EXACT]);
   expect(stored.get(KEY)?.value).toBe(EXACT);

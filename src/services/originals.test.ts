@@ -23,7 +23,7 @@ let pictures: Map<string, Buffer>;
 let hasRoom: boolean;
 let fileClasses: Set<FileClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
-/** Keys of the pictures that were asked for, in order. */
+/** Keys of the requested pictures, in order. */
 let asked: string[];
 let originals: Originals;
 
@@ -38,7 +38,7 @@ beforeEach(() => {
   start();
 });
 
-/** As after a start of the process: what is stored stays. */
+/** Like a restart of the process, which keeps stored values. */
 function start(): void {
   originals = createOriginals({
     downloader: {
@@ -77,7 +77,7 @@ function start(): void {
   });
 }
 
-/** The download of a picture, which ends when the test says so. */
+/** A download that ends when the test says so. */
 function downloadOf({ key }: OriginalRef): PromiseWithResolvers<Buffer> {
   const download = downloads.get(key) ?? Promise.withResolvers<Buffer>();
   downloads.set(key, download);

@@ -52,13 +52,13 @@ const WAITING = { client: 'client', disconnectSignal: () => new AbortController(
 const clock = createManualClock();
 let store: ReturnType<typeof memoryStore>;
 let pictures: Map<string, Buffer>;
-/** Of every picture that was put there. */
+/** The keys of all stored pictures. */
 let fileClasses: FileClass[];
-/** What becomes of the next re-encodes, in order; without any, they succeed. */
+/** The results of the next re-encodes, in order. Without any, they succeed. */
 let outcomes: (() => Promise<Buffer | undefined>)[];
 let readOriginal: () => Promise<OriginalBytes>;
 let readBytes: () => Promise<Buffer>;
-/** Makes the encoding that a client waits for. */
+/** Creates the encoding that a client waits for. */
 let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
 let errors: unknown[];
@@ -78,7 +78,7 @@ beforeEach(() => {
   start();
 });
 
-/** As after a start of the process: what is stored stays. */
+/** Like a restart of the process, which keeps stored values. */
 function start(): void {
   const changes = createChanges();
   const runtime = createTestRuntime({ clock });
@@ -107,7 +107,7 @@ function start(): void {
   ask = async (spec = SPEC) => {
     const rendition = await renderer.renditionOf(spec);
     const { bytes } = await rendition.render(WAITING);
-    // Until what the answer has set off is done.
+    // Wait until the work that the response has started is done.
     await new Promise((resolve) => setImmediate(resolve));
     return bytes;
   };
@@ -123,7 +123,7 @@ async function askTimes(count: number): Promise<Buffer[]> {
   return answers;
 }
 
-/** Asks until the next answer sets off a re-encode, and lets that answer go out. */
+/** Requests the picture until the next response starts a re-encode, and gets that response. */
 async function askUntilDue(): Promise<void> {
   await askTimes(3);
   clock.advance(60_000);
@@ -142,7 +142,7 @@ describe('a picture that is requested often', () => {
     expect(await ask()).toEqual(SMALL);
   });
 
-  it.each(['deadline', 'crash'] as const)('is re-encoded once only when that ends with a %s', async (reason) => {
+  it.each(['deadline', 'crash'] as const)('is re-encoded only once if that ends with a %s', async (reason) => {
     outcomes = [ended(reason)];
     await askUntilDue();
     for (let minute = 0; minute < 30; minute += 1) {
@@ -198,7 +198,7 @@ it('stores a picture of a custom size as such, also when it is re-encoded', asyn
 });
 
 describe('an optimized encoding that was evicted', () => {
-  it('is made again with the same effort when its ETag was already sent', async () => {
+  it('is created again with the same effort if its ETag was already sent', async () => {
     await askUntilDue();
     const { render } = await renderer.renditionOf(SPEC);
     const efforts: unknown[] = [];
@@ -211,7 +211,7 @@ describe('an optimized encoding that was evicted', () => {
     expect(efforts).toEqual(['optimized']);
   });
 
-  it.each(['evicted', 'purged'])('is made again when it was %s', async (how) => {
+  it.each(['evicted', 'purged'])('is created again when it was %s', async (how) => {
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);
     for (const key of pictures.keys()) if (how === 'purged' || key.endsWith('.refined')) pictures.delete(key);
@@ -222,7 +222,7 @@ describe('an optimized encoding that was evicted', () => {
     expect(await ask()).toEqual(SMALL);
   });
 
-  it('is not made again for a picture that is rarely requested', async () => {
+  it('is not created again for a rarely requested picture', async () => {
     await askUntilDue();
     for (const key of pictures.keys()) if (key.endsWith('.refined')) pictures.delete(key);
     expect(await askTimes(2)).toEqual([FAST, FAST]);
@@ -232,7 +232,7 @@ describe('an optimized encoding that was evicted', () => {
   });
 });
 
-describe('a picture that shows all of its original in the same format', () => {
+describe('a picture with the whole original in the same format', () => {
   it('has a different ETag than the original itself', async () => {
     const sameFormat = { ...SPEC, identity: { ...SPEC.identity, format: 'png' as const } };
     const sent = await renderer.renditionOf({ ...sameFormat, original: { ...SPEC.original, isWebReady: true } });
@@ -286,7 +286,7 @@ const ORIGINAL: Original = {
 const RECORD_OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const ORIGINAL_OUTCOME: CacheOutcome = { kind: 'miss', ttlMs: 2, isCollapsed: false, isStored: true };
 
-/** What the renderer is asked for, and what comes of it. */
+/** The renderer's request and its result. */
 async function getPicture(request: Partial<PictureRequest> = {}, original: Partial<Original> = {}) {
   const specs: PictureSpec[] = [];
   const ref = { kind: 'remote', key: 'ref', urls: [] } as const;
@@ -323,7 +323,7 @@ it.each<[Partial<PictureRequest>, string]>([
   [{ width: 800, height: 400 }, 'custom'],
   [{ width: 400, height: 800 }, 'custom'],
   [{ quality: 81 }, 'custom'],
-])('%o takes room of the %s pictures', async (request, fileClass) => {
+])('%o uses the space of the %s pictures', async (request, fileClass) => {
   expect((await getPicture(request)).spec.fileClass).toBe(fileClass);
 });
 

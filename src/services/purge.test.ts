@@ -17,7 +17,7 @@ function handleRef(name: string): ChannelRef {
   return findHandle(name) ?? expect.fail(`${name} is no handle`);
 }
 
-/** The stores are empty: all that is found is in memory. */
+/** The stores are empty, so everything found is in memory. */
 function inMemory<V>({
   channelIdsOf,
   storeKeyOf,
@@ -47,7 +47,7 @@ let caches: {
   originals: ReadThrough<Original>;
 };
 let changes: Changes;
-/** What the stores and the pictures on disk were told. */
+/** The calls to the stores and the pictures on disk. */
 let erased: Change[];
 let purge: Purge;
 
@@ -94,7 +94,7 @@ function found(channelId: string): FoundChannels {
   return { hits: [{ channelId }], next: {} } as unknown as FoundChannels;
 }
 
-/** Of what was put there: what is left. */
+/** The entries that remain of those stored. */
 async function left(): Promise<string[]> {
   const { records, names, searches, originals } = caches;
   const looks: [string, Promise<unknown>][] = [
@@ -122,7 +122,7 @@ describe('a purge of one channel', () => {
     ['its handle', [HANDLE]],
     ['the first name that is known', [handleRef('nobody'), HANDLE]],
     ['the ID that it moved from', [channelIdRef(FORMER)]],
-  ])('by %s takes everything of it and nothing else', async (_what, refs) => {
+  ])('by %s removes everything of it and nothing else', async (_what, refs) => {
     expect(await purge.purgeChannel(refs)).toEqual({
       channelId: MEANT,
       entries: { channel: 1, original: 2 },

@@ -45,13 +45,13 @@ function setUp() {
   };
 }
 
-test('every part returns what it has removed', async () => {
+test('every component returns what it has removed', async () => {
   const { remove, states } = setUp();
   expect(await remove(FIRST)).toEqual(['disk', 'redis']);
   expect(states).toEqual([]);
 });
 
-test('a part that fails delays no other, and is retried every second until it succeeds', async () => {
+test('a component that fails delays no other, and is retried every second until it succeeds', async () => {
   const { clock, remove, removed, states, fail } = setUp();
   const down = new Error('down');
   fail(down);

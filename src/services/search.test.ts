@@ -21,11 +21,11 @@ const page = (ids: readonly string[], next?: string): SearchResult => ({
 
 interface StorageOptions {
   readonly maxMemoryBytes?: number;
-  /** Waited for by each look into the store. */
+  /** Every read from the store waits for it. */
   readonly beforeRead?: () => Promise<void>;
 }
 
-/** A service over one source that answers what a test hands it, in the order of the calls. */
+/** A service with one source that returns the test's answers in the order of the calls. */
 function setUp(
   answers: (SearchResult | Promise<SearchResult> | AppError)[] = [],
   { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined }: StorageOptions = {},
@@ -45,7 +45,7 @@ function setUp(
       },
     },
     channels: {
-      // Never settles: a channel that a query names is slow.
+      // Never settles, like a very slow channel that a query names.
       findChannel: () => new Promise(() => undefined),
       isBlocked: (channelId) => blocked.has(channelId),
     },
@@ -89,7 +89,7 @@ describe('a search', () => {
     const BOTH = [ONE, OTHER];
     let reads = 0;
     const { idsOf, asked } = setUp([page([ONE], 'page 2'), page([OTHER])], {
-      // Each list is looked for in the store: by the first search, by the second, and before the second adds its page.
+      // The store is read by the first search, by the second, and before the second adds its page.
       maxMemoryBytes: 1,
       async beforeRead() {
         reads += 1;
@@ -143,7 +143,7 @@ describe('a search', () => {
     expect(stored.size).toBe(0);
   });
 
-  it('with concurrent requests and a failed source is one load, which is not stored', async () => {
+  it('makes one load for concurrent requests when a source fails, and does not store it', async () => {
     const failure = new AppError('upstream_unavailable', 'down');
     const { service, asked, stored } = setUp([{ ...page(['a']), failure }]);
     const answers = await Promise.all([service.search('q', 20), service.search('q', 20)]);
@@ -173,7 +173,7 @@ describe('a search', () => {
       'is on a page that a source lacks',
       [page([], 'page 2'), { ...page([]), failure: new AppError('upstream_timeout', 'late') }],
     ],
-  ])('is no empty list where all that it found %s', async (_what, answers) => {
+  ])('is an error, not an empty list, if everything that it found %s', async (_what, answers) => {
     const { service } = setUp(answers);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });

@@ -77,7 +77,7 @@ describe('a search of several sources', () => {
     expect(whole.calls).toBe(1);
   });
 
-  it('is complete without a source whose quota is spent, if another live one responded', async () => {
+  it('is complete without a source whose quota is used up, if another live one responded', async () => {
     const spent: Stub = { hits: new QuotaSpentError('spent', 1_000) };
     expect((await over([second, spent]).search('q', 20)).failure).toBeUndefined();
     expect(await over([{ hits: [] }, spent]).search('q', 20)).toEqual({ hits: [], next: {} });

@@ -18,7 +18,7 @@ import type { SourceOutcome } from './failover.ts';
 import type { LoadedChannel } from './source.ts';
 
 describe('a channel from several sources', () => {
-  it('is the first that is found; later sources are not called', async () => {
+  it('is the first that is found, and later sources are not called', async () => {
     const second = createStub(live(record({ title: 'second' })));
     const found = await over([catalog(record({ title: 'first' })), second]).getChannel(ID);
     expect(found.channel.title).toBe('first');
@@ -51,7 +51,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
-  it('that no source could tell has a time to retry', async () => {
+  it('about which no source gave a usable answer is an error with a time to retry', async () => {
     await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
     const told = { ...live('upstream_unavailable'), retryAfterMs: 1_500 };
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
@@ -100,7 +100,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
   });
 
-  it('that fails by itself is requested once in 15 s from that source, and from the others each time', async () => {
+  it('that fails alone is requested once in 15 s from that source, and each time from the others', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
@@ -138,20 +138,20 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links, country: 'DE' }));
   });
 
-  it('still lacks what the next source lacks too', async () => {
+  it('still lacks fields that the next source lacks too', async () => {
     const other = { ...live(record({ links: null, country: 'DE' }, ['links'])), name: 'other' };
     const loaded = await over([partial, other]).getChannel(ID);
     expect(loaded).toEqual(record({ links: null, country: 'DE' }, ['links']));
   });
 
-  it('that came with a look-up gets its missing fields, too', async () => {
+  it('that came with a lookup gets its missing fields too', async () => {
     const other = { ...live(record({ links, country: 'DE' })), name: 'other' };
     const { loaded } = await over([partial, other]).resolve(channelIdRef(ID));
     expect(loaded).toEqual(record({ links, country: 'DE' }));
   });
 
   it.each<Answer<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
-    'is returned as it is if the next source fails with %s',
+    'is returned unchanged if the next source fails with %s',
     async (answer) => {
       const clock = createManualClock();
       const loaded = over([partial, live(answer)], { clock }).getChannel(ID);

@@ -10,7 +10,7 @@ import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createSources } from './registry.ts';
 import { type ChannelSource, SOLO_LEASE } from './source.ts';
 
-/** Nobody listens there: a call that is let through fails at once. */
+/** Nothing listens at this address, so every admitted call fails at once. */
 const NOBODY = 'http://127.0.0.1:1';
 
 async function create(env: Record<string, string>) {
@@ -43,12 +43,12 @@ function handleRef(name: string): ChannelRef {
 }
 
 describe('the settings', () => {
-  it('UPSTREAM_CALLS_PER_SECOND and UPSTREAM_CALL_BURST are the budget of each source', async () => {
+  it('UPSTREAM_CALLS_PER_SECOND and UPSTREAM_CALL_BURST set the budget of each source', async () => {
     const sources = await create({ UPSTREAM_CALLS_PER_SECOND: '2', UPSTREAM_CALL_BURST: '4' });
     for (const name of ['youtube', 'youtube-data-api']) {
       const source = sources[name] as ChannelSource;
       const patience = new AbortController();
-      // Three quarters of the burst at once, then one each half second; no call waits for more than 2 s.
+      // Three quarters of the burst at once, then one every half second. No call waits for more than 2 s.
       const calls = Array.from({ length: 3 + 4 + 1 }, (_, number) =>
         source.resolve(handleRef(`name${number}`), { signal: patience.signal }).catch((error: unknown) => error),
       );
@@ -60,7 +60,7 @@ describe('the settings', () => {
     }
   });
 
-  it('YOUTUBE_API_DAILY_QUOTA and YOUTUBE_API_DAILY_SEARCHES are what the official API may be asked in a day', async () => {
+  it('YOUTUBE_API_DAILY_QUOTA and YOUTUBE_API_DAILY_SEARCHES limit the calls to the official API per day', async () => {
     const sources = await create({ YOUTUBE_API_DAILY_QUOTA: '7000', YOUTUBE_API_DAILY_SEARCHES: '80' });
     expect(sources['youtube-data-api']?.status?.().quotas).toEqual([
       { name: 'searches', spent: 0, perDay: 80 },
@@ -68,7 +68,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('SOURCES has the order in which they are asked', async () => {
+  it('SOURCES sets the order in which sources are called', async () => {
     expect(Object.keys(await create({ SOURCES: 'youtube-data-api,catalog,youtube' }))).toEqual([
       'youtube-data-api',
       'catalog',
@@ -76,12 +76,12 @@ describe('the settings', () => {
     ]);
   });
 
-  it('YOUTUBE_CANARY is loaded where it is set only', async () => {
+  it('YOUTUBE_CANARY is loaded only if it is set', async () => {
     expect((await create({})).youtube?.status?.().canary).toBeUndefined();
     expect((await create({ YOUTUBE_CANARY: '@name' })).youtube?.status?.().canary).toMatchObject({ name: '@name' });
   });
 
-  it('YOUTUBE_CLIENT_VERSION is what calls to YouTube name', async () => {
+  it('YOUTUBE_CLIENT_VERSION is sent in calls to YouTube', async () => {
     const { youtube } = await create({ YOUTUBE_CLIENT_VERSION: '2.20260101.00.00' });
     expect(youtube?.status?.().clientVersion).toMatchObject({ version: '2.20260101.00.00', origin: 'setting' });
   });
@@ -112,7 +112,7 @@ describe('the settings', () => {
       );
     }
 
-    // One that fails is repeated; without the page no panel is asked for.
+    // A failed call is repeated. Without the page, no panel is requested.
     const page = { YOUTUBE_ABOUT_TOKEN: 'page' };
     expect([...new Set(await callsWith(page))]).toEqual(['masked, Pennant/test']);
     const changed = { ...page, YOUTUBE_FIELD_MASK: 'off', YOUTUBE_USER_AGENT: 'me' };

@@ -7,7 +7,7 @@ const CHANGE = changeOfChannels(new Set([GONE]));
 const isOfGone = ({ channelIds }: Change) => channelIds !== 'all' && channelIds.has(GONE);
 
 describe('changes', () => {
-  test('match work that began before them, and no other', () => {
+  test('match work that began before them, and no other work', () => {
     const changes = createChanges();
     const before = latestChange();
     expect(changes.hasSince(before, () => true)).toBe(false);
@@ -19,7 +19,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('that were forgotten match everything', () => {
+  test('that were dropped match everything', () => {
     const changes = createChanges();
     const before = latestChange();
     for (let count = 0; count < 1_001; count += 1) changes.announce(CHANGE);
@@ -49,7 +49,7 @@ describe('changes', () => {
   });
 });
 
-test('merged changes remove what both remove', () => {
+test('merged changes remove everything that either removes', () => {
   const first: Change = {
     channelIds: new Set([GONE]),
     names: new Set(['handle:a']),

@@ -7,7 +7,7 @@ import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };
 
-/** A store whose reads and writes fail as they are told to. */
+/** A store whose reads and writes fail as the test says. */
 function createBrokenStore(more: Partial<ErasableStore> = {}) {
   const broken = { reads: false, writes: false };
   const fail = (isBroken: boolean) => {
@@ -86,7 +86,7 @@ describe('a change', () => {
   const OLD = { value: '{"value":"old"}', storedAtMs: 0 };
   const CHANGE = changeOfChannels(new Set(['UCgone_________________A']));
 
-  /** A store of one entry, of which the next read and the next erasure wait for the test. */
+  /** A store of one entry whose next read and next erasure wait for the test. */
   function createSlowStore() {
     const read = Promise.withResolvers<typeof OLD>();
     const erased = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe('a change', () => {
     return { read, erased, written, changes, guarded };
   }
 
-  it('hides entries that were being read when it came', async () => {
+  it('hides entries that were being read when it arrived', async () => {
     const { read, changes, guarded } = createSlowStore();
     const [reading, other] = [guarded.get(KEY), guarded.get('channel1:UCkept_________________A')];
     changes.announce(CHANGE);

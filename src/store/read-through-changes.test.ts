@@ -5,7 +5,7 @@ import { changeOfChannels } from './changes.ts';
 import type { Loaded } from './read-through.ts';
 import type { StoredEntry } from './store.ts';
 
-describe('a change of a value', () => {
+describe('a patch of a value', () => {
   test('keeps its age, its limit and its time in the store', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     const storedAtMs = clock.now();
@@ -64,7 +64,7 @@ describe('a change', () => {
     expect(cache.stats().memory).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  test('prevents an earlier load from being kept or joined', async () => {
+  test('prevents an earlier load from being stored or joined', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<Loaded<string>>();
     const began = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ describe('a change', () => {
     expect(store.entries.get(KEY)?.value).toContain('new');
   });
 
-  test('prevents side results of such a load from being kept', async () => {
+  test('prevents side results of such a load from being stored', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ describe('a change', () => {
     expect([...store.entries.keys(), cache.stats().memory.entries]).toEqual([0]);
   });
 
-  test('prevents a value that was being read from the store from coming back', async () => {
+  test('prevents a value that was being read from the store from being kept', async () => {
     const { cache, changes, store, clock, load } = setUpReadThrough();
     const read = Promise.withResolvers<StoredEntry>();
     store.get = () => read.promise;
@@ -122,7 +122,7 @@ describe('a change', () => {
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
   });
 
-  test('prevents an earlier patch from bringing the value back', async () => {
+  test('prevents an earlier patch from storing the value again', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     await cache.get(KEY, load('old'), WAIT);
     const patching = cache.patch(KEY, (value) => `${value} changed`);
@@ -132,7 +132,7 @@ describe('a change', () => {
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
   });
 
-  test('removes absent names that it lists', async () => {
+  test('removes the stored absence of names that it lists', async () => {
     const { cache, changes, store, load } = setUpReadThrough();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');

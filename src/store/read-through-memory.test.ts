@@ -28,7 +28,7 @@ function create(maxMemoryBytes: number) {
   });
 }
 
-/** As a source makes it: every text is a string of its own, in Latin script or any other. */
+/** A record like those of a source: every text is a separate string, in Latin or another script. */
 function recordOf(number: number, text: string): unknown {
   const title = `${text} ${number}`;
   const links = Array.from({ length: 5 }, (_, at) => ({

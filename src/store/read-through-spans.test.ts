@@ -26,7 +26,7 @@ function setUp() {
     staleMs: 2 * FRESH_MS,
     maxMemoryBytes: 1_000_000,
   });
-  /** The outcomes of the look-ups that became spans of one request. */
+  /** The outcomes of the lookups that became spans of one request. */
   async function spansOf(load: () => Promise<{ value: string }>, isCurrent?: (value: string) => boolean) {
     const request = startRequest();
     const options = { staleWaitMs: 50, ...(isCurrent !== undefined && { isCurrent }) };
@@ -38,7 +38,7 @@ function setUp() {
 
 const load = async () => ({ value: 'a' });
 
-test('a look-up is a span, unless a fresh value is in memory', async () => {
+test('a lookup is a span unless a fresh value is in memory', async () => {
   const { clock, spansOf } = setUp();
   expect(await spansOf(load)).toEqual([['look up values', 'miss']]);
   clock.advance(FRESH_MS - 1);
@@ -47,14 +47,14 @@ test('a look-up is a span, unless a fresh value is in memory', async () => {
   expect(await spansOf(load)).toEqual([['look up values', 'refreshed']]);
 });
 
-test('the look-up of a fresh value that does not fit is a span', async () => {
+test('a lookup of a fresh value that does not fit is a span', async () => {
   const { spansOf } = setUp();
   await spansOf(load);
   expect(await spansOf(load, (value) => value === 'a')).toEqual([]);
   expect(await spansOf(load, (value) => value !== 'a')).toEqual([['look up values', 'refreshed']]);
 });
 
-test('an absence in memory needs no span', async () => {
+test('a lookup of an absence in memory is no span', async () => {
   const { spansOf } = setUp();
   const absent = async () => {
     throw new AppError('channel_not_found', 'No such channel.');

@@ -25,7 +25,7 @@ describe('the read-through cache over a store that instances share', () => {
     expect([first.loads(), second.loads()]).toEqual([2, 0]);
   });
 
-  test('notices that another instance has found an absent channel', async () => {
+  test('finds a channel that another instance has loaded after it was absent', async () => {
     const [first, second] = setUpTwo();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');
@@ -75,7 +75,7 @@ describe('a stored value', () => {
     '{"absent":"gone","freshMs":60001}',
     `{"value":"${'x'.repeat(1_100_000)}","freshMs":1000}`,
     '['.repeat(100_000),
-  ])('refuses what it did not write, counts it and replaces it: %#', async (value) => {
+  ])('is refused, counted and replaced if it was not written by the service: %#', async (value) => {
     const { cache, store, clock, refused, load } = setUpReadThrough();
     store.entries.set('k', { value, storedAtMs: clock.now() });
     expect(await cache.get('k', load('a'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'miss' } });
@@ -83,7 +83,7 @@ describe('a stored value', () => {
     expect(store.entries.get('k')?.value).toBe('{"value":"a","freshMs":3600000}');
   });
 
-  test('never returns the stored message of an absence', async () => {
+  test('of an absence never gives its message to the client', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
     const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
     store.entries.set('k', { value, storedAtMs: clock.now() });
@@ -93,7 +93,7 @@ describe('a stored value', () => {
     });
   });
 
-  test('returns nothing older than its limit, even if the store keeps it for longer', async () => {
+  test('is not returned after its limit, even if the store keeps it for longer', async () => {
     const { cache, store, clock } = setUpReadThrough();
     store.entries.set('k', { value: '{"value":"a","freshMs":1000}', storedAtMs: clock.now() - 168 * HOUR_MS });
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -70,7 +70,7 @@ describe('the read-through cache', () => {
     await expect.poll(async () => (await cache.get('k', load('c'), WAIT)).value).toBe('b');
   });
 
-  test('keeps "no such channel" for a minute, also in place of a value', async () => {
+  test('stores "no such channel" for a minute, also in place of a value', async () => {
     const { cache, clock, load } = setUpReadThrough();
     const absent = async () => {
       throw new AppError('channel_not_found', 'gone');
@@ -94,7 +94,7 @@ describe('the read-through cache', () => {
     expect(await cache.get('k', busy, WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
   });
 
-  test('never keeps an indeterminate error', async () => {
+  test('never stores an indeterminate error', async () => {
     const { cache, load } = setUpReadThrough();
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect((await cache.get('k', load('a'), WAIT)).value).toBe('a');
@@ -114,14 +114,14 @@ describe('the read-through cache', () => {
   test('counts the time while the machine was suspended', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
-    // The monotonic clock stands still in the meantime.
+    // The monotonic clock does not move in the meantime.
     clock.jumpWallClock(HOUR_MS);
     expect(await cache.get('k', load('b'), WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'refreshed' } });
     clock.jumpWallClock(169 * HOUR_MS);
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  test('does not get younger when the wall clock is set back', async () => {
+  test('does not make an entry younger when the wall clock is set back', async () => {
     const { cache, clock, load } = setUpReadThrough();
     await cache.get('k', load('a'), WAIT);
     clock.jumpWallClock(-20 * HOUR_MS);
@@ -130,7 +130,7 @@ describe('the read-through cache', () => {
     expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
   });
 
-  test('bounds the current loads', async () => {
+  test('bounds the number of concurrent loads', async () => {
     const { cache } = setUpReadThrough();
     const never = () => new Promise<never>(() => undefined);
     for (let number = 0; number < 10_000; number += 1) void cache.get(`key ${number}`, never, WAIT);

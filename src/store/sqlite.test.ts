@@ -47,7 +47,7 @@ describe('an invalid cache.db when it is opened', () => {
     ['of an older version', (path) => changeDatabase(path, 'PRAGMA user_version = 1')],
     ['without its table', (path) => changeDatabase(path, 'DROP TABLE entries')],
     ['somebody else’s', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
-  ])('is begun anew when it is %s, and says so once', async (_case, damage) => {
+  ])('is recreated when it is %s, with one log line', async (_case, damage) => {
     const { path, events, open } = await setUp();
     const before = open();
     for (let n = 0; n < 50; n += 1) await before.set(`key ${n}`, entryOf('x'.repeat(500)), HOUR_MS);
@@ -76,7 +76,7 @@ describe('a cache.db that is damaged while it is open', () => {
     ['deleted', unlink],
     ['cut short', (path) => truncate(path, 100)],
     ['replaced by another file', (path) => unlink(path).then(() => writeFile(path, 'garbage'))],
-  ])('is begun anew within a second when it is %s', async (_case, harm) => {
+  ])('is recreated within a second when it is %s', async (_case, harm) => {
     const { path, clock, events, open } = await setUp();
     const store = open();
     await store.set('old', entryOf('value'), HOUR_MS);
@@ -100,7 +100,7 @@ describe('a cache.db that is damaged while it is open', () => {
 });
 
 describe('a cache.db of a newer version', () => {
-  it('is not changed, with a clear error', async () => {
+  it('is not changed, and gives a clear error', async () => {
     const { path, events, open } = await setUp();
     const before = open();
     await before.set('key', entryOf('value'), HOUR_MS);
@@ -125,7 +125,7 @@ describe('a cache.db of a newer version', () => {
 describe('data erased from cache.db', () => {
   const CHANNEL = 'UCgone_________________A';
 
-  it('is in no file afterwards, also after many changes and while others read', async () => {
+  it('is in no file afterwards, also after many changes and during concurrent reads', async () => {
     const { directory, open } = await setUp();
     const [store, other] = [open(), open()];
     const record = (round: number) => entryOf(`{"value":{"channelId":"${CHANNEL}","description":"${TEXT} ${round}"}}`);
@@ -142,7 +142,7 @@ describe('data erased from cache.db', () => {
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
 
-  it('does not include what is stored while it is erased', async () => {
+  it('does not include entries that are stored during the erasure', async () => {
     const { open } = await setUp();
     const store = open();
     const numbers = Array.from({ length: 500 }, (_, number) => number);
@@ -183,7 +183,7 @@ describe('a cache.db that cannot be opened', () => {
 });
 
 describe('the size of cache.db', () => {
-  it('stays within its limit; entries that expire next are removed first', async () => {
+  it('stays within its limit, and the entries that expire next are removed first', async () => {
     const maxBytes = MEBIBYTE;
     const { path, open } = await setUp({ maxBytes });
     const store = open();
@@ -196,7 +196,7 @@ describe('the size of cache.db', () => {
     expect(await store.get('key 0')).toBeUndefined();
   });
 
-  it('does not grow with entries that have expired', async () => {
+  it('does not grow with expired entries', async () => {
     const { path, clock, open } = await setUp();
     const store = open();
     for (let n = 0; n < 1_000; n += 1) {
@@ -225,7 +225,7 @@ describe('two stores on one cache.db', () => {
     }
   });
 
-  it('continue together when one of them created the file again', async () => {
+  it('continue together after one of them has created the file again', async () => {
     const { path, clock, open } = await setUp();
     const [left, right] = [open(), open()];
     await left.set('key', entryOf('value'), HOUR_MS);
@@ -268,16 +268,16 @@ describe('the SQLite store’s thread', () => {
       await new Promise((resolve) => setImmediate(resolve));
       turns += 1;
     }
-    // Done on this thread, all of it would be over after a turn or two.
+    // On this thread, everything would be done after a turn or two.
     expect(turns).toBeGreaterThan(20);
   });
 });
 
-/** Stands in every part of the text, so that no piece of it can be left behind unseen. */
+/** Is in every part of the text, so that a remaining piece of it is noticed. */
 const SECRET = 'private words';
 const TEXT = `${SECRET} `.repeat(300);
 
-/** Of all files together: the database's, its log's and the log's index. */
+/** The size of all files together: the database, its log and the log's index. */
 async function bytesIn(directory: string): Promise<string> {
   const names = await readdir(directory);
   return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('');

@@ -9,7 +9,7 @@ import { createManualClock } from '../helpers/clock.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-test('a picture that nobody waits for any more is dropped before an encoder takes it up', async () => {
+test('a picture whose clients have all disconnected is dropped before an encoder starts on it', async () => {
   let encoderPid = 0;
   const encoder = createEncoder({
     processes: 1,
@@ -25,7 +25,7 @@ test('a picture that nobody waits for any more is dropped before an encoder take
   const stats = () => service.app.encoderStats();
 
   await fetch(`${base}?width=10`);
-  // The encoder stands still, so that what is asked for now waits.
+  // The encoder is paused, so that further requests wait.
   process.kill(encoderPid, 'SIGSTOP');
   const patient = fetch(`${base}?width=20`);
   await expect.poll(() => stats().running).toBe(1);
@@ -36,14 +36,14 @@ test('a picture that nobody waits for any more is dropped before an encoder take
   const shared = fetch(`${base}?width=30`);
   await expect.poll(() => stats().queued).toBe(5);
   impatient.abort();
-  // One of the five has a second client, who still waits.
+  // One of the five has a second client, which still waits.
   await expect.poll(() => stats().queued).toBe(1);
   expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'gone'));
   process.kill(encoderPid, 'SIGCONT');
   expect((await Promise.all([patient, shared])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('a picture is refused once as many wait as ENCODER_QUEUE says', async () => {
+test('a picture is refused when ENCODER_QUEUE pictures are waiting', async () => {
   const pids: number[] = [];
   const logger = pino(
     { level: 'debug' },
@@ -61,19 +61,19 @@ test('a picture is refused once as many wait as ENCODER_QUEUE says', async () =>
   expect(pids).toHaveLength(1);
   process.kill(pids[0] as number, 'SIGSTOP');
   const asked = [20, 30, 40].map(ask);
-  // A queue of another length would hold both that cannot run.
+  // A longer queue would hold both pictures that cannot run.
   const stats = () => service.app.encoderStats();
   await expect.poll(() => stats().refused >= 1 || stats().queued >= 2).toBe(true);
   expect(stats().refused).toBeGreaterThanOrEqual(1);
-  // As the system does it when memory runs out.
+  // The kernel does the same when memory runs out.
   process.kill(pids[0] as number, 'SIGKILL');
   expect((await Promise.all(asked)).map(({ status }) => status)).toContain(503);
-  // On a machine that stood still, its task's deadline has ended it before.
+  // On a machine that was suspended, the task's deadline has already ended it.
   const ended = /^pennant_encoder_processes_ended_total\{reason="(?:crash|deadline)"\} 1$/m;
   expect((await service.console('/metrics')).text).toMatch(ended);
 });
 
-test('pictures on one connection leave nothing behind that waits for its end', async () => {
+test('pictures on one connection leave no listeners on the connection', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
   const sockets: Socket[] = [];

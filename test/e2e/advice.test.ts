@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 
 /*
- * A detail that advises something is followed to the letter: what it advises must work.
+ * Follows the advice in every `detail` literally: it must work.
  */
 
 const ID = 'UCPennantSample00000001A';
@@ -12,7 +12,7 @@ let service: TestApp;
 let client: HttpSender;
 beforeAll(async () => {
   service = await startTestApp();
-  // A real socket: what injects requests resolves dot segments and fragments itself.
+  // A real socket, because injected requests lose dot segments and fragments.
   client = createHttpSender(await service.listen());
 });
 afterAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 interface ReadAnswer {
   readonly status: number;
-  /** Of an error. */
+  /** The detail of an error. */
   readonly code: string | undefined;
   readonly detail: string;
 }
@@ -34,7 +34,7 @@ async function get(url: string): Promise<ReadAnswer> {
   return { status, code, detail };
 }
 
-/** What a reader makes of the advice in a detail; `undefined` where there is none. */
+/** The request that a detail advises, or `undefined` if it advises none. */
 const READINGS: readonly [advice: RegExp, follow: (url: string, found: RegExpExecArray) => string][] = [
   [/Did you mean (\/\S+)\?(?: |$)/, (_url, [, path = '']) => path],
   [/Search for it: (\/\S+)\.$/, (_url, [, path = '']) => path],
@@ -127,7 +127,7 @@ describe('"Did you mean …?"', () => {
     [`/c/${ID}`, `/channel/${ID}`],
     // Lists
     ['/api/channels?ids=pennantsample', '@pennantsample'],
-  ])('for %s is %s, and that works', async (url, expected) => {
+  ])('for %s is %s, which works', async (url, expected) => {
     const { status, detail } = await get(url);
     expect([400, 404]).toContain(status);
     expect(detail).toContain(`Did you mean ${expected}?`);
@@ -143,7 +143,7 @@ describe('"Did you mean …?"', () => {
     [`/${'a'.repeat(31)}`, 'too long a name'],
     [`/${'a/'.repeat(4000)}`, 'a long path'],
     ['/a/b/c', 'many segments'],
-  ])('is not asked for %s: %s', async (url) => {
+  ])('is not in the error for %s: %s', async (url) => {
     const { status, detail } = await get(url);
     expect([status, detail]).toEqual([
       404,
@@ -152,7 +152,7 @@ describe('"Did you mean …?"', () => {
   });
 });
 
-describe('a detail names what was read', () => {
+describe('a detail repeats what the client sent', () => {
   test.each([
     ['/pennantsample', 'There is nothing at "/pennantsample".'],
     [`/${ID}/4k`, 'There is no picture "4k": the last part of the path is one of'],
@@ -178,7 +178,7 @@ describe('a detail names what was read', () => {
     expect((await get(url)).detail).toContain(expected);
   });
 
-  test('but repeats no control characters, and never much', async () => {
+  test('without control characters, and truncated', async () => {
     for (const path of [
       '/%1b%5b2J%E2%80%AE/x/y',
       `/${'%F0%9D%92%B3'.repeat(600)}`,
@@ -188,7 +188,7 @@ describe('a detail names what was read', () => {
       `/${ID}?type=%0d%0aSet-Cookie:%20a`,
       `/search?q=${'%F0%9D%92%B3'.repeat(600)}`,
       `/${ID}/%1b%5b2J`,
-      // Bytes above 127, of which some are control characters, without escapes.
+      // Unescaped bytes above 127, some of which are control characters.
       '/search?q=\u0085\u009b',
       '/\u0085\u009b/tv',
     ]) {
@@ -241,7 +241,7 @@ describe('the advice in an error', () => {
     '/api/4k',
     '/!!!/4k',
     '/a/b/c',
-  ])('to %s leads to an answer', async (url) => {
+  ])('to %s leads to a response', async (url) => {
     const { status, detail } = await get(url);
     expect([400, 404]).toContain(status);
     const advised = follow(url, detail) ?? `no advice: ${detail}`;
@@ -259,7 +259,7 @@ describe('the advice in an error', () => {
     [`/channel/${'a'.repeat(31)}`, 'username'],
     [`/api/channel/${'a'.repeat(31)}?type=handle`, 'username'],
     ['/api/channel/...?type=handle', 'username'],
-  ])('to %s leads to what can be a %s', async (url, kind) => {
+  ])('to %s leads to a valid %s', async (url, kind) => {
     const advised = follow(url, (await get(url)).detail) ?? '';
     expect(advised).toMatch(new RegExp(`[?]type=${kind}$`));
     expect([advised, (await get(advised)).code]).toEqual([advised, 'channel_not_found']);
@@ -276,7 +276,7 @@ describe('the advice in an error', () => {
     '/api/banner/@---',
     '/%zz',
     '/a%2Fb',
-  ])('is left out for %s, which nothing would make right', async (url) => {
+  ])('is absent for %s, which no change makes valid', async (url) => {
     const { status, detail } = await get(url);
     expect(status).toBe(400);
     expect(follow(url, detail)).toBeUndefined();

@@ -12,7 +12,7 @@ describe('a badge', () => {
   });
   afterAll(() => service.close());
 
-  test('has exactly the fields of an endpoint badge of shields.io', async () => {
+  test('has exactly the fields of a shields.io endpoint badge', async () => {
     const answer = await service.get(`/api/badge/${SAMPLE}`);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(answer.json()).toEqual({
@@ -45,7 +45,7 @@ describe('a badge', () => {
     [`${SAMPLE}.svg`, 'leave the extension out'],
     [`${SAMPLE}.png`, 'leave the extension out'],
     ['%20', 'neither a channel ID'],
-  ])('of %s is a 400 that names the fault', async (request, fault) => {
+  ])('of %s is a 400 that names the mistake', async (request, fault) => {
     const answer = await service.get(`/api/badge/${request}`);
     expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
     expect(answer.json().detail).toContain(fault);
@@ -57,7 +57,7 @@ describe('a badge', () => {
   });
 });
 
-test('a count has three digits, is never rounded up, and loses zeros at its end', async () => {
+test('a count has three digits, is never rounded up and has no trailing zeros', async () => {
   const messages = {
     '0': '0',
     '999': '999',
@@ -73,7 +73,7 @@ test('a count has three digits, is never rounded up, and loses zeros at its end'
     '1000000000': '1B',
     '999999999999': '999B',
     '1000000000000': '1T',
-    // More than a JavaScript number holds exactly.
+    // More than a JavaScript number can hold exactly.
     '9007199254740993': '9000T',
   };
   const counts = Object.keys(messages);
@@ -91,14 +91,14 @@ test('a count has three digits, is never rounded up, and loses zeros at its end'
       const { message } = (await service.get(`/api/badge/${numberedChannelId(at)}`)).json();
       expect([count, message]).toEqual([count, messages[count as keyof typeof messages]]);
     }
-    // A count that the source does not say.
+    // A count that is unknown.
     expect((await service.get(`/api/badge/${numberedChannelId(99)}`)).json().message).toBe('hidden');
   } finally {
     await service.close();
   }
 });
 
-test('a badge is kept as long as the record, and by shields.io for five minutes at least', async () => {
+test('a badge may be cached as long as the record, and by shields.io for at least five minutes', async () => {
   const source = createStub({ channel: record({ subscriberCount: '12' }) });
   const service = await startTestApp({ sources: [source] });
   try {

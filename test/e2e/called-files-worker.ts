@@ -13,8 +13,8 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { sendInProcess } from '../helpers/in-process.ts';
 
 /*
- * A worker that posts the files of src in which a function is called for a request whose value is in memory. A thread
- * of its own, because a test runner rewrites the modules that it loads and adds functions to them.
+ * A worker that posts the files of src in which a function is called for a request whose value is in memory. It is a
+ * separate thread, because a test runner rewrites the modules that it loads and adds functions to them.
  */
 
 export interface CalledFiles {
@@ -27,10 +27,10 @@ export interface CalledFiles {
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 const SAMPLE = 'UCPennantSample00000001A';
 const URLS = [`/${SAMPLE}/tv`, `/api/channel/${SAMPLE}`];
-/** Enough for the background to encode the picture again, which is then settled. */
+/** Enough requests for the background to encode the picture again. Afterwards the picture no longer changes. */
 const WARM_UP_REQUESTS = 8;
 const TURNS = 20;
-/** Longer than the micro-cache keeps a response, and in all longer than an optimized encoding is waited for. */
+/** Longer than the micro-cache keeps a response. All waits together are longer than the delay of an optimized encoding. */
 const AFTER_THE_MICRO_CACHE_MS = 61_000;
 
 const dataDir = await mkdtemp(join(tmpdir(), 'pennant-called-files-'));
@@ -46,7 +46,7 @@ const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
 
-/** Until background work of earlier requests (the second encoding, files) no longer adds files: two equal readings. */
+/** Waits until background work of earlier requests (the second encoding, files) adds no more files: two equal readings. */
 async function calledFiles(url: string): Promise<CalledFiles> {
   for (let time = 0; time < WARM_UP_REQUESTS; time += 1) await sendWarm(url);
   let called = await readCalledFiles(url);

@@ -4,8 +4,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CalledFiles } from './called-files-worker.ts';
 
 /*
- * How many files of src a request crosses when its value is in memory and the micro-cache has no response: those in
- * which a function is called. The bounds are what docs/architecture.md names. Lower them with every file that is saved.
+ * Counts the files of src in which a function is called for a request whose value is in memory and whose response is not
+ * in the micro-cache. docs/architecture.md names the limits. Lower them with every file that is saved.
  */
 
 let called: CalledFiles[];
@@ -18,7 +18,7 @@ beforeAll(async () => {
 test.each([
   ['picture', 0, 24],
   ['record', 1, 18],
-])('a warm %s crosses no more files than the documents name', (_what, at, most) => {
+])('a warm %s crosses at most as many files as docs/architecture.md names', (_what, at, most) => {
   const { cacheStatus, files } = called[at] as CalledFiles;
   expect(cacheStatus).toMatch(/^pennant; hit/);
   expect(files.length, files.join('\n')).toBeLessThanOrEqual(most);

@@ -23,7 +23,7 @@ afterEach(() => upstream.close());
 const add = (argument: string) => runCatalog(dataDir, ['add', argument], { env });
 
 describe('catalog add', () => {
-  it('keeps a channel with its pictures, which a service without other sources then serves', async () => {
+  it('stores a channel with its pictures, which a service without other sources then serves', async () => {
     const online = await startTestApp({ env });
     const record = (await online.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();
     await online.close();
@@ -46,7 +46,7 @@ describe('catalog add', () => {
     }
   });
 
-  it('replaces a channel that the catalog has, and keeps its user name', async () => {
+  it('replaces a stored channel, and keeps its user name', async () => {
     const shown = async () => JSON.parse((await runCatalog(dataDir, ['show', ID])).stdout);
     expect((await add('https://www.youtube.com/user/bellrock')).exitCode).toBe(0);
     expect(await shown()).toMatchObject({ username: 'bellrock' });
@@ -66,7 +66,7 @@ describe('catalog add', () => {
     expect(list.stdout).toBe('');
   });
 
-  it('says which parts are missing, and keeps the rest', async () => {
+  it('reports which parts are missing, and stores the rest', async () => {
     upstream.misbehave('about', answerStatus(503));
     upstream.misbehave('image', answerStatus(404));
     const { exitCode, stdout, stderr } = await add(ID);

@@ -25,7 +25,7 @@ let app: TestApp;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
   app = await start();
-  // The first start makes the catalog in the background. An answer from it shows that it is there.
+  // The first start creates the catalog in the background. A response from it shows that it exists.
   expect(await statusOf(`/channel/${numberedChannelId(9)}`)).toBe(404);
 });
 
@@ -35,7 +35,7 @@ async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<
   return started;
 }
 
-/** As another process does it. */
+/** Changes the catalog as another process does. */
 async function put(fields: Record<string, unknown>, number = 1): Promise<void> {
   expect((await importLines(dataDir, [catalogLine(number, fields)])).refusals).toEqual([]);
 }
@@ -58,11 +58,11 @@ async function countPictures(): Promise<number> {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-describe('a catalog that another process changes is seen at the next request', () => {
+describe('a change of the catalog by another process is visible to the next request', () => {
   const [byId, byHandle, byName] = [`/channel/${NEW}`, '/api/channel/newcomer?type=handle', '/user/oldname'];
   const search = '/api/search?q=newcomer';
 
-  test('a new channel, though it was answered a moment ago that there is none', async () => {
+  test('a new channel, although it was reported as absent a moment ago', async () => {
     for (const url of [byId, byHandle, byName]) expect([url, await statusOf(url)]).toEqual([url, 404]);
     expect(await idsIn(search)).toEqual([]);
     await put({ title: 'The newcomer', customUrl: '@Newcomer', username: 'OldName' });
@@ -81,7 +81,7 @@ describe('a catalog that another process changes is seen at the next request', (
     expect(await titleOf('/api/channel/renamed?type=handle')).toBe('Renamed');
   });
 
-  test('a handle that goes to another channel', async () => {
+  test('a handle that moves to another channel', async () => {
     await put({ title: 'First', customUrl: '@Newcomer' });
     expect(await titleOf(byHandle)).toBe('First');
     await put({ title: 'First', customUrl: null });
@@ -89,7 +89,7 @@ describe('a catalog that another process changes is seen at the next request', (
     expect(await titleOf(byHandle)).toBe('Second');
   });
 
-  test('a removed channel, whose pictures and whose bytes in cache.db go too', async () => {
+  test('a removed channel, whose pictures and bytes in cache.db are removed too', async () => {
     const { title } = (await app.get(`/channel/${SAMPLE}`)).json<{ title: string }>();
     expect(await statusOf(`/${SAMPLE}/avatar`)).toBe(200);
     await expect.poll(countPictures).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ describe('a catalog that another process changes is seen at the next request', (
     expect(await statusOf(`/${NEW}/avatar`)).toBe(200);
   });
 
-  test('and what is kept of a channel that is the same as before stays', async () => {
+  test('an unchanged channel, whose stored data stays', async () => {
     await put({ title: 'The newcomer' });
     for (const url of [byId, `/channel/${SAMPLE}`, `/${SAMPLE}/avatar`]) await app.get(url);
     await put({ title: 'The newcomer' });
@@ -126,7 +126,7 @@ describe('a catalog that another process changes is seen at the next request', (
     }
   });
 
-  test('also by a service that did not run meanwhile', async () => {
+  test('a change that was made while the service was stopped', async () => {
     for (const url of [byId, `/channel/${SAMPLE}`]) await app.get(url);
     await app.close();
     await put({ title: 'The newcomer' });
@@ -135,12 +135,12 @@ describe('a catalog that another process changes is seen at the next request', (
     expect([await titleOf(byId), await statusOf(`/channel/${SAMPLE}`)]).toEqual(['The newcomer', 404]);
   });
 
-  test('and making the first catalog is no change', async () => {
+  test('the creation of the first catalog, which counts as no change', async () => {
     expect(await statusOf(`/channel/${SAMPLE}`)).toBe(200);
     expect(await cacheStatusOf(`/channel/${SAMPLE}`)).toMatch(HIT);
   });
 
-  test('is forgotten once: a start without changes keeps everything', async () => {
+  test('once only: a start without further changes keeps all stored data', async () => {
     await put({ title: 'The newcomer' });
     await app.get(byId);
     await app.close();
@@ -149,7 +149,7 @@ describe('a catalog that another process changes is seen at the next request', (
   });
 });
 
-describe('beside another source', () => {
+describe('a catalog beside another source', () => {
   let live: HeldSource;
   beforeEach(async () => {
     await app.close();
@@ -157,7 +157,7 @@ describe('beside another source', () => {
     app = await start({ sources: [createCatalogSource({ dataDir, samplesDir: null }), live] });
   });
 
-  test('what comes from there stays, but for the channels that are imported', async () => {
+  test('changes only the stored data of channels that are imported', async () => {
     const [record, byHandle] = [`/channel/${HELD_CHANNEL_ID}`, `/api/channel/${HELD_HANDLE}?type=handle`];
     for (const url of [record, byHandle]) expect(await titleOf(url)).toBe('old title');
     await put({ title: 'The newcomer' });
@@ -168,7 +168,7 @@ describe('beside another source', () => {
     for (const url of [record, byHandle]) expect(await titleOf(url)).toBe('old title');
   });
 
-  test('a load that began before an import keeps nothing', async () => {
+  test('prevents a load that began before an import from being stored', async () => {
     const held = live.hold();
     const before = app.get(`/channel/${HELD_CHANNEL_ID}`);
     await held.asked;

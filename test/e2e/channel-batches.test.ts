@@ -12,13 +12,13 @@ interface Item {
   readonly error?: { readonly status: number; readonly code: string; readonly detail: string };
 }
 
-/** A live source of every channel ID. The handle `number-7` is that of channel 7. */
+/** A live source that has every channel ID. The handle `number-7` belongs to channel 7. */
 interface CountedSource extends ChannelSource {
   /** The IDs and handles that were loaded. */
   readonly loads: string[];
   /** While set, every load fails. */
   failure: AppError | undefined;
-  /** From now on loads wait until `release`. `begun` resolves when so many have begun. */
+  /** Makes further loads wait until `release`. `begun` resolves when this many have begun. */
   hold(loads: number): { readonly begun: Promise<void>; release(): void };
 }
 
@@ -83,7 +83,7 @@ async function start(env: Record<string, string> = {}) {
 }
 
 describe('a batch of channels', () => {
-  test('has the record of each identifier, in the order of the request, as a request for it alone has it', async () => {
+  test('has the record of each identifier in the order of the request, equal to the response of a single request', async () => {
     await using app = await start();
     const wanted = [...ids(2, 1), '@Number-3'];
     const answer = await app.batch(wanted);
@@ -95,14 +95,14 @@ describe('a batch of channels', () => {
     }
   });
 
-  test('loads a channel once, whatever it is called in the request', async () => {
+  test('loads a channel once, even if the request names it in several ways', async () => {
     await using app = await start();
     const wanted = [...ids(7, 7), '@number-7', '@NUMBER-7', numberedChannelId(7)];
     expect(summaryOf(await app.batch(wanted))).toEqual(ids(7, 7, 7, 7, 7));
     expect(app.source.loads.toSorted()).toEqual(['@number-7', numberedChannelId(7)]);
   });
 
-  test('loads ten channels at most; the rest are errors that say so, and come with the next requests', async () => {
+  test('loads at most ten channels; the others are errors that say so, and are loaded by the next requests', async () => {
     await using app = await start();
     const wanted = ids(...range(1, 25));
     const first = await app.batch(wanted);
@@ -120,7 +120,7 @@ describe('a batch of channels', () => {
     expect(app.source.loads.toSorted()).toEqual(wanted);
   });
 
-  test('returns stale records, for a minute, where it loads nothing', async () => {
+  test('returns stale records, for a minute, for channels that it does not load', async () => {
     await using app = await start();
     const old = ids(...range(1, 10));
     const older = ids(...range(11, 15));
@@ -132,17 +132,17 @@ describe('a batch of channels', () => {
     const answer = await app.batch([...older, ...old, numberedChannelId(99)]);
     expect(summaryOf(answer)).toEqual([...older, ...old, numberedChannelId(99)]);
     expect(answer.headers['cache-control']).toBe('public, max-age=60');
-    // The channel without a record, and those that are the least stale.
+    // The channel without a record, and the least stale ones.
     expect(app.source.loads.toSorted()).toEqual([...old.slice(0, 9), numberedChannelId(99)]);
   });
 
-  test('names what each channel without a record lacks, and is not stored if a source failed', async () => {
+  test('has an error for each channel without a record, and is not cacheable if a source failed', async () => {
     await using app = await start();
     const answer = await app.batch(['@nobody', BLOCKED, numberedChannelId(1)]);
     expect(itemsOf(answer).map(({ error }) => error?.status)).toEqual([404, 451, undefined]);
     expect(summaryOf(answer)).toEqual(['channel_not_found', 'channel_blocked', numberedChannelId(1)]);
     expect(Object.keys(itemsOf(answer)[0]?.error ?? {})).toEqual(['status', 'code', 'detail']);
-    // The rest of the minute for which there is no such channel.
+    // The rest of the minute for which the channel counts as absent.
     expect(answer.headers['cache-control']).toBe('public, max-age=60');
     app.source.failure = new AppError('upstream_timeout', 'The upstream did not answer in time.');
     const failed = await app.batch([numberedChannelId(1), numberedChannelId(2)]);
@@ -151,7 +151,7 @@ describe('a batch of channels', () => {
     expect((await app.batch([BLOCKED])).headers['cache-control']).toBe('no-store');
   });
 
-  test('may be kept for the least that is left of any record', async () => {
+  test('may be cached for the shortest remaining time of its records', async () => {
     await using app = await start();
     await app.batch(ids(1));
     app.service.clock.advance(600_000);
@@ -162,7 +162,7 @@ describe('a batch of channels', () => {
     expect(cached.headers['cache-status']).toBe('pennant; hit; ttl=3000');
   });
 
-  test('is confirmed by its ETag, and never comes from the micro-cache', async () => {
+  test('is validated by its ETag, and never comes from the micro-cache', async () => {
     await using app = await start();
     const first = await app.batch(ids(1, 2));
     const etag = String(first.headers.etag);
@@ -170,7 +170,7 @@ describe('a batch of channels', () => {
     const confirmed = await app.batch(ids(1, 2), { 'if-none-match': etag });
     expect([confirmed.status, confirmed.text, confirmed.headers.etag]).toEqual([304, '', etag]);
     expect((await app.batch(ids(2, 1))).headers.etag).not.toBe(etag);
-    // Within the second for which equal requests get an equal response.
+    // Within the second for which the micro-cache repeats responses.
     const before = await app.batch(ids(1, 2));
     app.service.clock.advance(999);
     const after = await app.batch(ids(1, 2));
@@ -204,7 +204,7 @@ describe('a batch of channels', () => {
     expect(summaryOf(await app.batch(ids(4)))).toEqual(ids(4));
   });
 
-  test('does not wait longer than 11 s for a slow source, and has what the others sent', async () => {
+  test('waits at most 11 s for a slow source, and has the records of the others', async () => {
     await using app = await start();
     await app.batch(ids(1));
     const held = app.source.hold(1);
@@ -240,7 +240,7 @@ describe('a batch that is refused', () => {
     ['control characters', `?ids=@%1b%E2%80%AE`, '"@\\u{1b}\\u{202e}" in "ids" is neither'],
     ['a long value', `?ids=@${LONG}`, `"@${'x'.repeat(59)}…" in "ids" is neither`],
     ['51 values', `?ids=${ids(...range(1, 51))}`, '1 to 50 values'],
-  ])('for %s: the response names the fault', async (_what, query, fault) => {
+  ])('for %s names the mistake', async (_what, query, fault) => {
     const answer = await service.get(`/api/channels${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
     const detail = String(answer.json<{ detail: string }>().detail);

@@ -51,7 +51,7 @@ describe('the channel record', () => {
     expect((record.links as unknown[]).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('says null for what is unknown, hidden or not there', async () => {
+  test('has null for values that are unknown, hidden or absent', async () => {
     const record = (await service.get(`/api/channel/${BARE_SAMPLE}`)).json();
     expect(record).toMatchObject({ subscriberCount: null, country: null, links: [], bannerUrl: null });
     expect(record.bannerUrls).toMatchObject({ default: null, tv: null, desktop: null, tablet: null, mobile: null });
@@ -76,7 +76,7 @@ describe('the channel record', () => {
     expect([answer.status, answer.json().channelId]).toEqual([200, SAMPLE]);
   });
 
-  test('is answered in form B when the operator says so, and both forms are served', async () => {
+  test('has URLs in the short form with URL_FORM=short, and both forms are served', async () => {
     const short = await startTestApp({ env: { URL_FORM: 'short', BASE_URL: 'https://img.example' } });
     try {
       const record = (await short.get(`/api/channel/${SAMPLE}`)).json();
@@ -96,7 +96,7 @@ describe('the channel record', () => {
     }
   });
 
-  test('starts its URLs with the base that matches Host, else with the first', async () => {
+  test('starts its URLs with the base that matches Host, otherwise with the first base', async () => {
     const two = await startTestApp({ env: { BASE_URL: 'https://one.example, https://two.example' } });
     try {
       const at = async (host: string) => (await two.get(`/api/channel/${SAMPLE}`, { host })).json().bannerUrl;
@@ -117,7 +117,7 @@ describe('the channel record', () => {
     expect(record).not.toContain('evil');
   });
 
-  test('takes https from the X-Forwarded-Proto of a trusted proxy alone', async () => {
+  test('takes https from X-Forwarded-Proto only if a trusted proxy sent it', async () => {
     const urlBy = async (app: TestApp, proto: string) =>
       (await app.get(`/api/channel/${SAMPLE}`, { 'x-forwarded-proto': proto })).json().bannerUrl;
     expect(await urlBy(service, 'https')).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
@@ -132,14 +132,14 @@ describe('the channel record', () => {
     }
   });
 
-  test('is refused when Host is no host name and the URLs would be made of it', async () => {
+  test('is refused when Host is invalid and needed for the URLs', async () => {
     for (const host of ['a b', 'evil.example/path', '<script>', 'a:99999999']) {
       const answer = await service.get(`/api/channel/${SAMPLE}`, { host });
       expect([host, answer.status, answer.json().code]).toEqual([host, 400, 'malformed_request']);
     }
   });
 
-  test('may be kept for what is left of its hour and is confirmed by its ETag', async () => {
+  test('may be cached for the rest of its hour and is validated by its ETag', async () => {
     const fresh = await startTestApp();
     try {
       const first = await fresh.get(`/api/channel/${SAMPLE}`);
@@ -162,14 +162,14 @@ describe('the channel record', () => {
     }
   });
 
-  test('has another ETag where its URLs have another base', async () => {
+  test('has another ETag when its URLs have another base', async () => {
     const one = await service.get(`/api/channel/${SAMPLE}`, { host: 'one.example' });
     const two = await service.get(`/api/channel/${SAMPLE}`, { host: 'two.example' });
     expect(one.headers.etag).not.toBe(two.headers.etag);
     expect(two.text).toContain('http://two.example/');
   });
 
-  test('is not found, for a minute, when no source has it', async () => {
+  test('is a 404 that may be cached for a minute when no source has the channel', async () => {
     const url = '/api/channel/UCnobodyhasthisone000000';
     const answer = await service.get(url);
     expect([answer.status, answer.json().code]).toEqual([404, 'channel_not_found']);
@@ -189,7 +189,7 @@ describe('the channel record', () => {
     [`/api/channel/${SAMPLE}?type=Handle`, 'id, username, handle'],
     [`/api/channel/${SAMPLE}?type=`, 'id, username, handle'],
     [`/api/channel/${SAMPLE}?type=id&type=id`, 'more than once'],
-  ])('answers %s with what to do instead', async (url, hint) => {
+  ])('for %s is an error that says what to do instead', async (url, hint) => {
     const answer = await service.get(url);
     if (hint === undefined) return expect([400, 404]).toContain(answer.status);
     expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);

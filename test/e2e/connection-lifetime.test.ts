@@ -69,7 +69,7 @@ describe('time limits of a connection', () => {
     ['the header section', 'GET / HTTP/1.1\r\nHost: a\r\n'],
     ['the request line', 'GET /'],
     ['any byte', ''],
-  ])('a request that does not arrive in time gets 408 and the connection closes: %s', async (_what, begun) => {
+  ])('answer 408 to a request that does not arrive in time, and close the connection: %s', async (_what, begun) => {
     const { service, port } = await start();
     const { server } = service.app.http;
     const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -77,7 +77,7 @@ describe('time limits of a connection', () => {
     const received = record(client);
     client.write(begun);
     const [socket] = await accepted;
-    // What Node reports when a limit is over; its timers know no clock but their own.
+    // The error that Node reports when a limit is exceeded. Its timers use real time only.
     server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     await received.closed;
     expect(statusLines(received.text())).toEqual(['HTTP/1.1 408']);
@@ -87,7 +87,7 @@ describe('time limits of a connection', () => {
 });
 
 describe('a connection', () => {
-  test('stays open after a response and tells for how long', async () => {
+  test('stays open after a response and announces for how long', async () => {
     const { port } = await start();
     const connection = await openConnection(port);
     const first = await connection.ask(get('/problems'));
@@ -108,14 +108,14 @@ describe('a connection', () => {
     expect(text.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
 
-  test('gets pipelined responses in the order of the requests, however long the first one takes', async () => {
+  test('gets pipelined responses in the order of the requests, even if the first one takes longest', async () => {
     const { port, source } = await startHeld();
     const held = source.hold();
     const client = await open(port);
     const received = record(client);
     client.write(get(`/channel/${HELD_CHANNEL_ID}`) + get('/problems', 'Connection: close'));
     await held.asked;
-    // Another connection's responses prove that the second request has been served.
+    // A response on another connection proves that the second request has been served.
     await readAnswers(port, get('/', 'Connection: close'));
     expect(received.text()).toBe('');
     held.release();
@@ -138,7 +138,7 @@ describe('HEAD', () => {
     ['a document', '/problems'],
     ['a path without an endpoint', '/nowhere'],
     ['an unusable parameter', '/api/search'],
-  ])('gets the header fields of GET and no body, and the connection stays in step: %s', async (_what, path) => {
+  ])('gets the header fields of GET and no body, and the next request works: %s', async (_what, path) => {
     const { port } = await start();
     await readAnswers(port, get(path, 'Connection: close'));
     const [full] = await readAnswers(port, get(path, 'Connection: close'));
@@ -153,8 +153,8 @@ describe('HEAD', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  test('does not stop the load: the next request gets what was loaded', async () => {
+describe('a client that disconnects', () => {
+  test('does not stop the load: the next request gets its result', async () => {
     const { service, port, source } = await startHeld();
     const held = source.hold();
     const accepted = once(service.app.http.server, 'connection') as Promise<[Socket]>;
@@ -228,7 +228,7 @@ describe('a service that stops', () => {
   });
 });
 
-/** Whether the port takes no connections any more. */
+/** Whether the port no longer accepts connections. */
 async function isRefused(port: number): Promise<boolean> {
   const probe = connect(port, '127.0.0.1');
   try {

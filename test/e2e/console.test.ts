@@ -6,7 +6,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-/** For tests that change nothing in it. */
+/** Shared by tests that change nothing in it. */
 let shared: TestApp;
 beforeAll(async () => {
   shared = await startTestApp({ encoder: createFakeEncoder() });
@@ -19,7 +19,7 @@ async function start(env: Record<string, string> = {}, parts: TestAppOptions = P
   return service;
 }
 
-/** Where the pictures are not what is tested. */
+/** For tests in which the pictures do not matter. */
 const PLAYED = { encoder: createFakeEncoder() };
 
 async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
@@ -27,7 +27,7 @@ async function statusOf(service: TestApp, url: string, host: string): Promise<nu
 }
 
 describe('the private listener', () => {
-  test('answers to loopback names and to those that the operator gave, and to no other', async () => {
+  test('serves loopback names and names that the operator allows, and no others', async () => {
     const service = await start({ CONSOLE_ALLOWED_HOSTS: 'console.internal, fd00::5' });
     const allowed = [
       'localhost:8081',
@@ -47,13 +47,13 @@ describe('the private listener', () => {
     expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
   });
 
-  test('answers to the address that it binds', async () => {
+  test('serves the address that it is bound to', async () => {
     const service = await start({ CONSOLE_HOST: '192.0.2.7' });
     expect(await statusOf(service, '/', '192.0.2.7:8081')).toBe(200);
     expect(await statusOf(service, '/', '192.0.2.8:8081')).toBe(403);
   });
 
-  test('stays reachable for probes and scrapers that ask by address', async () => {
+  test('serves probes and scrapers that use its address', async () => {
     const service = shared;
     expect(await statusOf(service, '/healthz', 'anything.example')).toBe(200);
     for (const url of ['/readyz', '/metrics']) {
@@ -63,7 +63,7 @@ describe('the private listener', () => {
     }
   });
 
-  test('keeps its pages out of frames and runs nothing that is not its own', async () => {
+  test('forbids frames and foreign scripts on its pages', async () => {
     const service = shared;
     for (const url of ['/', '/playground/']) {
       const { headers } = await service.console(url);
@@ -74,16 +74,16 @@ describe('the private listener', () => {
     }
   });
 
-  test('tells the playground where the public listener is', async () => {
+  test('tells the playground the address of the public listener', async () => {
     const service = await start({ BASE_URL: 'https://img.example.org' });
     expect((await service.console('/playground/config.json')).json()).toEqual({ instance: 'https://img.example.org' });
   });
 });
 
 describe('the state', () => {
-  test('counts requests, look-ups and encodes of the last minutes', async () => {
+  test('counts requests, lookups and encodes of the last minutes', async () => {
     const service = await start({}, {});
-    // The first request to the private listener begins the history.
+    // The history begins with the first request to the private listener.
     await service.state();
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
@@ -125,7 +125,7 @@ describe('the state', () => {
     expect((await service.state()).refusedNetworks).toEqual([]);
   });
 
-  test('shows settings, but no secret', async () => {
+  test('shows settings without secrets', async () => {
     const service = await start({ SOURCES: 'catalog,youtube-data-api', YOUTUBE_API_KEY: 'a-secret-key' });
     const state = await service.state();
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
@@ -136,7 +136,7 @@ describe('the state', () => {
 });
 
 describe('a purge', () => {
-  test('makes the next requests ask the sources and make the picture again', async () => {
+  test('makes the next requests load the channel and encode the picture again', async () => {
     const service = await start();
     const urls = [
       `/api/channel/pennantsample?type=handle`,
@@ -154,14 +154,14 @@ describe('a purge', () => {
     expect((await service.purge({ channel: '@pennantsample' })).json()).toEqual({
       channelId: SAMPLE,
       entries: { channel: 1, name: 1, original: 2 },
-      // Two originals, and what was made of each.
+      // Two originals, and one picture of each.
       pictures: 4,
       pictureBytes: expect.any(Number),
     });
     expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
   });
 
-  test('forgets what was kept for a later start as well', async () => {
+  test('removes what was stored for a later start as well', async () => {
     const dataDir = await createTemporaryDirectory();
     const first = await startTestApp({ dataDir });
     await first.get(`/channel/${SAMPLE}`);
@@ -172,7 +172,7 @@ describe('a purge', () => {
     expect((await second.get(`/channel/${SAMPLE}`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
-  test('is done for nobody who cannot set a field of its own, and by no GET', async () => {
+  test('is refused without the custom header field, and for GET', async () => {
     const service = await start();
     await service.get(`/channel/${SAMPLE}`);
     expect((await service.console({ method: 'POST', url: '/purge', body: { channel: SAMPLE } })).status).toBe(403);
@@ -186,7 +186,7 @@ describe('a purge', () => {
     expect((await service.get(`/channel/${SAMPLE}?after`)).headers['cache-status']).toContain('hit');
   });
 
-  test('takes the searches that found the channel, and its pictures of every size', async () => {
+  test('removes the searches that found the channel, and its pictures of every size', async () => {
     const service = await start();
     const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
     for (const url of urls) await service.get(url);
@@ -200,7 +200,7 @@ describe('a purge', () => {
     }
   });
 
-  test('is done by the service of the DATA_DIR that is named, and of everything when that is asked for', async () => {
+  test('is refused for another DATA_DIR, and can remove everything', async () => {
     const service = await start();
     await service.get(`/channel/${SAMPLE}`);
     const elsewhere = { dataDir: await createTemporaryDirectory() };
@@ -211,7 +211,7 @@ describe('a purge', () => {
     expect((await service.get(`/channel/${SAMPLE}?third`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
-  test('says when there is nothing to forget', async () => {
+  test('reports when there was nothing to remove', async () => {
     const service = shared;
     expect((await service.purge({ channel: '@nobody' })).status).toBe(404);
     expect((await service.purge({ channel: 'some words' })).status).toBe(400);

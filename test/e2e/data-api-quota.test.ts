@@ -21,7 +21,7 @@ async function searchesSpent(): Promise<number | undefined> {
 }
 
 describe('the day’s searches of the official API', () => {
-  it('are not spent by fifty new queries; what is kept answers meanwhile', async () => {
+  it('are not used up by fifty new queries, and stored results are served meanwhile', async () => {
     const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: API_KEY };
     const clock = createManualClock(MORNING);
     running = await startYoutubeService({ answers: [], dataApi }, { env, clock });

@@ -36,13 +36,13 @@ describe.each([
     expect(await measureOffset(picture, source, crop), variant).toBeLessThanOrEqual(TOLERANCE_PX);
   }
 
-  it.each(VARIANTS)('shows the crop of %s, true to the pixel', (variant) => expectTrue(variant, 'png'));
+  it.each(VARIANTS)('has the exact pixels of the crop %s', (variant) => expectTrue(variant, 'png'));
 
-  // What is cut does not depend on the format.
-  it.each(FORMATS)('shows a crop in %s, true to the pixel', (format) => expectTrue('mobile', format));
+  // The crop does not depend on the format.
+  it.each(FORMATS)('has the exact pixels of a crop in %s', (format) => expectTrue('mobile', format));
 
   it.each([{ width: 640 }, { height: 160 }, { width: 300, height: 300 }, { width: 1200, height: 160 }])(
-    'shows the right part at the size that is asked for: %o',
+    'has the right part at the requested size: %o',
     async (wanted) => {
       for (const variant of VARIANTS) {
         const { crop, output } = resolveOutput(cropOf(variant, source), wanted);
@@ -56,8 +56,8 @@ describe.each([
 });
 
 describe('the longest side of a format', () => {
-  // PNG's exceeds what any original has.
-  it.each(['avif', 'webp', 'jpeg'] as const)('is what the library encodes, in %s', async (format) => {
+  // PNG allows more than any original has.
+  it.each(['avif', 'webp', 'jpeg'] as const)('is what the library can encode in %s', async (format) => {
     const encodeRow = async (width: number) => {
       const row = { width, height: 4 };
       const bytes = await sharp({ create: { ...row, channels: 3, background: 'red' } })
@@ -73,7 +73,7 @@ describe('the longest side of a format', () => {
 });
 
 describe('the test card', () => {
-  it('shows a crop that is off by two pixels, mirrored or scaled', async () => {
+  it('detects a crop that is off by two pixels, mirrored or scaled', async () => {
     const card = { width: 1000, height: 600 };
     const bytes = await drawTestCard(card).png().toBuffer();
     const shown = { left: 100, top: 80, width: 700, height: 400 };

@@ -13,7 +13,7 @@ function ask(client: string, width: number) {
   return service.get(`/UCPennantSample00000001A/avatar.png?width=${width}`, { 'x-forwarded-for': client });
 }
 
-/** One process and a short queue; encodes wait in front of it until so many have come. Nothing is looked up on disk. */
+/** One process and a short queue. Encodes wait in front of it until this many have arrived. Nothing is read from disk. */
 async function startService(encodes: number): Promise<void> {
   const encoder = createEncoder({ processes: 1, queueLength: QUEUE_LENGTH });
   const gate = Promise.withResolvers<void>();
@@ -30,7 +30,7 @@ async function startService(encodes: number): Promise<void> {
   });
 }
 
-it('a client that asks for one picture gets it while others fill the queue', async () => {
+it('a client that requests one picture gets it while others fill the queue', async () => {
   await startService(HOGS.length * PICTURES_EACH + 1);
   const hogs = HOGS.map((client, index) =>
     Promise.all(Array.from({ length: PICTURES_EACH }, (_, picture) => ask(client, 100 + 10 * index + picture))),
@@ -49,10 +49,10 @@ it('a client that asks for one picture gets it while others fill the queue', asy
   }
 });
 
-it('a picture that another client waits for too keeps its place', async () => {
+it('a picture that a second client waits for keeps its place', async () => {
   await startService(QUEUE_LENGTH + 2);
   const hog = '192.0.2.1';
-  // One runs, the others fill the queue.
+  // One picture is being encoded, the others fill the queue.
   const pictures = Array.from({ length: QUEUE_LENGTH + 1 }, (_, index) => ask(hog, 100 + index));
   const newest = ask('198.51.100.1', 100 + QUEUE_LENGTH);
   const newcomer = ask('198.51.100.2', 16);

@@ -67,12 +67,12 @@ describe('an original’s colours', () => {
           .png(),
       128,
     ],
-  ])('are kept where it has no colours, of %s', async (_, draw, grey) => {
+  ])('are kept grey in %s', async (_, draw, grey) => {
     const bytes = await draw().toBuffer();
     for (const format of FORMATS) expectColour(await firstPixel(await encodeWhole(bytes, format)), [grey, grey, grey]);
   });
 
-  it('of CMYK without a profile become sRGB', async () => {
+  it('are converted to sRGB from CMYK without a profile', async () => {
     const bytes = await red().toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
     expect((await sharp(bytes).metadata()).space).toBe('cmyk');
     for (const format of FORMATS) {
@@ -98,7 +98,7 @@ describe('an original’s transparency', () => {
     expectColour(await firstPixel(await encodeWhole(bytes, 'jpeg')), [224, 151, 144]);
   });
 
-  it('is not seen where there is none', async () => {
+  it('is absent from pictures of an opaque original', async () => {
     for (const draw of [red().png(), red().png({ palette: true }), red().jpeg(), red().webp(), red().avif()]) {
       expect((await encoder.inspect({ bytes: await draw.toBuffer() }, ANYONE)).hasAlpha).toBe(false);
     }
@@ -106,24 +106,27 @@ describe('an original’s transparency', () => {
 });
 
 describe('an original’s shape', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('is turned by EXIF orientation %i, which is then gone', async (orientation) => {
-    const card = { width: 600, height: 400 };
-    const shown = { left: 120, top: 90, width: 400, height: 260 };
-    const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
-    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({
-      format: 'jpeg',
-      ...card,
-      hasAlpha: false,
-      isWebReady: false,
-    });
-    const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
-    const picture = await encoder.encode(job, ANYONE);
-    expect(await measureOffset(picture, card, shown)).toBeLessThanOrEqual(1);
-    const metadata = await sharp(picture).metadata();
-    expect(metadata).toMatchObject({ width: 400, height: 260 });
-    expect(metadata.orientation).toBeUndefined();
-    expect(metadata.exif).toBeUndefined();
-  });
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'is turned by EXIF orientation %i, and the field is removed',
+    async (orientation) => {
+      const card = { width: 600, height: 400 };
+      const shown = { left: 120, top: 90, width: 400, height: 260 };
+      const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
+      expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({
+        format: 'jpeg',
+        ...card,
+        hasAlpha: false,
+        isWebReady: false,
+      });
+      const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
+      const picture = await encoder.encode(job, ANYONE);
+      expect(await measureOffset(picture, card, shown)).toBeLessThanOrEqual(1);
+      const metadata = await sharp(picture).metadata();
+      expect(metadata).toMatchObject({ width: 400, height: 260 });
+      expect(metadata.orientation).toBeUndefined();
+      expect(metadata.exif).toBeUndefined();
+    },
+  );
 
   it.each(['gif', 'webp'] as const)('is the first frame of an animated %s', async (format) => {
     const blue = sharp({ create: { ...SIZE, channels: 3, background: { r: 0, g: 0, b: 255 } } });
@@ -150,7 +153,7 @@ describe('an original’s shape', () => {
   });
 });
 
-/** What a camera held that way would have stored of the picture. */
+/** The pixels that a camera held that way would have stored. */
 async function storedTurned(picture: Buffer, orientation: number): Promise<Buffer> {
   const undo: Record<number, (image: Sharp) => Sharp> = {
     1: (image) => image,
@@ -168,7 +171,7 @@ async function storedTurned(picture: Buffer, orientation: number): Promise<Buffe
   return sharp(stored).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
 }
 
-describe('what is no usable picture is refused', () => {
+describe('an unusable picture is refused', () => {
   const drawPhoto = () => drawTestCard({ width: 800, height: 450 });
 
   it.each([
@@ -193,13 +196,13 @@ describe('what is no usable picture is refused', () => {
     await expect(encoder.inspect({ bytes }, ANYONE)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('but a whole one with bytes after its end, or of just under 50 megapixels, is not', async () => {
+  it('unless it is complete and only has bytes after its end, or has just under 50 megapixels', async () => {
     const trailed = Buffer.concat([await drawPhoto().jpeg().toBuffer(), Buffer.from('appended by a camera')]);
     expect(await encoder.inspect({ bytes: trailed }, ANYONE)).toMatchObject({ width: 800, height: 450 });
     expect(await encoder.inspect({ bytes: await blank(10_000, 4_999) }, ANYONE)).toMatchObject({ width: 10_000 });
   });
 
-  it('also when it is asked for without having been inspected', async () => {
+  it('also without an earlier inspection', async () => {
     const refused = expect.objectContaining({ code: 'upstream_invalid' });
     await expect(encodeWhole(SVG, 'png')).rejects.toEqual(refused);
     await expect(encodeWhole(await blank(10_000, 5_100), 'png')).rejects.toEqual(refused);
@@ -222,7 +225,7 @@ function blank(width: number, height: number): Promise<Buffer> {
 }
 
 describe('quality', () => {
-  it.each(['avif', 'webp', 'jpeg'] as const)('that is asked for goes before the default in %s', async (format) => {
+  it.each(['avif', 'webp', 'jpeg'] as const)('in the request overrides the default in %s', async (format) => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
     const bytes = await sharp({ create: { ...SIZE, channels: 3, background: 'grey', noise } })
       .png()
@@ -232,13 +235,13 @@ describe('quality', () => {
     expect(await lengthAt()).toBeLessThan(await lengthAt(100));
   });
 
-  it('changes nothing in PNG', async () => {
+  it('has no effect on PNG', async () => {
     const bytes = await red().png().toBuffer();
     expect(await encodeWhole(bytes, 'png', SIZE, { quality: 1 })).toEqual(await encodeWhole(bytes, 'png'));
   });
 });
 
-it('says which file is missing when the original has gone', async () => {
+it('the error names the missing file when the original has been deleted', async () => {
   const gone = { path: '/nonexistent/original' };
   await expect(encoder.inspect(gone, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { readDocument } from '../helpers/documents.ts';
 
 /*
- * How many files each common addition may take. CONTRIBUTING.md describes the additions, and
- * `test/system/documents.test.ts` makes them in a copy of the project, where types and tests must pass. An addition that
- * starts to need another file fails there until its section names the file, and then here.
+ * The number of files that each common addition may change. CONTRIBUTING.md describes the additions, and
+ * `test/system/documents.test.ts` makes them in a copy of the project, where types and tests must pass. If an addition
+ * needs another file, that test fails until the section names the file, and then this one fails.
  */
 const FILES: Readonly<Record<string, readonly string[]>> = {
   'Add a source': [
@@ -33,6 +33,6 @@ function filesOf(title: string): string[] {
   return [...new Set(files)].toSorted();
 }
 
-it.each(Object.entries(FILES))('%s takes the files that are listed here, and no other', (title, files) => {
+it.each(Object.entries(FILES))('%s changes the files listed here, and no others', (title, files) => {
   expect(filesOf(title)).toEqual(files);
 });

@@ -4,7 +4,7 @@ import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
-/** Nothing listens there: the catalog has what is asked for. */
+/** Nothing listens at this address. The catalog has everything that is requested. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 const SLOW_SOURCE_WAIT_MS = 3_000;
@@ -20,7 +20,7 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
       RATE_LIMIT_OVERRIDES: '',
       ...settings,
     },
-    // Processes are what these settings concern.
+    // These settings concern processes.
     ...(!usesEncoder && { encoder: createFakeEncoder() }),
   });
   onTestFinished(() => service.close());
@@ -31,10 +31,10 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
   ];
   for (const path of [`/api/channel/${CHANNEL}`, ...paths, `/api/channel/${CHANNEL}`, '/api/search?q=pennant']) {
     const answer = service.get(path);
-    // A search waits that long for sources that do not answer.
+    // A search waits this long for sources that do not answer.
     await Promise.race([answer, service.clock.passTimer(SLOW_SOURCE_WAIT_MS)]);
     expect([path, (await answer).status]).toEqual([path, 200]);
-    // Past the window of the smallest rate limit, and past the micro-cache.
+    // Longer than the window of the smallest rate limit and the time of the micro-cache.
     service.clock.advance(2_000);
   }
 }
@@ -48,7 +48,7 @@ describe('the service starts and serves', () => {
     ['least', 1],
     ['most', 2],
   ] as const)('with the %s of every setting that has a range', async (_, at) => {
-    // Port 0 turns the console off, and the two ports must differ.
+    // Port 0 turns off the console, and the two ports must differ.
     const { PORT: _port, ...settings } = Object.fromEntries(EXTREMES.map((of) => [of[0], of[at]]));
     expect(Object.keys(settings).length).toBeGreaterThan(9);
     await expectToServe(settings);
@@ -60,8 +60,11 @@ describe('the service starts and serves', () => {
 });
 
 describe('a value outside of its range', () => {
-  test.each(EXTREMES.map(([name, , most]) => [name, `9${most}`]))('of %s is refused with the range', (name, value) => {
-    const [, least, most] = EXTREMES.find(([known]) => known === name) ?? [];
-    expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`${name}: .*from ${least} to ${most}\\b`));
-  });
+  test.each(EXTREMES.map(([name, , most]) => [name, `9${most}`]))(
+    'of %s is refused, and the message has the range',
+    (name, value) => {
+      const [, least, most] = EXTREMES.find(([known]) => known === name) ?? [];
+      expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`${name}: .*from ${least} to ${most}\\b`));
+    },
+  );
 });

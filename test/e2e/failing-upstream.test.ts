@@ -25,7 +25,7 @@ const ID = 'UCPennantSample00000001A';
 const API_KEY = 'test-key';
 const healthy = answerDataApi({ channels: [{ id: ID, snippet: { title: 'A sample' } }], apiKey: API_KEY });
 
-/** What an upstream does, what comes of it, and how often the upstream is asked. */
+/** What an upstream does, the result, and the number of calls. */
 type Failure = [name: string, listener: RequestListener, code: ErrorCode, asked: { calls: number }];
 
 let upstream: FakeUpstream;
@@ -59,7 +59,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-describe('an upstream with every guard in front of it', () => {
+describe('an upstream behind all protections', () => {
   const BROKEN_ANSWERS = ['resetMidBody', 'closeMidBody', 'endlessBody', 'garbage', 'gzipBomb', 'cutGzip'] as const;
 
   it.each<Failure>([
@@ -88,7 +88,7 @@ describe('an upstream with every guard in front of it', () => {
     ),
   ])('that %s is reported at once', async (_name, listener, code, { calls }) => {
     upstream.answer(listener);
-    // The clock stands still: no deadline ends it.
+    // The clock does not move, so no deadline ends it.
     await expect(failover.getChannel(ID)).rejects.toMatchObject({ code });
     expect(upstream.requests).toHaveLength(calls);
   });
@@ -112,7 +112,7 @@ describe('an upstream with every guard in front of it', () => {
     expect(upstream.requests).toHaveLength(20);
   });
 
-  it('that comes back after one failure is not noticed at all', async () => {
+  it('that works again after one failure causes no error', async () => {
     upstream.answer((request, response) => {
       const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : healthy;
       listener(request, response);

@@ -5,14 +5,14 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { startPassingProxy } from '../helpers/passing-proxy.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
-/* The round trips of the first picture of a channel that nobody has asked for: what is in one step is asked at once. */
+/* The round trips for the first picture of a channel without stored data. Calls of one step are made at once. */
 
 interface HeldCall {
   readonly name: string;
   release(): void;
 }
 
-/** A service whose upstream answers nothing until the test lets it. */
+/** A service whose upstream answers only when the test tells it to. */
 async function startHeldService() {
   const replay = await startReplayServer();
   const arrivals = new EventEmitter();
@@ -20,7 +20,7 @@ async function startHeldService() {
   let starts = 0;
   const proxy = await startPassingProxy(replay.origin, async (target) => {
     const name = nameOf(target);
-    // No response waits for the feed, which has the exact time of creation.
+    // No response waits for the feed, which has the exact publish date.
     if (name === 'feed') return;
     const { promise, resolve } = Promise.withResolvers<void>();
     held.push({ name, release: resolve });
@@ -42,7 +42,7 @@ async function startHeldService() {
   return {
     service,
     encoderStarts: () => starts,
-    /** Waits for so many calls that are not answered, and answers them. */
+    /** Waits until this many calls are pending, and answers them. */
     async answer(count: number): Promise<string[]> {
       while (held.length < count) await once(arrivals, 'call');
       const calls = held;
@@ -58,7 +58,7 @@ function nameOf(target: string): string {
   return /\/youtubei\/v1\/([\w/]+)/.exec(target)?.[1] ?? 'image';
 }
 
-test('by ID takes two round trips: page and About panel, then the original', async () => {
+test('a picture by ID takes two round trips: page and About panel, then the original', async () => {
   const { service, answer } = await startHeldService();
   const picture = service.get('/UCreplayLighthouse000001/tv.webp');
   expect(await answer(2)).toEqual(['browse', 'browse']);
@@ -66,7 +66,7 @@ test('by ID takes two round trips: page and About panel, then the original', asy
   expect((await picture).status).toBe(200);
 });
 
-test('by handle takes one more, and an encoder starts before the original is there', async () => {
+test('a picture by handle takes one more, and an encoder starts before the original arrives', async () => {
   const { service, answer, encoderStarts } = await startHeldService();
   const picture = service.get('/@bellrocklight/tv.webp');
   expect(await answer(1)).toEqual(['navigation/resolve_url']);

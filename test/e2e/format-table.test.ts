@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { FORMATS as PLAYGROUND_FORMATS } from '../../site/pictures.js';
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
 
-/* Files that cannot import the format table are checked against it. */
+/* Compares files that cannot import the format table with it. */
 
 const NGINX = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
 const NEGOTIATED = FORMATS.filter((format) => formatRow(format).isNegotiated);
 
-/** The patterns of a `map` block that lead to this value. */
+/** The patterns of a `map` block that map to this value. */
 function patternsOf(source: string, target: string, value: string): string[] {
   const [, block = ''] = NGINX.split(`map ${source} ${target} {`);
   const lines = block.slice(0, block.indexOf('\n  }')).split('\n');
@@ -20,7 +20,7 @@ function patternsOf(source: string, target: string, value: string): string[] {
     });
 }
 
-it('lists every format in the playground', () => {
+it('the playground lists every format', () => {
   expect(PLAYGROUND_FORMATS.map(({ format }) => format)).toEqual(['auto', ...FORMATS]);
 });
 
@@ -28,7 +28,7 @@ describe('nginx.conf', () => {
   const named = patternsOf('$request_uri', '$is_format_named', '1').map((pattern) => new RegExp(pattern));
   const isNamed = (uri: string) => named.some((pattern) => pattern.test(uri));
 
-  it.each(FORMATS)('takes a URL that names %s for the same picture whatever Accept says', (format) => {
+  it.each(FORMATS)('treats a URL that names %s as one picture, whatever Accept is', (format) => {
     const { extension } = formatRow(format);
     for (const uri of [
       `/UCPennantSample00000001A.${extension}`,
@@ -41,11 +41,11 @@ describe('nginx.conf', () => {
   });
 
   it.each(['/@pennantsample/tv', '/UCPennantSample00000001A', '/api/banner/@a?type=tv'])(
-    'leaves the format of %s to Accept',
+    'lets Accept choose the format of %s',
     (uri) => expect(isNamed(uri)).toBe(false),
   );
 
-  it('knows the formats that Accept may choose', () => {
+  it('has the formats that Accept may choose', () => {
     const [withParameters = ''] = patternsOf('$http_accept', '$accept_class', 'exact');
     expect(/\(\?:([a-z|]+)\)/.exec(withParameters)?.[1]?.split('|')).toEqual(NEGOTIATED);
     expect(NEGOTIATED.map((format) => formatRow(format).mediaType)).toEqual(

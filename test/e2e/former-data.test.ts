@@ -10,7 +10,7 @@ import { answerStatus, type FakeUpstream, startFakeUpstream } from '../helpers/f
 import { expectFormerAnswer, FORMER_ANSWERS, FORMER_DATA, FORMER_MS } from '../helpers/former-data.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 
-/** That a channel is absent is stored for a minute; everything else for longer. */
+/** The absence of a channel is stored for a minute, everything else for longer. */
 const PAUSE_MS = 10_000;
 
 let dataDir: string;
@@ -44,7 +44,7 @@ interface Stored {
   readonly entries: readonly unknown[];
 }
 
-/** What a data directory that no service uses holds. */
+/** The content of a data directory that no service is using. */
 async function storedIn(directory: string): Promise<Stored> {
   const folders = ['pictures', 'catalog-images'].map((name) => readdir(join(directory, name), { recursive: true }));
   const names = (await Promise.all(folders)).flat();
@@ -54,13 +54,13 @@ async function storedIn(directory: string): Promise<Stored> {
   return { pictures: names.filter((name) => name.includes('.')).sort(), entries };
 }
 
-test.each(FORMER_ANSWERS)('a data directory of a former version still has $url', async (former) => {
+test.each(FORMER_ANSWERS)('a data directory of a former version still serves $url', async (former) => {
   const requestsBefore = upstream.requests.length;
   await expectFormerAnswer(service, former);
   expect(upstream.requests.slice(requestsBefore)).toEqual([]);
 });
 
-test('a data directory of a former version keeps all that it holds', async () => {
+test('a data directory of a former version keeps all its data', async () => {
   await service.close();
   expect(stored.pictures).not.toEqual([]);
   expect(stored.entries).not.toEqual([]);

@@ -11,13 +11,13 @@ async function start(): Promise<TestApp> {
   return service;
 }
 
-/** What the metrics say of a cache; a figure that it does not have is `undefined`. */
+/** The metrics of a cache. A metric that it does not have is `undefined`. */
 function readHeld(service: TestApp, holder: string, figure: string): Promise<number | undefined> {
   return service.metric(`pennant_held_${figure}{holder="${holder}"}`);
 }
 
-describe('the memory that clients can take', () => {
-  // The first app of a process brings its code along, which would count as taken memory.
+describe('the memory that clients can use', () => {
+  // The first app of a process loads the code, which would count as used memory.
   let first: TestApp;
   beforeAll(async () => {
     first = await startTestApp({ sources: [numberedSource()] });
@@ -35,7 +35,7 @@ describe('the memory that clients can take', () => {
       }
     };
     const taken = await measureHeldBytes(askedFor('a'.repeat(22_000), 120));
-    // What is kept of 960 requests would take 20 MiB in the hosts alone.
+    // Without a bound, the hosts of 960 requests alone would take 20 MiB.
     expect(taken).toBeLessThan(8 * MIB);
     expect(await readHeld(service, 'JSON of records', 'entries')).toBe(0);
 
@@ -64,7 +64,7 @@ describe('the memory that clients can take', () => {
     ['JSON of records', 'max_bytes'],
     ['Accept fields', 'max_entries'],
     ['IPv6 addresses', 'max_entries'],
-  ])('shows its bound: %s', async (holder, bound) => {
+  ])('has a bound in the metrics: %s', async (holder, bound) => {
     expect(await readHeld(first, holder, 'entries')).toEqual(expect.any(Number));
     expect(await readHeld(first, holder, bound)).toEqual(expect.any(Number));
   });

@@ -6,12 +6,12 @@ import { numberedChannelId } from '../helpers/fake-source.ts';
 import { SEED, seedPictures } from '../helpers/seeded-pictures.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/** Some places have no room for all of it. */
+/** Some places have no room for the whole text. */
 const SHORTEST_SEED = SEED.subarray(0, 4);
-/** Decoders refuse these: nothing of them is ever sent. */
+/** Decoders refuse these, so none of their bytes are sent. */
 const REFUSED = ['jpeg: arithmetic conditioning', 'jpeg: a reserved segment'];
 
-test('no byte of an original is sent that is not part of its picture', async () => {
+test('no byte of an original is sent unless it is part of the picture', async () => {
   const pictures = await seedPictures();
   const dataDir = await createTemporaryDirectory();
   const files = Object.fromEntries(pictures.map(({ bytes }, number) => [`${number}.bin`, bytes]));

@@ -58,7 +58,7 @@ function expectHarmless(output: string): void {
   expect(Math.max(...output.split('\n').map((line) => line.length))).toBeLessThan(1_500);
 }
 
-describe('a command never repeats what could steer a terminal, and no long text', () => {
+describe('a command never repeats terminal control characters or long texts', () => {
   const hostile = `${HOSTILE}${LONG}`;
   const url = `https://www.youtube.com/@nobody?${hostile}`;
 

@@ -3,8 +3,8 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openConnection, type RawAnswer, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
 
 /*
- * Several requests on one connection, or what looks like them: every answer belongs to the request that a client thinks
- * it does.
+ * Several requests on one connection, or bytes that look like them: every response must belong to the request to which
+ * the client assigns it.
  */
 
 let service: TestApp;
@@ -28,7 +28,7 @@ function get(path: string, ...fields: string[]): string {
 
 const LAST = get('/problems', 'Connection: close');
 
-/** A status, and what tells which request was answered. */
+/** A status, and the value that identifies the request. */
 function summarize({ status, headers, body }: RawAnswer): string {
   if (body === '') return `${status}`;
   const content = JSON.parse(body);
@@ -42,19 +42,19 @@ async function summariesOf(...requests: string[]): Promise<string[]> {
   return (await readAnswers(port, requests.join(''))).map(summarize);
 }
 
-describe('a body that no endpoint asked for', () => {
+describe('a request body', () => {
   const bodies: [string, string[], string][] = [
     ['of a length', ['Content-Length: 9'], '{"a": 1}\n'],
     ['in chunks', ['Transfer-Encoding: chunked'], '9\r\n{"a": 1}\n\r\n0\r\n\r\n'],
     ['of JSON', ['Content-Type: application/json', 'Content-Length: 9'], '{"a": 1}\n'],
     ['of broken JSON', ['Content-Type: application/json', 'Content-Length: 9'], '{"a": 1 \n'],
-    ['of a type that is none', ['Content-Type: ;;;', 'Content-Length: 9'], '{"a": 1}\n'],
+    ['of an invalid type', ['Content-Type: ;;;', 'Content-Length: 9'], '{"a": 1}\n'],
     ['that looks like a request', [`Content-Length: ${get('/').length}`], get('/')],
     ['of no bytes', ['Content-Length: 0'], ''],
-    ['that is only announced by its type', ['Content-Type: application/json'], ''],
+    ['that only has a type', ['Content-Type: application/json'], ''],
   ];
 
-  test.each(bodies)('%s is ignored, and the next request is understood', async (_what, fields, body) => {
+  test.each(bodies)('%s is ignored, and the next request works', async (_what, fields, body) => {
     expect(await summariesOf(get(RECORD, ...fields), body, LAST)).toEqual(['200 channelId', '200 problems']);
     expect(await summariesOf(ask('OPTIONS', RECORD, ...fields), body, LAST)).toEqual(['204', '200 problems']);
     expect(await summariesOf(ask('OPTIONS', '/nowhere/at/all', ...fields), body, LAST)).toEqual([
@@ -66,12 +66,12 @@ describe('a body that no endpoint asked for', () => {
     expect(heads).not.toContain('"channelId"');
   });
 
-  test('that is broken does not cost its request the answer; the connection is closed', async () => {
+  test('that is malformed does not prevent the response, and the connection is closed', async () => {
     const chunked = get(RECORD, 'Transfer-Encoding: chunked');
     expect(await summariesOf(chunked, '1\r\nx\n0\r\n\r\n', get('/problems'))).toEqual(['200 channelId']);
   });
 
-  test('that is broken ends its connection, which does not wait for another request', async () => {
+  test('that is malformed closes the connection even without a keep-alive limit', async () => {
     const { server } = service.app.http;
     const { keepAliveTimeout } = server;
     server.keepAliveTimeout = 0;
@@ -84,7 +84,7 @@ describe('a body that no endpoint asked for', () => {
   });
 });
 
-describe('an offer of another protocol', () => {
+describe('an Upgrade to another protocol', () => {
   const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'];
   const WEBSOCKET = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 
@@ -98,9 +98,9 @@ describe('an offer of another protocol', () => {
     expect(answer?.headers.upgrade).toBeUndefined();
   });
 
-  test('never moves an answer to another request', async () => {
+  test('never assigns a response to another request', async () => {
     const answered = await summariesOf(get(SEARCH), get(RECORD, ...H2C), get('/'), LAST);
-    // What stands in the same packet is lost in the parser: the closed connection tells the client to send it again.
+    // The parser loses the rest of the packet. The closed connection tells the client to send it again.
     expect(answered).toEqual(['200 query', '200 channelId']);
     expect(await summariesOf(get(RECORD, 'Content-Length: 3', ...H2C), 'abc', LAST)).toEqual(['200 channelId']);
   });
@@ -119,7 +119,7 @@ describe('an offer of another protocol', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('malformed input', () => {
   const CONNECT = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
   test.each([
@@ -129,7 +129,7 @@ describe('what cannot be read', () => {
     ['two lengths', get('/', 'Content-Length: 1', 'Content-Length: 2'), '400 malformed_request'],
     ['a URL beyond every limit', get(`/?${'x'.repeat(26_000)}`), '414 request_too_large'],
     ['fields beyond every limit', get('/', `X: ${'x'.repeat(26_000)}`), '431 request_too_large'],
-  ])('%s leaves the requests before it their answers', async (_what, bytes, refusal) => {
+  ])('%s does not prevent the responses to earlier requests', async (_what, bytes, refusal) => {
     expect(await summariesOf(get(SEARCH), get(RECORD), bytes, get('/'))).toEqual([
       '200 query',
       '200 channelId',
@@ -137,12 +137,12 @@ describe('what cannot be read', () => {
     ]);
   });
 
-  test('after the last request is not answered, and leaves that request its answer', async () => {
+  test('after the last request gets no response, and does not prevent the response to that request', async () => {
     const last = get(SEARCH, 'Connection: close');
     expect(await summariesOf(get(RECORD), last, 'hello there\r\n\r\n')).toEqual(['200 channelId', '200 query']);
   });
 
-  test('names the first of the operator’s origins', async () => {
+  test('gets an error with the first origin of BASE_URL', async () => {
     for (const bytes of ['hello there\r\n\r\n', 'CONNECT a:1 HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
       const [answer] = await readAnswers(port, bytes.replace('\r\n', '\r\nConnection: close\r\n'));
       expect(JSON.parse(answer?.body ?? '').type).toMatch(/^https:\/\/one\.example\/problems#/);
@@ -159,7 +159,7 @@ describe('a URL that is too long', () => {
     ]);
   });
 
-  test.each([8_000, 8_192])('is not confused with a long field beside a URL of %i bytes', async (length) => {
+  test.each([8_000, 8_192])('is distinguished from a long header field beside a URL of %i bytes', async (length) => {
     const long = get(`/?${'x'.repeat(length - 2)}`, `X-Long: ${'x'.repeat(20_000)}`, 'Connection: close');
     expect(await summariesOf(long)).toEqual(['431 request_too_large']);
     expect(await summariesOf(get(`/?${'x'.repeat(length - 2)}`, 'Connection: close'))).toEqual(['200 name']);

@@ -87,7 +87,7 @@ describe('malformed and unusual HTTP', () => {
     ['broken UTF-8 in the query', 'GET /api/search?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a method before a path that is unknown', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a broken path before a method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-  ])('%s is answered in JSON', async (_what, request, status, code) => {
+  ])('%s gets a JSON response', async (_what, request, status, code) => {
     const answer = await sendRaw(port, Buffer.from(request, 'latin1'));
     const problem = JSON.parse(answer.body);
     expect([answer.status, problem.code, problem.status]).toEqual([status, code, status]);
@@ -102,14 +102,14 @@ describe('malformed and unusual HTTP', () => {
     if (status === 405) expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
   });
 
-  test('an error says nothing of a Host that cannot be used', async () => {
+  test('an error does not repeat an invalid Host', async () => {
     for (const hosts of ['Host: a\r\nHost: b', 'Host: a:0', 'X: y']) {
       const answer = await sendRaw(port, `GET / HTTP/1.1\r\n${hosts}\r\n\r\n`);
       expect(JSON.parse(answer.body).type).toBe('/problems#malformed_request');
     }
   });
 
-  test('an absolute target is accepted, and names the base', async () => {
+  test('an absolute target is accepted, and sets the base of URLs', async () => {
     const answer = await sendRaw(
       port,
       'GET http://img.example/channel/UCPennantSample00000001A HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -118,18 +118,18 @@ describe('malformed and unusual HTTP', () => {
     expect(answer.body).toContain('http://img.example/api/banner/');
   });
 
-  test('Expect: 100-continue and a body on GET do no harm', async () => {
+  test('a GET with Expect: 100-continue and a body gets its response', async () => {
     const answer = await sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
     expect(answer.status).toBe(200);
   });
 
-  test('a body that turns out broken after the answer closes the connection, without a second answer', async () => {
+  test('a body that turns out malformed after the response closes the connection, without a second response', async () => {
     const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const text = await readUntilClosed(port, `${post}1\r\nx\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 405']);
   });
 
-  test('a target without a slash has another error than one with characters to encode', async () => {
+  test('a target without a slash gets another error than one with characters to encode', async () => {
     const raw = await sendRaw(port, 'GET channel/x HTTP/1.1\r\nHost: a\r\n\r\n');
     expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('neither a path')]);
   });
@@ -139,7 +139,7 @@ describe('malformed and unusual HTTP', () => {
     expect([raw.status, JSON.parse(raw.body).detail]).toEqual([400, expect.stringContaining('percent-encoded')]);
   });
 
-  test('a preflight is answered on known paths only', async () => {
+  test('a preflight request succeeds on known paths only', async () => {
     const known = await service.request({ method: 'OPTIONS', url: '/api/search' });
     expect([known.status, known.bytes.length]).toEqual([204, 0]);
     expect(known.headers).toMatchObject({
@@ -179,7 +179,7 @@ describe('the documents', () => {
     expect(`${playground.origin}${playground.pathname}`).toBe('https://play.example/pennant/');
     expect(playground.searchParams.get('instance')).toBe('http://pennant.test');
     expect(links.documentation).toBe('https://play.example/pennant/api.html');
-    // The file of that name in site/, with the sections of docs/api.md.
+    // The file of this name in site/, with the sections of docs/api.md.
     expect(await readFile(new URL('../../site/api.html', import.meta.url), 'utf8')).toContain('<h1 id="http-api">');
   });
 
@@ -195,7 +195,7 @@ describe('the documents', () => {
     expect(codes).toEqual(expect.arrayContaining(['rate_limited', 'channel_blocked', 'upstream_timeout', 'internal']));
   });
 
-  test('GET /openapi.json is OpenAPI 3.1 and knows every endpoint', async () => {
+  test('GET /openapi.json is OpenAPI 3.1 and has every endpoint', async () => {
     const document = (await service.get('/openapi.json')).json<OpenApiHead>();
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info).toMatchObject({ version: '0.0.0-test', contact: { name: 'ops@pennant.example' } });

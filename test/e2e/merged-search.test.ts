@@ -47,7 +47,7 @@ function idsOf(answer: InProcessResponse): string[] {
 }
 
 describe('a search in the catalog and upstream', () => {
-  it('lists the operator’s channels first, then upstream’s, and none twice', async () => {
+  it('lists the catalog’s channels first, then upstream’s, and none twice', async () => {
     const { ids, results, headers } = await search('light');
     expect(new Set(ids.slice(0, 2))).toEqual(new Set([OWN, LIGHTHOUSE]));
     expect(ids.slice(2)).toEqual([TOPIC, HARBOUR, QUIET]);
@@ -56,7 +56,7 @@ describe('a search in the catalog and upstream', () => {
     expect(headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
   });
 
-  it('finds the channel that the text names first, with all that its record has', async () => {
+  it('lists the channel that the query names first, with all fields of its record', async () => {
     const { results } = await search(`https://www.youtube.com/channel/${HARBOUR}`);
     expect(results[0]).toMatchObject({ channelId: HARBOUR, customUrl: '@ท่าเรือ-7', videoCount: '165' });
     expect(results[0]).toHaveProperty('bannerUrl', expect.stringContaining(HARBOUR));
@@ -68,7 +68,7 @@ describe('a search in the catalog and upstream', () => {
     ['a captcha', answerHtml()],
     ['a broken connection', FAULTS.resetBeforeAnswer],
   ])(
-    'is answered from the catalog alone while upstream answers %s, for ten seconds, and the next request asks again',
+    'has the catalog’s results only while upstream answers %s, for ten seconds, and the next request calls upstream again',
     async (_name, fault) => {
       replay.misbehave('search', fault);
       const { ids, headers } = await search('light');
@@ -82,7 +82,7 @@ describe('a search in the catalog and upstream', () => {
     },
   );
 
-  it('is no empty list when the catalog has nothing and upstream fails', async () => {
+  it('is an error, not an empty list, when the catalog has nothing and upstream fails', async () => {
     replay.misbehave('search', answerStatus(500));
     for (const query of ['darkness', 'darkness']) {
       replay.forgetCalls();
@@ -97,7 +97,7 @@ describe('a search in the catalog and upstream', () => {
     expect([ids, headers['cache-control']]).toEqual([[], 'public, max-age=600']);
   });
 
-  it('shows an earlier whole list rather than half of a new one, and asks again with the next request', async () => {
+  it('returns the earlier complete list instead of an incomplete new one, and the next request calls upstream again', async () => {
     const whole = await search('light');
     service.clock.advance(11 * MINUTE_MS);
     replay.misbehave('search', answerStatus(429));
@@ -113,7 +113,7 @@ describe('a search in the catalog and upstream', () => {
   });
 });
 
-describe('a search that names a channel which upstream cannot tell', () => {
+describe('a search that names a channel about which upstream gives no usable answer', () => {
   const names = {
     'a handle': '@quietly',
     'a channel ID': QUIET,
@@ -121,7 +121,7 @@ describe('a search that names a channel which upstream cannot tell', () => {
     'a handle’s page': 'youtube.com/@quietly',
   };
 
-  it.each(Object.entries(names))('is no empty list: %s', async (_what, text) => {
+  it.each(Object.entries(names))('is an error, not an empty list: %s', async (_what, text) => {
     replay.misbehave('browse', answerStatus(500));
     replay.misbehave('resolve', answerStatus(500));
     const answer = await service.get(`/api/search?q=${encodeURIComponent(text)}`);
@@ -130,7 +130,7 @@ describe('a search that names a channel which upstream cannot tell', () => {
     expect((await search(text)).headers['cache-control']).toBe('public, max-age=600');
   });
 
-  it('goes out with what was found otherwise, for ten seconds', async () => {
+  it('has the other results, for ten seconds', async () => {
     replay.misbehave('resolve', answerStatus(500));
     replay.misbehave('search', answerJson(ownAnswer('query', 'light')));
     const { ids, headers } = await search('@nobody');
@@ -138,8 +138,8 @@ describe('a search that names a channel which upstream cannot tell', () => {
   });
 });
 
-describe('a search whose list goes on', () => {
-  it('loads no more pages than are asked for, and keeps what it has loaded', async () => {
+describe('a search with several pages', () => {
+  it('loads only the requested pages, and stores what it has loaded', async () => {
     const first = await service.get('/api/search?q=light&limit=2');
     expect(replay.callsTo('search')).toHaveLength(1);
     service.clock.advance(MINUTE_MS);
@@ -156,7 +156,7 @@ describe('a search whose list goes on', () => {
     expect(replay.callsTo('search')).toHaveLength(2);
   });
 
-  it('is what was loaded where a later page fails, for ten seconds; the next request asks for that page', async () => {
+  it('has the loaded results for ten seconds if a later page fails, and the next request loads that page', async () => {
     await service.get('/api/search?q=light&limit=2');
     replay.misbehave('search', answerStatus(500));
     const cut = await service.get('/api/search?q=light&limit=50');
@@ -167,7 +167,7 @@ describe('a search whose list goes on', () => {
     expect(replay.callsTo('search').map(({ body }) => typeof body?.continuation)).toEqual(['string']);
   });
 
-  it('ends where a later page has no list', async () => {
+  it('ends if a later page has no list', async () => {
     await service.get('/api/search?q=light&limit=2');
     replay.misbehave('search', answerJson({ estimatedResults: '22' }));
     for (const status of ['pennant; fwd=uri-miss; stored', 'pennant; hit; ttl=600']) {

@@ -8,7 +8,7 @@ import { youtubeSettings } from '../helpers/replay-server.ts';
 let service: TestApp;
 let atStart: string;
 beforeAll(async () => {
-  // Where nothing listens: the metrics of Redis and of the upstreams are there all the same.
+  // Nothing listens at these addresses, but the metrics of Redis and of the upstreams exist nevertheless.
   const upstreams = youtubeSettings('http://127.0.0.1:1');
   service = await startTestApp({ env: { ...upstreams, ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
   atStart = await exposition();
@@ -33,7 +33,7 @@ function alertExpressions(): string[] {
   return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 }
 
-/** `up` is Prometheus's own. */
+/** `up` is a metric of Prometheus itself. */
 const METRIC = /\b(?:pennant|process)_[a-z_]+|\bup(?=\{)/g;
 
 function metricsIn(expressions: readonly string[]): string[] {
@@ -49,7 +49,7 @@ describe.each([
   ['the dashboard', dashboardExpressions],
   ['the alert rules', alertExpressions],
 ])('%s', (_what, read) => {
-  test('names metrics in every expression, and only such as there are', async () => {
+  test('uses only metrics that exist, and at least one in every expression', async () => {
     const expressions = read();
     expect(expressions.length).toBeGreaterThan(8);
     for (const expression of expressions) expect(metricsIn([expression])).not.toEqual([]);
@@ -59,7 +59,7 @@ describe.each([
   });
 });
 
-test('metrics are named by Prometheus’s conventions', async () => {
+test('metric names follow Prometheus’s conventions', async () => {
   await service.get('/channel/UCPennantSample00000001A');
   const text = await exposition();
   const declared = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
@@ -73,7 +73,7 @@ test('metrics are named by Prometheus’s conventions', async () => {
   }
 });
 
-test('labels have few values whatever is asked for', async () => {
+test('labels have few values, whatever clients request', async () => {
   const countSeries = async () =>
     [...readMetrics(await exposition()).keys()].filter((name) => name.startsWith('pennant_http_requests_total{'))
       .length;
@@ -87,7 +87,7 @@ test('labels have few values whatever is asked for', async () => {
   expect((await countSeries()) - before).toBeLessThanOrEqual(9);
 });
 
-test('every series whose increase is alerted on is there from the start', () => {
+test('every series whose increase triggers an alert exists from the start', () => {
   for (const route of ['/api/channel/:identifier', '/:identifier', '/api/search', 'none', 'unparsed']) {
     for (const status of [500, 502, 503, 504]) {
       expect(atStart).toContain(`pennant_http_requests_total{route="${route}",status="${status}"} 0\n`);
@@ -101,7 +101,7 @@ test('every series whose increase is alerted on is there from the start', () => 
   }
 });
 
-test('metrics and console show the same of everything that grows with requests', async () => {
+test('metrics and console show the same figures for everything that grows with requests', async () => {
   await service.get('/channel/UCPennantSample00000001A');
   const values = readMetrics(await exposition());
   const shown = (metric: string, holder: string) => values.get(`${metric}{holder="${holder}"}`);

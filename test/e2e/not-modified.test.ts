@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-/** What says how long the client's copy may be used again (RFC 9110, section 15.4.5), and what every answer carries. */
+/** The fields that extend the life of the client's copy (RFC 9110, section 15.4.5), and those of every response. */
 const KEPT = [
   'cache-control',
   'etag',
@@ -26,8 +26,8 @@ describe.each([
   ['a record', `/channel/${SAMPLE}`, 3_600],
   ['a search', '/api/search?q=crops', 600],
   ['a picture', `/${SAMPLE}/tv`, 86_400],
-])('%s that the client has already', (what, url, maxAgeSeconds) => {
-  test('is confirmed with what the whole answer would say of its age', async () => {
+])('%s that the client already has', (what, url, maxAgeSeconds) => {
+  test('gets a 304 with the caching fields of the full response', async () => {
     const first = await service.get(url);
     expect(first.headers['cache-control']).toBe(`public, max-age=${maxAgeSeconds}`);
     service.clock.advance(60_000);
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-test('a picture keeps its Last-Modified when its original is loaded anew', async () => {
+test('a picture keeps its Last-Modified when its original is loaded again', async () => {
   const firstModified = (await service.get(`/${SAMPLE}/avatar`)).headers['last-modified'];
   service.clock.advance(2 * 86_400_000);
   const again = await service.get(`/${SAMPLE}/avatar`, { 'if-modified-since': String(firstModified) });
@@ -55,7 +55,7 @@ test('a picture keeps its Last-Modified when its original is loaded anew', async
 });
 
 test.each(['/', '/problems', '/openapi.json', '/favicon.ico'])(
-  '%s is confirmed to a client that has it, and sent whole to any other',
+  '%s is a 304 for a client that has it, and sent in full to all others',
   async (url) => {
     const first = await service.get(url);
     const confirmed = await service.get(url, { 'if-none-match': String(first.headers.etag) });

@@ -19,7 +19,7 @@ const REQUESTS = 40;
 
 const picture = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
 const CUT_BYTES = 60;
-/** Cannot decode the picture that is cut short. */
+/** An encoder that cannot decode the truncated picture. */
 const encoder = createFakeEncoder({
   async inspect(original, options) {
     const { length } = 'path' in original ? await readFile(original.path) : original.bytes;
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => running.close());
 
-/** The same request again and again, a quarter of a second apart. */
+/** Repeats the same request, a quarter of a second apart. */
 async function hammer(url: string): Promise<void> {
   for (let request = 0; request < REQUESTS; request += 1) {
     const { status } = await running.service.get(url);
@@ -47,7 +47,7 @@ async function conditions(): Promise<readonly object[]> {
   return (await running.service.readiness()).conditions;
 }
 
-/** Answers the banner of the lighthouse this way and all other pictures as usual. */
+/** Answers the lighthouse's banner with `reply`, and all other pictures as usual. */
 function misbehaveForBanner(listener: RequestListener): void {
   running.replay.misbehave('image', (request, response) => {
     const isMeant = request.url?.includes('lighthouse-banner') === true;
@@ -57,7 +57,7 @@ function misbehaveForBanner(listener: RequestListener): void {
 }
 
 describe('one channel that the page refuses', () => {
-  it('is requested once in 15 s, and Retry-After has the time that is left', async () => {
+  it('is requested once in 15 s, and Retry-After has the remaining time', async () => {
     const { service, replay } = running;
     const first = await service.get(`/api/channel/${REFUSED}`);
     expect([first.status, first.json().code, first.headers['retry-after']]).toEqual([
@@ -95,7 +95,7 @@ describe('one channel that the page refuses', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is not the probe of a source that recovers', async () => {
+  it('is not used as the probe of a paused source', async () => {
     const { service, replay } = running;
     replay.misbehave('all', answerStatus(429));
     for (let index = 0; index < REQUESTS / 2; index += 1) {
@@ -114,7 +114,7 @@ describe('one channel that the page refuses', () => {
 it.each([
   ['a handle', '/api/channel/circle?type=handle', 'resolve'],
   ['a search', '/api/search?q=light', 'search'],
-] as const)('%s whose answer cannot be read is asked for once in 15 s', async (_what, url, route) => {
+] as const)('%s with an unreadable answer is requested once in 15 s', async (_what, url, route) => {
   running.replay.misbehave('search', answerJson({ contents: {} }));
   await hammer(url);
   const calls = running.replay.callsTo(route).length;

@@ -10,7 +10,7 @@ let service: TestApp;
 let client: HttpSender;
 beforeAll(async () => {
   service = await startTestApp({ encoder: createFakeEncoder() });
-  // A real socket: what injects requests resolves dot segments itself.
+  // A real socket, because injected requests lose dot segments.
   client = createHttpSender(await service.listen());
 });
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('every answer to a hostile request is one that the document declares, and none is a 500', async () => {
+test('every response to a hostile request is declared in the document, and none is a 500', async () => {
   const document = (await service.get('/openapi.json')).json<OpenApiDocument>();
   const seen = new Set<string>();
   const property = fc.asyncProperty(hostileRequests(document), async (request) => {
@@ -28,7 +28,7 @@ test('every answer to a hostile request is one that the document declares, and n
     expect(answer.status).not.toBe(500);
   });
   await fc.assert(property, { numRuns: 300, seed: 20_261_120 });
-  // Proof that the requests get past the first checks.
+  // Proves that the requests get past the first checks.
   expect([...seen].sort()).toEqual(
     expect.arrayContaining([
       '200 application/json; charset=utf-8',

@@ -32,7 +32,7 @@ describe('the log', () => {
 
   const LEVELS = { info: 30, warn: 40, error: 50 };
 
-  test('says once that a proxy’s clients share one limit, and only of a proxy that may be the operator’s', async () => {
+  test('warns once that the clients of a proxy share one limit, and only about a proxy that may be the operator’s', async () => {
     const { lines, service } = await startLogged();
     for (const client of ['203.0.113.1', '203.0.113.2']) await service.get('/', { 'x-forwarded-for': client });
     const warnings = lines.filter(({ msg }) => String(msg).startsWith('X-Forwarded-For'));
@@ -57,7 +57,7 @@ describe('the log', () => {
     expect(failed[1]).not.toHaveProperty('err');
   });
 
-  describe('of a source that cannot be reached since the start', () => {
+  describe('about a source that has been unreachable since the start', () => {
     const UNREACHABLE = expect.stringMatching(/^youtube: cannot be reached \(.*ECONNREFUSED.*SOURCES=catalog/);
 
     async function startAt(YOUTUBE_ORIGIN: string) {
@@ -67,7 +67,7 @@ describe('the log', () => {
       return { service, messages: () => lines.map(({ msg }) => msg) };
     }
 
-    test('has one line, however many requests fail', async () => {
+    test('has one line for any number of failed requests', async () => {
       const { service, messages } = await startAt(await findRefusingOrigin());
       // More calls than it takes to open the circuit breaker.
       const urls = Array.from({ length: 12 }, (_, at) => [`/api/search?q=nobody${at}`, `/@nobody${at}/tv`]).flat();
@@ -79,7 +79,7 @@ describe('the log', () => {
       expect(messages()).toEqual([UNREACHABLE]);
     });
 
-    test('has the line before the first request, and another one when it can be reached', async () => {
+    test('has the line before the first request, and another one when the source becomes reachable', async () => {
       const port = await findFreePort();
       const { service, messages } = await startAt(`http://127.0.0.1:${port}`);
       service.app.startBackgroundWork();
@@ -93,7 +93,7 @@ describe('the log', () => {
       expect(messages().at(-1)).toBe('source failed');
     });
 
-    test('is not said of one that has responded before', async () => {
+    test('has no line if the source has responded before', async () => {
       const upstream = await startFakeUpstream(answerStatus(404));
       const { service, messages } = await startAt(upstream.origin);
       await service.get('/@nobody/tv');
@@ -104,7 +104,7 @@ describe('the log', () => {
     });
   });
 
-  test('sums up the failures that were not logged', async () => {
+  test('summarizes the failures that were not logged', async () => {
     const { lines, service } = await startLogged({ sources: [failingSource()] });
     for (let number = 0; number < 3; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
     const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });
@@ -114,7 +114,7 @@ describe('the log', () => {
     expect(lines).toContainEqual(repeated);
   });
 
-  test('names a picture file that is damaged, and says that cache.db was begun anew', async () => {
+  test('names a damaged picture file, and reports that cache.db was recreated', async () => {
     const dataDir = await createTemporaryDirectory();
     const url = `/${SAMPLE}/tv.webp`;
     const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
@@ -134,7 +134,7 @@ describe('the log', () => {
     expect(damaged).toMatchObject([{ level: LEVELS.warn, path: expect.stringContaining(dataDir) }]);
   });
 
-  test('has a line for each answer where the operator wants one, with the network or the address', async () => {
+  test('has a line for each response when the access log is on, with the network or the address', async () => {
     const request = async (env: Record<string, string>) => {
       const { lines, service } = await startLogged({ env });
       await service.get(`/channel/${SAMPLE}`);

@@ -33,7 +33,7 @@ test('metrics count calls of sources, hits and stored values', async () => {
   expect(await bytes('memory')).toBeGreaterThan(0);
 });
 
-test('metrics have times in seconds', async () => {
+test('metrics have durations in seconds', async () => {
   const clock = createManualClock();
   const source = numberedSource();
   const slow: ChannelSource = {
@@ -50,13 +50,13 @@ test('metrics have times in seconds', async () => {
   expect(await service.metric('pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
 });
 
-test('metrics have the encoders’ time, which is less than the request’s', async () => {
+test('metrics have the encoding time, which is shorter than the request', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
   const startedAtMs = performance.now();
   await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
   const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
-  // The first task waits for its process to start.
+  // The first task waits until its process has started.
   for (const task of ['inspect', 'encode']) {
     for (const name of ['pennant_encoder_wait_duration_seconds', 'pennant_encoder_task_duration_seconds']) {
       const seconds = await service.metric(`${name}_sum{task="${task}"}`);
@@ -68,7 +68,7 @@ test('metrics have the encoders’ time, which is less than the request’s', as
   }
 });
 
-test('a stored value that is not ours is counted by its kind, and loaded anew', async () => {
+test('a foreign stored value is counted by its kind, and loaded again', async () => {
   const dataDir = await createTemporaryDirectory();
   const clock = createManualClock();
   const store = createSqliteStore({

@@ -10,8 +10,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 const MIB = 2 ** 20;
 
-describe('a part that fails', () => {
-  test('shows in readiness and metrics while pictures cannot be stored, and no longer', async () => {
+describe('readiness', () => {
+  test('has a condition, also in the metrics, as long as pictures cannot be stored', async () => {
     const dataDir = await createTemporaryDirectory();
     const obstacle = join(dataDir, 'pictures');
     await writeFile(obstacle, 'a file where the directory should be');
@@ -28,7 +28,7 @@ describe('a part that fails', () => {
     expect(await service.metric('pennant_part_degraded{part="pictures"}')).toBeUndefined();
   });
 
-  test('shows in readiness while records cannot be stored; they are answered all the same', async () => {
+  test('has a condition while records cannot be stored, and records are still served', async () => {
     const dataDir = await createTemporaryDirectory();
     await mkdir(join(dataDir, 'cache.db'));
     const service = await startWithoutEncoder({ dataDir });
@@ -38,7 +38,7 @@ describe('a part that fails', () => {
     ]);
   });
 
-  test('shows in readiness where a catalog cannot be read', async () => {
+  test('has a condition if the catalog cannot be read', async () => {
     const dataDir = await createTemporaryDirectory();
     await writeFile(join(dataDir, 'catalog.db'), 'no database at all'.repeat(1_000));
     const service = await startWithoutEncoder({ dataDir });
@@ -48,7 +48,7 @@ describe('a part that fails', () => {
     );
   });
 
-  test('stops new requests once the service is being stopped', async () => {
+  test('is 503 while the service stops', async () => {
     const service = await startWithoutEncoder();
     service.app.announceStop();
     const response = await service.console('/readyz');
@@ -56,7 +56,7 @@ describe('a part that fails', () => {
   });
 });
 
-describe('a setting reaches the part that it is for', () => {
+describe('a setting reaches its component', () => {
   test('as the bound that the console shows', async () => {
     const service = await startWithoutEncoder({
       env: {
@@ -96,14 +96,14 @@ describe('a setting reaches the part that it is for', () => {
   });
 });
 
-test('the console knows since when the service runs', async () => {
+test('the console shows when the service started', async () => {
   const beforeMs = Date.now();
   const { startedAtMs, nowMs } = await (await startWithoutEncoder()).state();
   expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs);
   expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
 });
 
-test('a source that fails is paused, as readiness and metrics show', async () => {
+test('readiness and metrics show that a failing source is paused', async () => {
   const service = await startWithoutEncoder({ sources: [failingSource()] });
   const series = 'pennant_breaker_openings_total{upstream="failing"}';
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
@@ -132,7 +132,7 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
   };
   const downloader = { download: () => answers.shift()?.() ?? Promise.reject(new AppError('image_not_found', 'gone')) };
   const service = await startWithoutEncoder({ sources: [source], downloader });
-  // The console shows what happened since its first request.
+  // The console's history begins with its first request.
   await service.state();
   for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
   expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
@@ -141,7 +141,7 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
   expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_timeout: 1 });
 });
 
-test('a source that is tried again after a pause counts as paused until it has answered', async () => {
+test('a paused source that is tried again counts as paused until it has answered', async () => {
   const probe = { asked: Promise.withResolvers<void>(), answered: Promise.withResolvers<void>() };
   const failing = failingSource();
   const working = numberedSource();

@@ -10,7 +10,7 @@ async function rulesBrokenBy(code: string, file = 'src/example.ts'): Promise<(st
   return [...new Set((result?.messages ?? []).map(({ ruleId }) => ruleId))];
 }
 
-describe('the lint rules for patterns', () => {
+describe('the lint rules for regular expressions', () => {
   it.each([
     ['export const count: RegExp = /^(\\d+)\\s*(k)?\\s+views$/;', 'regexp/no-super-linear-backtracking'],
     ["export const trim = (text: string) => text.replace(/\\s+$/, '');", 'regexp/no-super-linear-move'],
@@ -21,13 +21,13 @@ describe('the lint rules for patterns', () => {
   });
 
   it.each(['src/example.ts', 'src/console/page/example.js', 'site/example.js', 'bin/example.cjs'])(
-    'hold in %s',
+    'apply in %s',
     async (file) => {
       expect(await rulesBrokenBy('const pattern = /\\s+$/;', file)).toEqual(['regexp/no-super-linear-move']);
     },
   );
 
-  it('let linear patterns pass, and one that is allowed with its reason', async () => {
+  it('accept linear patterns, and others that are allowed with a reason', async () => {
     expect(await rulesBrokenBy('export const day: RegExp = /^\\d{1,2}$/;')).toEqual([]);
     const allowed = '// eslint-disable-next-line regexp/no-super-linear-move -- at most 60 characters are read';
     expect(await rulesBrokenBy(`${allowed}\nexport const end = /\\s+$/;`)).toEqual([]);

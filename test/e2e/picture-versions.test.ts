@@ -30,7 +30,7 @@ describe('with PICTURE_VERSIONS=on', () => {
   });
   afterAll(() => service.close());
 
-  test('every picture URL of a record ends in a version: one for the banner, another for the avatar', async () => {
+  test('every picture URL of a record ends in a version, one for the banner and one for the avatar', async () => {
     const { bannerUrl, avatarUrl, bannerUrls } = await recordOf(service, SAMPLE);
     const banner = versionIn(bannerUrl);
     expect(banner).toMatch(/^[0-9a-f]{8}$/);
@@ -72,12 +72,12 @@ describe('with PICTURE_VERSIONS=on', () => {
     }
   });
 
-  test('a URL with any version has the picture, from the same entry of every cache', async () => {
+  test('a URL with any version returns the picture, from the same entry in every cache', async () => {
     const { avatarUrl } = await recordOf(service, SAMPLE);
     const path = String(avatarUrl).replace('http://pennant.test', '');
     const first = await service.get(path);
     expect(first.status).toBe(200);
-    // A hit, which the micro-cache keeps for a second.
+    // A hit stays in the micro-cache for a second.
     const second = await service.get(`/api/banner/${SAMPLE}?v=00000000&type=avatar`);
     service.clock.advance(999);
     for (const query of ['type=avatar', 'type=avatar&v=', 'v&type=avatar', 'v=1&v=2&type=avatar']) {

@@ -80,7 +80,7 @@ describe('pictures', () => {
     expect(answer.headers.vary).toBe('Accept');
   });
 
-  test('vary by Accept on every answer of a negotiated URL and on no other', async () => {
+  test('vary by Accept in every response of a negotiated URL and in no other', async () => {
     const first = await service.get(`/${SAMPLE}/mobile?width=200`);
     const confirmed = await service.get(`/${SAMPLE}/mobile?width=200`, { 'if-none-match': String(first.headers.etag) });
     expect([confirmed.status, confirmed.headers.vary]).toEqual([304, 'Accept']);
@@ -89,7 +89,7 @@ describe('pictures', () => {
     expect((await service.get(`/${SAMPLE}/mobile?width=200&format=webp`)).headers.vary).toBeUndefined();
   });
 
-  test('do not follow Accept where the operator turned that off', async () => {
+  test('ignore Accept with NEGOTIATE=off', async () => {
     const fixed = await startTestApp({ env: { NEGOTIATE: 'off' } });
     try {
       const answer = await fixed.get(`/${SAMPLE}/mobile?width=200`, { accept: 'image/avif' });
@@ -99,7 +99,7 @@ describe('pictures', () => {
     }
   });
 
-  test('carry what caches and browsers need', async () => {
+  test('have the header fields that caches and browsers need', async () => {
     const { headers } = await service.get(`/${SAMPLE}/tablet.webp`);
     expect(headers).toMatchObject({
       'cache-control': 'public, max-age=86400',
@@ -113,7 +113,7 @@ describe('pictures', () => {
     expect(Date.parse(String(headers['last-modified']))).toBe(Math.floor(service.clock.now() / 1000) * 1000);
   });
 
-  test('of the type "phone" are those of the type "mobile", which alone is a path segment', async () => {
+  test('of the type "phone" are those of "mobile", and only "mobile" is a path segment', async () => {
     const mobile = await service.get(`/api/banner/${SAMPLE}?type=mobile&format=webp`);
     for (const url of [
       `/api/banner/${SAMPLE}?type=phone&format=webp`,
@@ -126,14 +126,14 @@ describe('pictures', () => {
         url,
         ...fields.map((name) => mobile.headers[name]),
       ]);
-      // Made once.
+      // Encoded once.
       expect(phone.headers['cache-status']).toMatch(/^pennant; hit/);
     }
     expect((await service.get(`/${SAMPLE}/tv?type=phone`)).status).toBe(400);
     expect((await service.get(`/${SAMPLE}/phone`)).status).toBe(404);
   });
 
-  test('are one picture for every size that comes out the same', async () => {
+  test('are one picture for all requests that result in the same size', async () => {
     const plain = await service.get(`/${SAMPLE}/avatar.webp`);
     for (const query of ['width=800', 'width=801', 'height=4096', 'width=900&height=900']) {
       const answer = await service.get(`/${SAMPLE}/avatar.webp?${query}`);
@@ -157,7 +157,7 @@ describe('pictures', () => {
     expect([picture.width, picture.height]).toEqual([width, height]);
   });
 
-  test('are confirmed before any work is done, by ETag first and by date otherwise', async () => {
+  test('are validated before any work is done, by ETag first and by date otherwise', async () => {
     const { headers } = await service.get(`/${SAMPLE}/mobile.png?width=123`);
     const etag = String(headers.etag);
     const date = String(headers['last-modified']);
@@ -169,7 +169,7 @@ describe('pictures', () => {
     expect((await at({ range: 'bytes=0-9' })).status).toBe(200);
   });
 
-  test('answer HEAD with the headers of GET and no body', async () => {
+  test('answer HEAD with the header fields of GET and no body', async () => {
     const got = await service.get(`/${SAMPLE}/mobile.webp`);
     const head = await service.request({ method: 'HEAD', url: `/${SAMPLE}/mobile.webp` });
     expect([head.status, head.bytes.length]).toEqual([200, 0]);
@@ -208,13 +208,13 @@ describe('pictures', () => {
     ['/wp-login.php', 404, 'There is nothing at'],
     ['/pennantsample', 404, 'There is nothing at'],
     ['/a/b/c', 404, 'There is nothing at'],
-  ])('answer %s with %i and say why', async (url, status, hint) => {
+  ])('answer %s with %i and the reason', async (url, status, hint) => {
     const answer = await service.get(url);
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);
     expect(answer.json().detail).toContain(hint);
   });
 
-  test('agree with themselves: the same type in path and query is fine', async () => {
+  test('accept the same type in path and query', async () => {
     expect((await service.get(`/${SAMPLE}/tv.webp?type=tv&format=webp&width=99`)).status).toBe(200);
   });
 });

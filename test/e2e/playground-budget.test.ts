@@ -5,7 +5,7 @@ function remaining(count: number): Headers {
   return new Headers({ 'ratelimit-policy': '"default";q=10;w=30', ratelimit: `"default";r=${count};t=30` });
 }
 
-test('the playground shows the lowest count of answers that came in another order', () => {
+test('the playground shows the lowest remaining count if responses arrive in another order', () => {
   let nowMs = 0;
   const budget = createBudget(() => nowMs);
   const [first, second] = [budget.begin(), budget.begin()];
@@ -16,7 +16,7 @@ test('the playground shows the lowest count of answers that came in another orde
   expect(budget.state()?.remaining).toBe(7);
 });
 
-test('the playground believes the count of an answer to a later request', () => {
+test('the playground uses the remaining count of the response to the latest request', () => {
   let nowMs = 0;
   const budget = createBudget(() => nowMs);
   budget.end(budget.begin(), remaining(2));

@@ -12,13 +12,13 @@ const PICTURE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 
 const RECORD = `/channel/${HELD_CHANNEL_ID}`;
 const PICTURE_URL = `/${HELD_CHANNEL_ID}/avatar.avif`;
 
-/** Work that waits until the test lets it go on. */
+/** Work that waits until the test releases it. */
 interface Gate {
   readonly reached: Promise<void>;
   open(): void;
 }
 
-/** What the fake parts wait for; absent: nothing. */
+/** What the fake components wait for, if anything. */
 let gates: Partial<Record<'download' | 'encode' | 'refine', { reached: () => void; opened: Promise<void> }>>;
 let source: HeldSource;
 let app: TestApp;
@@ -77,7 +77,7 @@ async function purge(body: object = { channel: HELD_CHANNEL_ID }): Promise<void>
   expect((await app.purge(body)).status).toBe(200);
 }
 
-/** Everything in the data directory once the service has written what it had to write. */
+/** Everything in the data directory after all pending writes. */
 async function storedBytes(): Promise<string> {
   await app.close();
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
@@ -89,12 +89,12 @@ const titleIn = (text: string) => /(?:old|new) title/.exec(text)?.[0];
 const EVERYTHING = { everything: true };
 const HIT = { 'cache-status': expect.stringMatching(/^pennant; hit/) };
 
-describe('what is purged', () => {
+describe('a purged channel', () => {
   test.each([
     ['a record', RECORD],
     ['a record by its handle', `/api/channel/${HELD_HANDLE}?type=handle`],
     ['a search', '/api/search?q=title'],
-  ])('is not kept by a load of %s that began before, nor given to anyone who asks afterwards', async (_what, url) => {
+  ])('is not stored by a load of %s that began before, nor returned to later requests', async (_what, url) => {
     const held = source.hold();
     const before = app.get(url);
     await held.asked;
@@ -110,9 +110,9 @@ describe('what is purged', () => {
   test.each([
     ['one channel', { channel: HELD_CHANNEL_ID }],
     ['everything', EVERYTHING],
-  ])('does not come back with requests between the steps: %s', async (_what, body) => {
+  ])('is not stored again by requests between the steps of the purge: %s', async (_what, body) => {
     const urls = [RECORD, `/api/channel/${HELD_HANDLE}?type=handle`, '/api/search?q=title'];
-    // So many that the store is erased in several steps.
+    // Enough entries that the store is erased in several steps.
     const searches = Array.from({ length: 600 }, (_, number) => `/api/search?q=word${number}`);
     for (const url of [...urls, ...searches]) await app.get(url);
     source.title = 'new title';
@@ -133,7 +133,7 @@ describe('what is purged', () => {
     expect(await storedBytes()).not.toContain('old title');
   });
 
-  test.each(['download', 'encode'] as const)('is not kept by a cold picture whose %s began before', async (step) => {
+  test.each(['download', 'encode'] as const)('is not stored by a cold picture whose %s began before', async (step) => {
     await app.get(RECORD);
     const gate = closeGate(step);
     const before = app.get(PICTURE_URL);
@@ -144,7 +144,7 @@ describe('what is purged', () => {
     expect(await storedBytes()).not.toContain('RIFF');
   });
 
-  test('is not kept by a re-encode that began before', async () => {
+  test('is not stored by a re-encode that began before', async () => {
     for (let asked = 0; asked < 3; asked += 1) await app.get(PICTURE_URL);
     app.clock.advance(60_000);
     const gate = closeGate('refine');
@@ -155,7 +155,7 @@ describe('what is purged', () => {
     expect(await storedBytes()).not.toMatch(/RIFF|refinement/);
   });
 
-  test('is asked for anew: record, picture and its original', async () => {
+  test('is loaded again: record, picture and original', async () => {
     await app.get(PICTURE_URL);
     expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
     await purge();
@@ -163,7 +163,7 @@ describe('what is purged', () => {
     expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
   });
 
-  test('includes what the micro-cache holds', async () => {
+  test('is removed from the micro-cache', async () => {
     for (let asked = 0; asked < 3; asked += 1) await app.get(RECORD);
     source.title = 'new title';
     await purge();
@@ -171,7 +171,7 @@ describe('what is purged', () => {
   });
 });
 
-test('a name that stands for no channel, and a search without a result, are forgotten by purging the name', async () => {
+test('purging a name removes the stored absence of its channel, and searches without a result', async () => {
   const [absentName, emptySearch] = ['/api/channel/nobody?type=handle', '/api/search?q=nothing'];
   source.search = async () => ({ hits: [] });
   expect((await app.get(absentName)).status).toBe(404);

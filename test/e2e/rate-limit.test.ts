@@ -8,7 +8,7 @@ async function start(env: Record<string, string> = {}): Promise<TestApp> {
 }
 
 describe('the rate limit', () => {
-  test('admits ten requests of one client, errors and all methods included, and says what is left', async () => {
+  test('admits ten requests of one client, errors and all methods included, and reports the remaining number', async () => {
     const service = await start({ CONTACT: 'ops@example.org' });
     const requests = [
       { method: 'GET', url: '/' },
@@ -41,7 +41,7 @@ describe('the rate limit', () => {
     expect(refused.json().detail).toContain('ops@example.org');
   });
 
-  test('holds in any span of 30 s, and waiting what Retry-After says is enough', async () => {
+  test('holds in any span of 30 s, and waiting for Retry-After is enough', async () => {
     const service = await start();
     for (let sent = 0; sent < 9; sent += 1) await service.get('/');
     service.clock.advance(29_000);
@@ -53,7 +53,7 @@ describe('the rate limit', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(9);
   });
 
-  test('never names a time that is too short', async () => {
+  test('never sends a Retry-After that is too short', async () => {
     const service = await start({ RATE_LIMIT: '1/30' });
     await service.get('/');
     service.clock.advance(28_900);
@@ -83,7 +83,7 @@ describe('the rate limit', () => {
     }
   });
 
-  test('counts the client behind a trusted proxy, and believes nobody else', async () => {
+  test('counts the client behind a trusted proxy, and trusts no other address', async () => {
     const trusting = await start({ TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'http://pennant.test' });
     const left = async (service: TestApp, forwarded: string) =>
       (await service.get('/', { 'x-forwarded-for': forwarded })).headers['x-ratelimit-remaining'];
@@ -97,7 +97,7 @@ describe('the rate limit', () => {
     expect(await left(careful, '203.0.113.2')).toBe('8');
   });
 
-  test('is another for the clients that the operator names, and none for unlimited ones', async () => {
+  test('differs for clients in RATE_LIMIT_OVERRIDES, and is absent for unlimited ones', async () => {
     const service = await start({
       TRUST_PROXY: '127.0.0.0/8',
       BASE_URL: 'http://pennant.test',

@@ -22,7 +22,7 @@ test.each([
   'application/json, text/plain, */*',
   'text/html;q=0.1, application/json;q=0.2',
   'application/json, image/png;q=0',
-])('/@handle has the record for Accept: %s', async (accept) => {
+])('/@handle returns the record for Accept: %s', async (accept) => {
   const answer = await service.get('/@PennantSample', { accept });
   const record = await service.get(`/api/channel/${SAMPLE}`);
   expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([200, JSON_TYPE, 'Accept']);
@@ -40,19 +40,19 @@ test.each([
   [`/${SAMPLE}`, 'application/json'],
   ['/@pennantsample/tv', 'application/json'],
   ['/api/banner/@pennantsample', 'application/json'],
-])('%s has the picture for Accept: %s', async (url, accept) => {
+])('%s returns the picture for Accept: %s', async (url, accept) => {
   expect(await typeOf(url, accept)).toEqual([200, 'image/jpeg', 'Accept']);
 });
 
-test('a named format has the picture, and no Vary', async () => {
+test('a URL with a format returns the picture without Vary', async () => {
   expect(await typeOf('/@pennantsample?format=webp', 'application/json')).toEqual([200, 'image/webp', undefined]);
 });
 
-test('an encoded @ is the same', async () => {
+test('an encoded @ is accepted', async () => {
   expect(await typeOf('/%40pennantsample', 'application/json')).toEqual([200, JSON_TYPE, 'Accept']);
 });
 
-test('with NEGOTIATE=off, /@handle always has the picture', async () => {
+test('with NEGOTIATE=off, /@handle always returns the picture', async () => {
   const fixed = await startTestApp({ encoder: createFakeEncoder(), env: { NEGOTIATE: 'off' } });
   try {
     expect(await typeOf('/@pennantsample', 'application/json', fixed)).toEqual([200, 'image/jpeg', undefined]);
@@ -64,7 +64,7 @@ test('with NEGOTIATE=off, /@handle always has the picture', async () => {
 test('the micro-cache and conditional requests keep record and picture apart', async () => {
   const ask = (accept: string, headers: Record<string, string> = {}) =>
     service.get('/@pennantsample', { accept, ...headers });
-  // The second response of each is a hit, which the micro-cache keeps.
+  // The second response of each is a hit, which the micro-cache stores.
   for (const [accept, type] of [
     ['image/webp', 'image/webp'],
     ['application/json', JSON_TYPE],
@@ -90,7 +90,7 @@ test('the micro-cache and conditional requests keep record and picture apart', a
   expect((await ask('application/json', { 'if-modified-since': since })).status).toBe(200);
 });
 
-test('an unknown handle is the same 404 for both, and varies too', async () => {
+test('an unknown handle gets the same 404 for both, with Vary', async () => {
   for (const accept of ['application/json', 'image/webp']) {
     expect(await typeOf('/@nobodyhasthisone', accept)).toEqual([404, 'application/problem+json', 'Accept']);
   }

@@ -18,8 +18,8 @@ async function etagOf(service: TestApp): Promise<string> {
   return String((await service.get(PICTURE)).headers.etag);
 }
 
-describe('a picture that is asked for often', () => {
-  test('is encoded again, smaller, from its third request on and not within the first minute', async () => {
+describe('a picture that is requested often', () => {
+  test('is encoded again, smaller, after its third request and not within the first minute', async () => {
     const dataDir = await createTemporaryDirectory();
     const service = await start({ dataDir });
     const first = await service.get(PICTURE);
@@ -45,7 +45,7 @@ describe('a picture that is asked for often', () => {
     expect(await etagOf(restarted)).toBe(optimized.headers.etag);
   });
 
-  test('stays as it is when it is asked for twice only', async () => {
+  test('is not encoded again when it is requested only twice', async () => {
     const service = await start();
     const fastEtag = await etagOf(service);
     service.clock.advance(120_000);
@@ -55,8 +55,8 @@ describe('a picture that is asked for often', () => {
   });
 });
 
-describe('a picture that is the original itself', () => {
-  test('goes out byte for byte, unless the original carries what a picture here must not', async () => {
+describe('a picture that equals its original', () => {
+  test('is sent byte for byte, unless the original contains more than pixels', async () => {
     const dataDir = await createTemporaryDirectory();
     const noise = { width: 300, height: 300, noise: { type: 'gaussian' as const, mean: 128, sigma: 40 } };
     const clean = await sharp({ create: { ...noise, channels: 3, background: 'red' } })

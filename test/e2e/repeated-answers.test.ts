@@ -3,10 +3,10 @@ import { startTestApp } from '../helpers/app.ts';
 
 const RECORD = '/channel/UCPennantSample00000001A';
 
-test('a response that is requested all the time is refreshed after its hour', async () => {
+test('a response that is requested continuously is refreshed after its hour', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
-  /** More often than once a second: for that long an answer is given again as it is. */
+  /** More often than once a second, which is how long the micro-cache repeats a response. */
   async function askContinually(seconds: number): Promise<string[]> {
     const statuses = [];
     for (let passedMs = 0; passedMs < 1_000 * seconds; passedMs += 900) {

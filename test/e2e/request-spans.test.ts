@@ -21,7 +21,7 @@ async function startWithSource(getChannel = numberedSource().getChannel) {
 
 const RECORD = `/channel/${numberedChannelId(1)}`;
 
-test('the span of an answered request has its route, its status and what the cache had, and has not failed', async () => {
+test('the span of a successful request has route, status and cache result, and no error', async () => {
   const { spanOf } = await startWithSource();
   const { status, span } = await spanOf(RECORD);
   expect(status).toBe(200);
@@ -32,7 +32,7 @@ test('the span of an answered request has its route, its status and what the cac
   });
 });
 
-test('the span of a request for what is not there has not failed', async () => {
+test('the span of a request for an absent channel has no error', async () => {
   const { spanOf } = await startWithSource(async () => {
     throw new AppError('channel_not_found', 'There is no such channel.');
   });
@@ -40,7 +40,7 @@ test('the span of a request for what is not there has not failed', async () => {
   expect([status, span?.failure]).toEqual([404, undefined]);
 });
 
-test('the span of a failed request says why', async () => {
+test('the span of a failed request has the reason', async () => {
   const { spanOf } = await startWithSource(async () => {
     throw new AppError('upstream_timeout', 'Too late.');
   });
@@ -49,7 +49,7 @@ test('the span of a failed request says why', async () => {
   expect(span?.failure).toEqual({ type: 'upstream_timeout', message: expect.stringMatching(/./) });
 });
 
-test('the span of a request that met a bug says nothing internal', async () => {
+test('the span of a request that failed by a bug has no internal details', async () => {
   const { spanOf } = await startWithSource(async () => {
     throw new TypeError('secret-in-a-message is not a function');
   });

@@ -23,7 +23,7 @@ async function search(query: string): Promise<Results> {
 }
 
 describe('search', () => {
-  test('echoes the trimmed query and answers hits with their fields', async () => {
+  test('returns the trimmed query and the hits with their fields', async () => {
     const { query, results } = await search('q=%20pennant%20');
     expect(query).toBe('pennant');
     const hit = results.find(({ channelId }) => channelId === SAMPLE);
@@ -46,22 +46,22 @@ describe('search', () => {
     ['a channel page', `https://www.youtube.com/channel/${SAMPLE}`],
     ['a handle page without a scheme', 'youtube.com/@pennantsample'],
     ['a user page', 'https://www.youtube.com/user/pennantsample'],
-  ])('finds the very channel of %s first', async (_what, text) => {
+  ])('lists the channel of %s first', async (_what, text) => {
     const { results } = await search(`q=${encodeURIComponent(text)}`);
     expect(results[0]?.channelId).toBe(SAMPLE);
     expect(results.filter(({ channelId }) => channelId === SAMPLE)).toHaveLength(1);
   });
 
-  test('answers an empty list when nothing fits', async () => {
+  test('returns an empty list when nothing matches', async () => {
     expect((await search('q=zzzzqqqqxxxx')).results).toEqual([]);
     expect((await search(`q=${encodeURIComponent('"*(){}:^ NEAR')}`)).results).toEqual(expect.any(Array));
   });
 
-  test('keeps to the limit', async () => {
+  test('returns at most as many hits as the limit', async () => {
     expect((await search('q=p&limit=1')).results).toHaveLength(1);
   });
 
-  test('is kept for ten minutes per query, whatever its letter case and blanks', async () => {
+  test('is cached for ten minutes per query, ignoring letter case and spaces', async () => {
     const first = await service.get('/api/search?q=Pennant%20Sample');
     expect(first.headers['cache-control']).toBe('public, max-age=600');
     service.clock.advance(60_000);
@@ -71,7 +71,7 @@ describe('search', () => {
     expect(second.json<Results>().query).toBe('pennant  SAMPLE');
   });
 
-  test('accepts a hundred characters, whatever they are', async () => {
+  test('accepts a hundred characters of any kind', async () => {
     expect((await service.get(`/api/search?q=${encodeURIComponent('👩‍👩‍👧'.repeat(20))}`)).status).toBe(200);
     expect((await service.get(`/api/search?q=${'x'.repeat(100)}`)).status).toBe(200);
     expect((await service.get(`/api/search?q=${'x'.repeat(101)}`)).status).toBe(400);
@@ -86,14 +86,14 @@ describe('search', () => {
     ['q=a&limit=0', '1 to 50'],
     ['q=a&limit=51', '1 to 50'],
     ['q=a&limit=x', '1 to 50'],
-  ])('refuses "%s" and says why', async (query, hint) => {
+  ])('refuses "%s" with the reason', async (query, hint) => {
     const answer = await service.get(`/api/search?${query}`);
     expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
     expect(answer.json().detail).toContain(hint);
   });
 });
 
-test('a search has twenty results unless more or fewer are asked for, and asks its source for all of them at once', async () => {
+test('has twenty results unless the request has a limit, and gets all of them from its source at once', async () => {
   const asked: number[] = [];
   const many = await startTestApp({
     sources: [

@@ -3,11 +3,11 @@ import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { decodePicture } from '../helpers/picture.ts';
 
-/** An answer takes less than 12 s; the clock stands still until then. */
+/** A response takes less than 12 s. The clock does not move until then. */
 const PICTURE_DEADLINE_MS = 11_000;
 const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 
-test('a picture that is not encoded in time is an overload, not an upstream error, and is ready later', async () => {
+test('a picture that is not encoded in time is reported as overload, not as an upstream error, and is ready later', async () => {
   const encoder = createEncoder({ processes: 1 });
   const turn = Promise.withResolvers<void>();
   const service = await startTestApp({

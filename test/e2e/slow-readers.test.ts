@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More than the kernel's buffers of a connection hold. */
+/** More than the kernel's buffers of a connection can hold. */
 const MANY = 40;
 const KEEP_ALIVE_MS = { atLeast: 75_000, below: 100_000 };
 const PATIENCE_MS = 100_000;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Both ends of a connection on which as many pictures are asked for. */
+/** Both ends of a connection on which this many pictures are requested. */
 async function askFor(pictures: number): Promise<{ client: Socket; socket: Socket }> {
   const accepted = once(server, 'connection');
   const client = connect(port, '127.0.0.1').pause();
@@ -32,8 +32,8 @@ async function askFor(pictures: number): Promise<{ client: Socket; socket: Socke
   return { client, socket };
 }
 
-describe('a client that takes its answers slowly', () => {
-  it.each([1, MANY])('has keep-alive’s time once it has taken all %i', async (pictures) => {
+describe('a client that reads its responses slowly', () => {
+  it.each([1, MANY])('has the keep-alive time after it has read all %i', async (pictures) => {
     const { client, socket } = await askFor(pictures);
     client.resume();
     await expect.poll(() => socket.timeout).toBeGreaterThan(KEEP_ALIVE_MS.atLeast);
@@ -43,7 +43,7 @@ describe('a client that takes its answers slowly', () => {
   it('is disconnected if it reads nothing for 100 s', async () => {
     const { client, socket } = await askFor(MANY);
     await expect.poll(() => socket.timeout).toBe(PATIENCE_MS);
-    // Node's timer of a socket knows no clock but its own.
+    // Node's socket timers use real time only.
     socket.emit('timeout');
     await once(socket, 'close');
     client.resume();

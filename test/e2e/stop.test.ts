@@ -7,7 +7,7 @@ import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
-/** So large that it is still being written when the answer is there. */
+/** So large that it is still being written when the response has arrived. */
 const PICTURE = Buffer.alloc(24 * 2 ** 20, 'RIFFxxxxWEBP');
 const URLS = [
   `/channel/${HELD_CHANNEL_ID}`,
@@ -16,7 +16,7 @@ const URLS = [
   `/${HELD_CHANNEL_ID}/avatar.webp`,
 ];
 
-test('what was answered right before a stop is stored, and answered again after the next start', async () => {
+test('values served right before a stop are stored, and served again after the next start', async () => {
   const dataDir = await createTemporaryDirectory();
   const encoder = createFakeEncoder({ encode: async () => PICTURE });
   const downloader = { download: async () => Buffer.from('the original') };
@@ -24,7 +24,7 @@ test('what was answered right before a stop is stored, and answered again after 
   const stopped = await startTestApp({ ...parts, sources: [createHeldSource(AVATAR)] });
   await Promise.all(URLS.map((url) => stopped.get(url)));
   await stopped.close();
-  // At once: the process ends now.
+  // At once, because the process ends.
   const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   const sizes = files.filter((name) => name.startsWith('pictures/')).map((name) => statSync(join(dataDir, name)).size);
   expect(sizes).toContain(PICTURE.length);

@@ -9,9 +9,9 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
-/** Words of the blocked channel's description. */
+/** Text from the blocked channel's description. */
 const WORDS = 'a banner that names its own crops';
-/** Every way to the channel, and to something made of it. */
+/** Every URL of the channel and of what is made from it. */
 const WAYS = [
   `/api/channel/${BLOCKED}`,
   '/api/channel/pennantsample?type=handle',
@@ -41,7 +41,7 @@ async function start(env: Record<string, string> = {}): Promise<TestApp> {
   return app;
 }
 
-/** Fills the stores with the channel by every way, and with another one's picture. */
+/** Fills the stores with the channel through every URL, and with the picture of another channel. */
 async function fillStores(): Promise<void> {
   const app = await startTestApp({ dataDir, clock: createRunningClock(), encoder: createFakeEncoder() });
   for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
@@ -49,7 +49,7 @@ async function fillStores(): Promise<void> {
   await app.close();
 }
 
-/** Everything in the data directory but the catalog, which is the operator's own. */
+/** Everything in the data directory except the catalog, which belongs to the operator. */
 async function storedBytes(): Promise<string> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('catalog-images'));
@@ -78,15 +78,15 @@ async function expectNotFound(app: TestApp): Promise<void> {
 }
 
 describe('a channel that is blocked after it was stored', () => {
-  test('is answered with 451 from the start, and gone from the disk soon after; everything else is still there', async () => {
+  test('gets 451 from the start, and is removed from the disk soon after, and everything else stays', async () => {
     await fillStores();
     expect(await storedBytes()).toContain(WORDS);
     const before = await countPictures();
     const app = await start({ BLOCKED_CHANNELS: BLOCKED });
     await expectEveryWayBlocked(app);
-    // The searches come later: what is asked for is stored, and one of them asks for the channel's ID.
+    // Searches come later, because their results are stored and one query is the channel's ID.
     await expect.poll(storedBytes).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
-    // The other one's original and picture.
+    // The original and picture of the other channel.
     expect(before).toBeGreaterThan(2);
     await expect.poll(countPictures).toBe(2);
     expect((await app.get(`/${OTHER}/tv.webp`)).headers['cache-status']).toMatch(/^pennant; hit/);
@@ -104,7 +104,7 @@ describe('a channel that is blocked after it was stored', () => {
     expect(await countPictures()).toBe(2);
   });
 
-  test('is neither shown nor stored where upstream redirects another ID to it', async () => {
+  test('is neither shown nor stored if upstream redirects another ID to it', async () => {
     const { service, close } = await startYoutubeService(
       { answers: readAnswers(OWN_ANSWERS) },
       {

@@ -13,20 +13,20 @@ function countTimers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
 
-test('no number of answers leaves timers behind', async () => {
+test('responses leave no timers behind', async () => {
   const config = parseConfig({
     SOURCES: 'catalog',
     RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited',
     DATA_DIR: await createTemporaryDirectory(),
   });
   const logger = pino({ level: 'silent' });
-  // With the clock of a real service: a movable one has no timers.
+  // The clock of a real service, because a movable one has no timers.
   const app = await buildApp(config, { logger, version: '0.0.0-test', encoder: createFakeEncoder() });
   onTestFinished(() => app.close());
 
   async function answerTimes(count: number): Promise<void> {
     for (let number = 0; number < count; number += 1) {
-      // One that the micro-cache sends again, and one that every step answers.
+      // A response from the micro-cache, and one that passes every step.
       for (const url of URLS.flatMap((each) => [each, `${each}?number=${number}`])) {
         expect((await sendInProcess(app.http, { url })).status).toBe(200);
       }

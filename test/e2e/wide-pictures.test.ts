@@ -4,13 +4,13 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const CHANNEL = 'UCPennantSample00000001A';
 
-/** Takes every original for a very wide one, and answers each job's size: encoding that many pixels takes seconds. */
+/** Reports every original as very wide, and returns each job's size, because encoding that many pixels takes seconds. */
 const encoder = createFakeEncoder({
   info: { width: 17_000, height: 2_809 },
   encode: async ({ output }) => Buffer.from(`${output.width}×${output.height}`),
 });
 
-test('a crop that is wider than its format can hold is scaled down to fit', async () => {
+test('a crop that is wider than its format allows is scaled down to fit', async () => {
   const service = await startTestApp({ encoder });
   onTestFinished(() => service.close());
   const sizeOf = async (path: string) => (await service.get(path)).text;

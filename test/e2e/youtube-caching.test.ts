@@ -33,21 +33,21 @@ async function record(url: string, from = service): Promise<Record<string, unkno
   return answer.json();
 }
 
-/** How often each part of upstream was asked. */
+/** The number of calls to each part of upstream. */
 function callCounts(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { route } of replay.calls) counts[route] = (counts[route] ?? 0) + 1;
   return counts;
 }
 
-/** Nothing but stored values can answer after this. */
+/** After this, only stored values can be returned. */
 async function restartWithoutUpstream(): Promise<void> {
   replay.misbehave('all', FAULTS.resetBeforeAnswer);
   service = await running.restart();
 }
 
-describe('one load for everybody', () => {
-  it('a hundred requests at once by ID, handle and picture ask upstream for each thing once', async () => {
+describe('one load for all requests', () => {
+  it('a hundred simultaneous requests by ID, handle and picture make each upstream call once', async () => {
     const urls = [
       `/api/channel/${LIGHTHOUSE}`,
       '/api/channel/bellrocklight?type=handle',
@@ -68,7 +68,7 @@ describe('one load for everybody', () => {
     expect(replay.callsTo('image').map(({ path }) => path)).toEqual(['/lighthouse-banner=s0']);
   });
 
-  it('the original is asked for first, the whole picture at a fixed size when it is refused', async () => {
+  it('the original is requested first, and the whole picture at a fixed size if it is refused', async () => {
     replay.misbehave('image', answerStatus(403), 1);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
     expect(replay.callsTo('image').map(({ path }) => path)).toEqual([
@@ -78,8 +78,8 @@ describe('one load for everybody', () => {
   });
 });
 
-describe('the exact time of creation', () => {
-  it('is filled in behind the first answer, and kept past refreshes and a restart', async () => {
+describe('the exact publish date', () => {
+  it('is filled in after the first response, and kept across refreshes and a restart', async () => {
     const url = `/api/channel/${LIGHTHOUSE}`;
     expect((await record(url)).publishedAt).toBe('2011-02-01T00:00:00Z');
     await eventuallyAnswers(service, async () => expect((await record(url)).publishedAt).toBe(EXACT));
@@ -92,7 +92,7 @@ describe('the exact time of creation', () => {
     expect((await record(url)).publishedAt).toBe(EXACT);
   });
 
-  it('stays a day while the feed says 404, which says nothing about the channel', async () => {
+  it('is only a day while the feed answers 404, which does not mean that the channel is absent', async () => {
     replay.misbehave('feed', answerStatus(404));
     const url = `/api/channel/${LIGHTHOUSE}`;
     await record(url);
@@ -106,7 +106,7 @@ describe('the exact time of creation', () => {
 });
 
 describe('a restart', () => {
-  it('has records, names, searches and pictures while upstream fails', async () => {
+  it('keeps records, names, searches and pictures while upstream fails', async () => {
     const urls = [
       `/api/channel/${LIGHTHOUSE}`,
       '/api/channel/BellRockLight?type=handle',
@@ -128,7 +128,7 @@ describe('a restart', () => {
     expect(unmade.status, 'a crop that was never made comes out of the stored original').toBe(200);
   });
 
-  it('returns old values for as long as upstream fails', async () => {
+  it('returns stale values as long as upstream fails', async () => {
     await record(`/api/channel/${LIGHTHOUSE}`);
     await service.get(`/${LIGHTHOUSE}/tv`);
     await restartWithoutUpstream();
@@ -142,8 +142,8 @@ describe('a restart', () => {
   });
 });
 
-describe('names that lead elsewhere', () => {
-  it('an ID that upstream redirects answers with the target, and both are one channel', async () => {
+describe('identifiers that change', () => {
+  it('an ID that upstream redirects returns the target, and both are one channel', async () => {
     const moved = await record(`/api/channel/${MOVED}`);
     expect(moved.channelId).toBe(LIGHTHOUSE);
     expect(moved.bannerUrl).toContain(LIGHTHOUSE);
@@ -153,14 +153,14 @@ describe('names that lead elsewhere', () => {
     expect(replay.callsTo('browse')).toHaveLength(callsSoFar);
   });
 
-  it('a handle that resolves in hops finds its channel, once an hour', async () => {
+  it('a handle that resolves through redirects finds its channel, once an hour', async () => {
     for (let time = 0; time < 3; time += 1) {
       expect((await record('/api/channel/OldBellRock?type=handle')).channelId).toBe(LIGHTHOUSE);
     }
     expect(replay.callsTo('resolve')).toHaveLength(2);
   });
 
-  it('a handle that another channel took over leads to that one after the hour', async () => {
+  it('a handle that another channel took over returns that channel after the hour', async () => {
     const url = '/api/channel/BellRockLight?type=handle';
     expect((await record(url)).channelId).toBe(LIGHTHOUSE);
     replay.misbehave('resolve', answerJson({ endpoint: { browseEndpoint: { browseId: HARBOUR } } }));
@@ -170,7 +170,7 @@ describe('names that lead elsewhere', () => {
     expect((await record(`/api/channel/${LIGHTHOUSE}`)).channelId).toBe(LIGHTHOUSE);
   });
 
-  it('a new banner address in a refreshed record is a new picture, the stored one while it cannot be had', async () => {
+  it('a new banner URL in a refreshed record is a new picture, and the stored one is served while it cannot be loaded', async () => {
     const before = await service.get(`/${LIGHTHOUSE}/tv.png`);
     const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('lighthouse-banner', 'new-banner');
     const { clock } = service;

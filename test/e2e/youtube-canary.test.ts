@@ -25,7 +25,7 @@ async function metrics(): Promise<string> {
 }
 
 describe('the canary of a service', () => {
-  it('is loaded past every cache and leaves the stored record as it is', async () => {
+  it('is loaded without any cache and leaves the stored record unchanged', async () => {
     const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight', YOUTUBE_CANARY_INTERVAL: '30m' });
     await service.get(RECORD);
     const before = replay.callsTo('browse').length;
@@ -42,7 +42,7 @@ describe('the canary of a service', () => {
     expect(text).toContain(`pennant_youtube_client_version_timestamp_seconds ${Date.UTC(2026, 5, 30) / 1_000}\n`);
   });
 
-  it('shows a field that is gone as a condition, in the metrics and on the console; the service stays ready', async () => {
+  it('reports a missing field as a condition, in the metrics and on the console, and the service stays ready', async () => {
     const answers = readAnswers(OWN_ANSWERS) as ReplayAnswer[];
     const { service } = await start({ YOUTUBE_CANARY: 'UCreplayLighthouse000001' }, answers);
     await service.app.runDueWork();
@@ -58,7 +58,7 @@ describe('the canary of a service', () => {
     expect(state.sources[0]).toMatchObject({ status: { canary: { gone: ['publishedAt'], failure: null } } });
   });
 
-  it('never opens the breaker, however often it fails', async () => {
+  it('never opens the breaker by its failures', async () => {
     const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
     replay.misbehave('all', answerStatus(429));
     for (let run = 0; run < 30; run += 1) {
@@ -78,7 +78,7 @@ describe('the canary of a service', () => {
     expect((await service.get(RECORD)).status).toBe(200);
   });
 
-  it('is nothing where no channel is set', async () => {
+  it('is off when no channel is set', async () => {
     const { service, replay } = await start({});
     await service.app.runDueWork();
     expect(replay.callsTo('browse')).toHaveLength(0);

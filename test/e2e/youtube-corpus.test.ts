@@ -21,16 +21,16 @@ import {
 import { addNoise, JUNK, NOISE, type Noise, put } from '../helpers/youtube-corpus/noise.ts';
 import { type Truth, truths } from '../helpers/youtube-corpus/truth.ts';
 
-/** What the parser must make of a case's answers: the truth without its pictures' options, or no record at all. */
+/** The expected result for a case: the truth without its pictures' options, or no record at all. */
 type ExpectedRecord = Omit<Channel, 'banner' | 'avatar'> & {
   readonly bannerKey: string | null;
   readonly avatarKey: string | null;
 };
 
-/** What upstream answers about one channel. */
+/** The upstream answers for one channel. */
 interface ChannelAnswers {
   readonly page: JsonObject;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly about: JsonObject;
   readonly isAboutLost: boolean;
   readonly requestedId: string;
@@ -72,7 +72,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   isReversed: fc.boolean(),
 });
 
-/** Draws the truth, then which parts of an answer carry it, and renders it in one of upstream's layouts with noise. */
+/** Draws the truth and the parts of an answer that carry it, and renders it in one of upstream's layouts with noise. */
 const corpusCases: fc.Arbitrary<CorpusCase> = drawn.map((draw) => {
   const carriers = carriersOf(draw);
   const stateOf = new Map(carriers.map((carrier, index) => [carrier, draw.states[index] ?? 'absent']));
@@ -86,7 +86,7 @@ const corpusCases: fc.Arbitrary<CorpusCase> = drawn.map((draw) => {
   }
   for (const noise of draw.noise) addNoise(answers, noise, draw.layout);
   return {
-    // Through JSON, as upstream sends it: gaps in lists become nulls.
+    // Converted through JSON like real answers: gaps in lists become nulls.
     answers: {
       ...(JSON.parse(JSON.stringify(draw.isReversed ? reverseHeaderRows(answers) : answers)) as ChannelAnswers),
       isAboutLost: draw.about === 'lost',
@@ -105,7 +105,7 @@ function carriersOf({ layout, hasMetadata, hasMicroformat, about }: Drawn): Carr
   ];
 }
 
-/** Parts that are there whether or not one of their carriers is. */
+/** Parts that exist whether or not one of their carriers does. */
 function partsWithoutData({ layout, about }: Drawn): string[] {
   const marker = LAYOUT_MARKERS[layout];
   return [
@@ -151,7 +151,7 @@ function expectedRecord(draw: Drawn, usable: readonly Carrier[], all: readonly C
   };
 }
 
-/** The panel before the tab; one that is there and has no list says that there are no links. */
+/** The panel takes precedence over the tab. If it has no list, there are no links. */
 function expectedLinks(draw: Drawn, usable: readonly Carrier[], all: readonly Carrier[]): Channel['links'] {
   const parts = [...(draw.about === 'panel' ? [PANEL] : []), ...(draw.layout === 'c4WithAboutTab' ? [TAB_MARKER] : [])];
   for (const part of parts) {
@@ -166,7 +166,7 @@ function expectedLinks(draw: Drawn, usable: readonly Carrier[], all: readonly Ca
 }
 
 const CASES = process.env.CI ? 10_000 : 1_000;
-/** More than enough for every rule to be the only one that carries its field. */
+/** Enough for every rule to be the only one that carries its field. */
 const CASES_PER_RULE = 5_000;
 
 function parse({ page, about, ...rest }: ChannelAnswers, layouts: ChannelLayouts) {
@@ -180,8 +180,8 @@ function parseCase({ answers }: CorpusCase, layouts: ChannelLayouts = CHANNEL_LA
   return { ...fields, bannerKey: banner?.key ?? null, avatarKey: avatar?.key ?? null };
 }
 
-describe('the corpus of made-up answers', () => {
-  it(`comes out as the truth wherever something carries it, in ${CASES} cases`, () => {
+describe('the corpus of generated answers', () => {
+  it(`gives the truth wherever an answer carries it, in ${CASES} cases`, () => {
     let records = 0;
     fc.assert(
       fc.property(corpusCases, (corpusCase) => {
@@ -195,7 +195,7 @@ describe('the corpus of made-up answers', () => {
 
   const rules = CHANNEL_FIELDS.flatMap((field) => CHANNEL_LAYOUTS[field].map((path) => ({ field, path })));
 
-  it.each(rules)('does not come out without the rule for $field at $path', ({ field, path }) => {
+  it.each(rules)('has cases that fail without the rule for $field at $path', ({ field, path }) => {
     const layouts = { ...CHANNEL_LAYOUTS, [field]: CHANNEL_LAYOUTS[field].filter((other) => other !== path) };
     const outcome = fc.check(
       fc.property(corpusCases, (corpusCase) => {
@@ -206,7 +206,7 @@ describe('the corpus of made-up answers', () => {
     expect(outcome.failed).toBe(true);
   });
 
-  it('never throws, whichever node of an answer is replaced by whatever else', () => {
+  it('never makes the parser throw when a node of an answer is replaced by another value', () => {
     fc.assert(
       fc.property(corpusCases, fc.nat(), fc.jsonValue(), ({ answers }, choice, replacement) => {
         const parseReplaced = () => parse(replaceNode(answers, choice, replacement), CHANNEL_LAYOUTS);

@@ -13,7 +13,7 @@ import { youtubeSettings } from '../helpers/replay-server.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
-/** Requests while upstream fails. Those called `stored` were answered before and are stale. */
+/** Requests while upstream fails. The `stored` ones were loaded before and are stale. */
 const QUESTIONS = {
   'record, new': '/api/channel/UCreplayQuiet00000000007',
   'record, stored': '/api/channel/UCreplayLighthouse000001',
@@ -29,11 +29,11 @@ type Question = keyof typeof QUESTIONS;
 
 interface Observation {
   readonly answer: InProcessResponse;
-  /** The answer to the same question before upstream failed. */
+  /** The response to the same request before upstream failed. */
   readonly before: InProcessResponse | undefined;
-  /** For the report only: a busy machine may take any time. */
+  /** Only for the report, because a busy machine may take any time. */
   readonly seconds: number;
-  /** How many of the other requests were answered before this one. */
+  /** How many of the other requests got their response before this one. */
   readonly place: number;
 }
 
@@ -42,7 +42,7 @@ type Observations = Readonly<Record<Question, Observation>>;
 const HOUR_MS = 3_600_000;
 const EXACT_TIME = '2011-02-01T06:30:15Z';
 
-/** Asks a service all questions at once while upstream fails in one way. */
+/** Sends all requests at once while upstream fails in one way. */
 async function observeFailure({ upstream }: FailureKind): Promise<Observations> {
   const clock = createRunningClock();
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));
@@ -53,7 +53,7 @@ async function observeFailure({ upstream }: FailureKind): Promise<Observations> 
     const before = new Map<string, InProcessResponse>();
     const ask = async (url: string) => void before.set(url, await asked.get(url));
     await asked.get(QUESTIONS['record, stored']);
-    // What is filled in behind the first answer is part of the last good value.
+    // Fields that are filled in after the first response are part of the last good value.
     await eventuallyAnswers(asked, async () =>
       expect((await asked.get(QUESTIONS['record, stored'])).text).toContain(EXACT_TIME),
     );
@@ -61,7 +61,7 @@ async function observeFailure({ upstream }: FailureKind): Promise<Observations> 
     await ask(QUESTIONS['record, stored']);
     await ask(QUESTIONS['picture, stored']);
     await ask('/api/channel/UCreplayHarbour000000002');
-    // Pictures are fresh for a day, old searches may be shown for a day: 25 hours and 2 hours old, both are old.
+    // Pictures are fresh for a day and stale searches are usable for a day, so their ages are 25 hours and 2 hours.
     clock.advance(23 * HOUR_MS);
     await ask(QUESTIONS['search, stored']);
     clock.advance(2 * HOUR_MS);
@@ -87,7 +87,7 @@ async function observeFailure({ upstream }: FailureKind): Promise<Observations> 
   }
 }
 
-/** The table for people: a line for each kind of failure, a column for each question. */
+/** The printed table: a line for each kind of failure, a column for each request. */
 function renderObservations(all: ReadonlyMap<string, Observations>): string {
   const heads = ['upstream', ...Object.keys(QUESTIONS)];
   const rows = [...all].map(([name, observations]) => [name, ...Object.values(observations).map(cellOf)]);
@@ -104,7 +104,7 @@ function cellOf({ answer, seconds }: Observation): string {
 const observed = new Map<string, Observations>();
 
 beforeAll(async () => {
-  // The slow ones only wait: they run beside the others, which are measured one after the other.
+  // The slow ones only wait, so they run beside the others, which are measured one after another.
   const slow = FAILURE_KINDS.filter(({ isSlow }) => isSlow).map((kind) => observeFailure(kind));
   for (const kind of FAILURE_KINDS) {
     const isBeside = FAILURE_KINDS.filter(({ isSlow }) => isSlow).indexOf(kind);
@@ -123,7 +123,7 @@ const questions = Object.keys(QUESTIONS) as Question[];
 const isStored = (question: Question) => question.endsWith('stored');
 
 describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, channels, pictures }) => {
-  it.each(questions.filter((question) => !isStored(question)))('%s: has its error and a Retry-After', (question) => {
+  it.each(questions.filter((question) => !isStored(question)))('%s: gets the error and a Retry-After', (question) => {
     const { answer } = observationOf(name, question);
     const code = question.startsWith('picture') ? pictures : channels;
     expect([answer.json().code, answer.status]).toEqual([code, PROBLEMS[code].status]);
@@ -133,7 +133,7 @@ describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, channel
     expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|ENOTFOUND|upstream\.invalid|google\.com/);
   });
 
-  it.each(questions.filter(isStored))('%s: is the last good value', (question) => {
+  it.each(questions.filter(isStored))('%s: gets the last good value', (question) => {
     const { answer, before } = observationOf(name, question);
     expect(answer.status).toBe(200);
     expect(answer.bytes.equals(before?.bytes ?? Buffer.alloc(0))).toBe(true);
@@ -144,7 +144,7 @@ describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, channel
   });
 });
 
-it.each(FAILURE_KINDS.filter(({ isSlow }) => isSlow))('no old value waits for the timeout of $name', ({ name }) => {
+it.each(FAILURE_KINDS.filter(({ isSlow }) => isSlow))('no stale value waits for the timeout of $name', ({ name }) => {
   const order = questions.toSorted((one, other) => observationOf(name, one).place - observationOf(name, other).place);
   const stored = questions.filter(isStored);
   expect(new Set(order.slice(0, stored.length))).toEqual(new Set(stored));

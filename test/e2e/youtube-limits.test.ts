@@ -35,7 +35,7 @@ async function conditions(): Promise<{ name: string; detail: string }[]> {
 }
 
 describe('a source that keeps failing', () => {
-  it('is paused for ten seconds, as /readyz shows; stored values are returned meanwhile', async () => {
+  it('is paused for ten seconds, which /readyz shows, and stored values are returned meanwhile', async () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
@@ -57,7 +57,7 @@ describe('a source that keeps failing', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is not one that has no such channels, or lacks parts of them', async () => {
+  it('does not include a source that reports absent channels or incomplete records', async () => {
     const { replay } = await start();
     const absent = await askForUnknownChannels(BREAKER_CALLS);
     expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]));
@@ -67,7 +67,7 @@ describe('a source that keeps failing', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('does not stop downloads of pictures, and the reverse', async () => {
+  it('does not stop downloads of pictures, nor do failing downloads stop the source', async () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     replay.misbehave('image', answerStatus(429));
@@ -80,11 +80,11 @@ describe('a source that keeps failing', () => {
   });
 });
 
-describe('the budget of outgoing calls', () => {
-  it('is never exceeded: a call waits two seconds at most, then is a 503 with Retry-After', async () => {
+describe('the budget of upstream calls', () => {
+  it('is never exceeded: a call waits at most two seconds, then the response is a 503 with Retry-After', async () => {
     const { service, replay } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
     await service.get(`/api/channel/${LIGHTHOUSE}`);
-    // The feed waits for its turn, like everybody.
+    // The feed waits for its turn like other calls.
     await service.clock.passTimer(1_000);
     await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
     service.clock.advance(HOUR_MS + 1);
@@ -97,7 +97,7 @@ describe('the budget of outgoing calls', () => {
     const refused = answers.filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThanOrEqual(6);
     for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(2);
-    // Two at once, and the two whose turn comes within two seconds.
+    // Two at once, and two whose turn comes within two seconds.
     expect(replay.calls.length).toBeLessThanOrEqual(4);
 
     expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
@@ -111,7 +111,7 @@ describe('the budget of outgoing calls', () => {
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
   });
 
-  it('holds for the picture hosts as well', async () => {
+  it('applies to the picture hosts as well', async () => {
     const source = numberedSource();
     const withPictures: ChannelSource = {
       ...source,
@@ -129,14 +129,14 @@ describe('the budget of outgoing calls', () => {
       statuses.push((await service.get(`/${numberedChannelId(number)}/avatar`)).status);
     });
     const countOf = (wanted: number) => statuses.filter((status) => status === wanted).length;
-    // Two at once, and the two whose turn comes within two seconds.
+    // Two at once, and two whose turn comes within two seconds.
     await vi.waitFor(() => expect([countOf(200), countOf(503)]).toEqual([2, 6]), WAIT);
     service.clock.advance(2_000);
     await Promise.all(asked);
     expect([countOf(200), countOf(503), replay.callsTo('image').length]).toEqual([4, 6, 4]);
   });
 
-  it('is shared by client: new clients are served while two clients request all they can', async () => {
+  it('is shared by client: new clients are served while two clients send as many requests as they can', async () => {
     const settings = { UPSTREAM_CALLS_PER_SECOND: '20', UPSTREAM_CALL_BURST: '40', TRUST_PROXY: '127.0.0.0/8' };
     const { service } = await start(settings, createRunningClock());
     const ask = (client: string, url: string) => service.get(url, { 'x-forwarded-for': client });
@@ -158,7 +158,7 @@ describe('the budget of outgoing calls', () => {
 });
 
 describe('the time that one request may take', () => {
-  it('is twelve seconds, even if each single call is within its limit', async () => {
+  it('is twelve seconds, even if each single call is within its own limit', async () => {
     const { service, replay } = await start();
     const resolved = Promise.withResolvers<void>();
     const loaded = Promise.withResolvers<void>();

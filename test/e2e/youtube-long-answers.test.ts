@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 beforeEach(() => running.replay.behave());
 
-/** The same answer with something in it that nobody reads. */
+/** The same answer with a long field that the parser ignores. */
 function padded(answer: object, bytes: number) {
   return answerJson({ trackingParams: 'x'.repeat(bytes), ...answer });
 }
@@ -38,7 +38,7 @@ describe('an answer that is too long for the event loop', () => {
     expect(answer.json()).toMatchObject({ results: [{ title: 'Bell Rock Light' }, { title: 'Pebble Drop - Topic' }] });
   });
 
-  it('is an unusable answer where a list of many elements stands in place of a channel', async () => {
+  it('is unusable if it is a list of many elements instead of a channel', async () => {
     const { service, replay } = running;
     replay.misbehave('browse', answerJson({ header: Array.from({ length: 300_000 }, () => ({})) }));
     const answer = await service.get('/api/channel/UCreplayManyElements0019');

@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => running.close());
 
-/** The whole record, with what is filled in behind its first answer. */
+/** The complete record, including the fields that are filled in after the first response. */
 async function loadWholeRecord(): Promise<Record<string, unknown>> {
   return eventuallyAnswers(service, async () => {
     const record = (await service.get(URL)).json();
@@ -47,7 +47,7 @@ function losePanel(): void {
   replay.misbehave('about', answerStatus(429));
 }
 
-/** But for the feed, which is asked for behind an answer. */
+/** Except the feed, which is loaded after the response. */
 function routesAsked(): string[] {
   return replay.calls.map(({ route }) => route).filter((route) => route !== 'feed');
 }
@@ -56,8 +56,8 @@ function expectForAMinute(answer: InProcessResponse): void {
   expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
 }
 
-describe('a record whose panel cannot be had', () => {
-  it('has the page’s fields alone, for a minute, if nothing is stored', async () => {
+describe('a record whose panel cannot be loaded', () => {
+  it('has only the page’s fields, for a minute, if nothing is stored', async () => {
     losePanel();
     const partial = await service.get(URL);
     expectForAMinute(partial);
@@ -71,7 +71,7 @@ describe('a record whose panel cannot be had', () => {
     });
   });
 
-  it('is asked for its panel alone after that minute, not before, and then is whole until its hour is over', async () => {
+  it('loads only its panel after that minute, not before, and is then complete for the rest of its hour', async () => {
     losePanel();
     await service.get(URL);
     replay.behave();
@@ -89,7 +89,7 @@ describe('a record whose panel cannot be had', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('is asked for its panel alone also by the token in its page', async () => {
+  it('loads only its panel with the token in its page', async () => {
     losePanel();
     await service.get(`/api/channel/${HEADER_TOKEN}`);
     replay.behave();
@@ -101,7 +101,7 @@ describe('a record whose panel cannot be had', () => {
     expect(replay.callsTo('about').at(-1)?.body?.continuation).toBe('token-from-the-header');
   });
 
-  it('is asked for its tab alone where its header is an older one', async () => {
+  it('loads only its tab if its header has the older layout', async () => {
     replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', QUARRY), contents: undefined }), 1);
     replay.misbehave('browse', answerStatus(429));
     const partial = await service.get(`/api/channel/${QUARRY}`);
@@ -115,7 +115,7 @@ describe('a record whose panel cannot be had', () => {
     expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual(['EgVhYm91dA%3D%3D']);
   });
 
-  it('is asked for its panel alone after a restart too', async () => {
+  it('loads only its panel after a restart too', async () => {
     losePanel();
     await service.get(URL);
     service = await running.restart();
@@ -126,7 +126,7 @@ describe('a record whose panel cannot be had', () => {
     expect(routesAsked()).toEqual(['about']);
   });
 
-  it('keeps the last good values of what is missing, beside what is new', async () => {
+  it('keeps the last good values of missing fields beside new values', async () => {
     const whole = await loadWholeRecord();
     const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');
     replay.misbehave('browse', answerJson(JSON.parse(page)));
@@ -137,7 +137,7 @@ describe('a record whose panel cannot be had', () => {
     expect(partial.json()).toEqual({ ...whole, title: 'Bell Rock' });
   });
 
-  it('loses nothing however long the panel stays away', async () => {
+  it('loses no field even if the panel fails for a long time', async () => {
     const whole = await loadWholeRecord();
     losePanel();
     service.clock.advance(HOUR_MS + 1);
@@ -156,7 +156,7 @@ describe('a record whose panel cannot be had', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('does not replace a whole one in the store', async () => {
+  it('does not replace a complete one in the store', async () => {
     const whole = await loadWholeRecord();
     losePanel();
     service.clock.advance(HOUR_MS + 1);
@@ -167,7 +167,7 @@ describe('a record whose panel cannot be had', () => {
     expect([stored.status, stored.json()]).toEqual([200, whole]);
   });
 
-  it('does not replace a whole one when it comes by the way of another ID', async () => {
+  it('does not replace a complete one when it is loaded by another ID', async () => {
     const whole = await loadWholeRecord();
     losePanel();
     const moved = await service.get(`/api/channel/${MOVED_TO_LIGHTHOUSE}`);
@@ -176,14 +176,14 @@ describe('a record whose panel cannot be had', () => {
   });
 });
 
-describe('a record whose page cannot be had', () => {
-  it('is not made from its panel alone', async () => {
+describe('a record whose page cannot be loaded', () => {
+  it('is not built from its panel alone', async () => {
     replay.misbehave('browse', answerStatus(429));
     const answer = await service.get(URL);
     expect([answer.status, answer.json().code]).toEqual([503, 'upstream_unavailable']);
   });
 
-  it('is the last good one where there is one, and is tried again after a minute', async () => {
+  it('is the last good one if there is one, and is tried again after a minute', async () => {
     const whole = await loadWholeRecord();
     service.clock.advance(HOUR_MS + 1);
     replay.misbehave('browse', answerStatus(429));

@@ -20,7 +20,7 @@ import { OWN_ANSWERS, OWN_RECORDINGS, RECORDING_DIRECTORIES, type ReplayAnswer }
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
 
-describeAnswers('answers of our own', OWN_ANSWERS);
+describeAnswers('own test answers', OWN_ANSWERS);
 for (const directory of [...OWN_RECORDINGS, ...RECORDING_DIRECTORIES]) {
   describeAnswers(`recorded answers (${basename(directory)})`, directory);
 }
@@ -42,7 +42,7 @@ function describeAnswers(name: string, directory: string): void {
   });
 
   describe.each([true, false])(`${name}, over sockets, field mask %s`, (useFieldMask) => {
-    it.each(answers.filter(isChannelPage))('$file comes out as a record', async (answer) => {
+    it.each(answers.filter(isChannelPage))('$file gives the record', async (answer) => {
       const { request, expected } = answer;
       replayed.splice(0, replayed.length, ...withoutOthersOfChannel(answer, answers), ...answers.flatMap(targetOfHop));
       const page = expected as ExpectedValues;
@@ -55,14 +55,14 @@ function describeAnswers(name: string, directory: string): void {
   });
 
   describe(`${name}, over sockets`, () => {
-    it.each(answers.filter(isPanel))('$file comes out with the page it belongs to', async ({ expected }) => {
+    it.each(answers.filter(isPanel))('$file gives the record together with its page', async ({ expected }) => {
       const panel = expected as ExpectedValues;
       const { channel, isComplete } = await source.getChannel(String(panel.channelId), { signal });
       expectRecord(channel, {}, panel);
       expect(isComplete).toBe(true);
     });
 
-    it.each(answers.filter(isError))('$file comes out as its error', async ({ request, expected }) => {
+    it.each(answers.filter(isError))('$file gives the error', async ({ request, expected }) => {
       const { browseId, url } = request.body ?? {};
       const answer =
         browseId === undefined
@@ -71,12 +71,12 @@ function describeAnswers(name: string, directory: string): void {
       await expectError(answer, expected as ExpectedValues);
     });
 
-    it.each(answers.filter(isResolution))('$file leads to its channel', async (answer) => {
+    it.each(answers.filter(isResolution))('$file resolves to its channel', async (answer) => {
       const resolution = await source.resolve(refOfPage(String(answer.request.body?.url)), { signal });
       expect(resolution.channelId).toBe(finalChannelId(answer, answers));
     });
 
-    it.each(answers.filter(isFirstSearchPage))('$file comes out as hits, without a second call', async (answer) => {
+    it.each(answers.filter(isFirstSearchPage))('$file gives the hits without a second call', async (answer) => {
       replay.forgetCalls();
       const expected = answer.expected as ExpectedValues;
       const limit = Number(expected.count);
@@ -85,7 +85,7 @@ function describeAnswers(name: string, directory: string): void {
       expect(replay.callsTo('search')).toHaveLength(1);
     });
 
-    it.each(answers.filter(isFeed))('$file tells the exact second', async ({ expected }) => {
+    it.each(answers.filter(isFeed))('$file gives the exact publish date', async ({ expected }) => {
       const { channelId, publishedAt } = expected as ExpectedValues;
       expect(await source.findPublishedAt(String(channelId), { signal })).toBe(publishedAt);
     });

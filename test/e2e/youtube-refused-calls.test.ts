@@ -20,7 +20,7 @@ const dataApi = answerDataApi({
   apiKey: API_KEY,
 });
 
-/** The versions of its web client that YouTube accepts, and the one that it names. */
+/** The web client versions that YouTube accepts, and the one that its pages name. */
 const youtube = { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION };
 const clientVersions = {
   accepts: (version: string) => youtube.accepted.includes(version),
@@ -42,7 +42,7 @@ async function start(env: Record<string, string> = {}, options: TestAppOptions =
 describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 400 %s', (status) => {
   const refusal = answerJson({ error: { code: 400, status } }, 400);
 
-  it('is no answer about the channel: it is not stored, and the stored record goes out', async () => {
+  it('says nothing about the channel: it is not stored, and the stored record is returned', async () => {
     const { service, replay } = await start();
     replay.misbehave('all', refusal);
     const unknown = await service.get(RECORD);
@@ -61,7 +61,7 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
     expect(handle.status).toBe(502);
   });
 
-  it('is requested from the next source', async () => {
+  it('makes the service call the next source', async () => {
     const { service, replay } = await start({ SOURCES: 'youtube,youtube-data-api', YOUTUBE_API_KEY: API_KEY });
     replay.misbehave('browse', refusal);
     const answer = await service.get(RECORD);
@@ -78,7 +78,7 @@ async function onConsole<T>(path: string): Promise<T> {
 }
 
 describe('a client version that YouTube refuses', () => {
-  it('is renewed with the first refused call, and the new one outlives a restart', async () => {
+  it('is replaced after the first refused call, and the new one survives a restart', async () => {
     const [dataDir, clock] = [await createTemporaryDirectory(), createManualClock()];
     Object.assign(youtube, { accepted: [NEW_VERSION], named: NEW_VERSION });
     const { service } = await start({}, { dataDir, clock });
@@ -98,7 +98,7 @@ describe('a client version that YouTube refuses', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('leaves no failure behind: what was refused before is asked for again at once', async () => {
+  it('leaves no remembered failure: the refused request is repeated at once', async () => {
     const { service } = await start();
     expect((await service.get(RECORD)).status).toBe(200);
     service.clock.advance(HOUR_MS + 1);
@@ -112,7 +112,7 @@ describe('a client version that YouTube refuses', () => {
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
   });
 
-  it('shows while no other one is known, and the service stays ready', async () => {
+  it('is reported while no other one is known, and the service stays ready', async () => {
     const { service } = await start();
     youtube.accepted = [];
     for (const url of [RECORD, QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(502);
@@ -122,7 +122,7 @@ describe('a client version that YouTube refuses', () => {
     expect(await onConsole('/metrics')).toContain('pennant_youtube_client_version_refused 1');
   });
 
-  it('is never changed where the operator has set it', async () => {
+  it('is never replaced if the operator has set it', async () => {
     Object.assign(youtube, { accepted: ['2.0'], named: NEW_VERSION });
     const { service, replay } = await start({ YOUTUBE_CLIENT_VERSION: '2.0' });
     await service.app.runDueWork();
@@ -130,7 +130,7 @@ describe('a client version that YouTube refuses', () => {
     expect(replay.callsTo('version')).toHaveLength(0);
   });
 
-  it('is asked for beside requests once a day', async () => {
+  it('is renewed once a day in the background', async () => {
     const { service, replay } = await start();
     for (let hour = 0; hour < 25; hour += 1) {
       await service.app.runDueWork();

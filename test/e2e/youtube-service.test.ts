@@ -28,8 +28,8 @@ import {
 } from '../helpers/replay-answers.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
-/** The running service answers every value that an index of answers names: our own always, recorded ones where they are. */
-describeService('answers of our own', OWN_ANSWERS);
+/** Compares the running service with every index of answers: the project's own, and recorded ones if they are available. */
+describeService('own test answers', OWN_ANSWERS);
 for (const directory of RECORDING_DIRECTORIES) {
   describeService(`recorded answers (${basename(directory)})`, directory);
   if (readIndexedAnswers(directory).some(isOfDataApi)) {
@@ -47,7 +47,7 @@ function describeService(name: string, directory: string): void {
   });
   afterAll(() => running.close());
 
-  /** What upstream has from here on; what was stored of anything else is too old by then. */
+  /** Replaces upstream's content, and moves the clock until all stored values have expired. */
   function replayWith(answer: IndexedAnswer): void {
     const others = [...answers.flatMap(targetOfHop), ...answers.filter(isFeed).map(pageOfFeed)];
     replayed.splice(0, replayed.length, ...withoutOthersOfChannel(answer, answers), ...others);
@@ -60,7 +60,7 @@ function describeService(name: string, directory: string): void {
     return { status: answer.status, body: answer.json<Record<string, unknown>>() };
   };
 
-  describe(`${name}, out of the running service`, () => {
+  describe(`${name}, from the running service`, () => {
     it.each(answers.filter(isChannelPage))('$file: the record', async (answer) => {
       replayWith(answer);
       const page = answer.expected as ExpectedValues;
@@ -71,14 +71,14 @@ function describeService(name: string, directory: string): void {
       if (banner !== undefined) expect(body.bannerUrl === null, 'banner').toBe(banner === null);
     });
 
-    it.each(answers.filter(isPanel))('$file: the record that it belongs to', async (answer) => {
+    it.each(answers.filter(isPanel))('$file: the record with its page', async (answer) => {
       replayWith(answer);
       const panel = answer.expected as ExpectedValues;
       const { body } = await get(`/api/channel/${panel.channelId}`);
       expectTexts(body, { ...panel, ...valuesBehind(panel.channelId) });
     });
 
-    it.each(answers.filter(hasPictures))('$file: the originals asked for', async (answer) => {
+    it.each(answers.filter(hasPictures))('$file: the requested originals', async (answer) => {
       replayWith(answer);
       const { request, expected } = answer;
       const pictures = Object.entries(expectedPictures(expected as ExpectedValues));
@@ -93,7 +93,7 @@ function describeService(name: string, directory: string): void {
       }
     });
 
-    it.each(answers.filter(isError))('$file: its error', async (answer) => {
+    it.each(answers.filter(isError))('$file: the error', async (answer) => {
       replayWith(answer);
       const { request, expected } = answer;
       const { browseId, url } = request.body ?? {};
@@ -105,7 +105,7 @@ function describeService(name: string, directory: string): void {
       expect(body.code).toEqual(isGone ? 'channel_not_found' : expect.stringContaining('upstream_'));
     });
 
-    it.each(answers.filter(isResolution))('$file: the page asked for next', async (answer) => {
+    it.each(answers.filter(isResolution))('$file: the next requested page', async (answer) => {
       replayWith(answer);
       const { next } = answer.expected as ExpectedValues;
       await get(recordUrlOfPage(String(answer.request.body?.url)));
@@ -115,7 +115,7 @@ function describeService(name: string, directory: string): void {
       expect(running.replay.callsTo('browse')[0]?.body?.browseId).toBe(finalChannelId(answer, answers));
     });
 
-    it.each(answers.filter(isFeed))('$file: the exact time, behind the first answer', async (answer) => {
+    it.each(answers.filter(isFeed))('$file: the exact publish date, after the first response', async (answer) => {
       replayWith(answer);
       const { channelId, publishedAt } = answer.expected as ExpectedValues;
       await get(`/api/channel/${channelId}`);
@@ -152,12 +152,12 @@ function describeService(name: string, directory: string): void {
     });
   });
 
-  /** What a page's channel has from elsewhere: its panel, and its feed. */
+  /** The other answers about a page's channel: its panel and its feed. */
   function valuesBehind(channelId: unknown): ExpectedValues {
     const of = (filter: typeof isPanel) =>
       answers.filter(filter).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
     const panel = of(isPanel)?.expected as ExpectedValues | undefined;
-    // The feed is read behind the first answer: which of both times is there by now is not to be foreseen.
+    // The feed is read after the first response, so either date may be present now.
     const feed = of(isFeed)?.expected as ExpectedValues | undefined;
     const times = [panel?.publishedAt, feed?.publishedAt].filter((time) => time !== undefined);
     return { ...panel, ...(feed === undefined ? {} : { publishedAt: expect.toBeOneOf(times) }) };
@@ -190,7 +190,7 @@ function describeDataApi(name: string, directory: string): void {
   });
   afterAll(() => running.close());
 
-  describe(`${name}, out of the running service`, () => {
+  describe(`${name}, from the running service`, () => {
     it.each(channels?.expected as ExpectedValues[])('$title: record and original', async (expected) => {
       const { service, replay } = running;
       const answer = await service.get(`/api/channel/${expected.channelId}`);
@@ -213,7 +213,7 @@ function describeDataApi(name: string, directory: string): void {
 const hasPictures = (answer: IndexedAnswer) =>
   isChannelPage(answer) && Object.values(expectedPictures(answer.expected as ExpectedValues)).some(Boolean);
 
-/** Where this service answers the record of a page of upstream's. */
+/** The service's URL of the record for an upstream page. */
 function recordUrlOfPage(url: string): string {
   const { pathname } = new URL(url);
   return pathname.startsWith('/@') ? `/api/channel/${pathname.slice(2)}?type=handle` : pathname;

@@ -9,7 +9,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ADVISORIES = '/-/npm/v1/security/advisories/bulk';
 
-/** npm itself, with a registry of our own. */
+/** Runs the audit with the real npm and the given registry. */
 async function audit(registry: string, files = ['package.json', 'package-lock.json']) {
   const cwd = await createTemporaryDirectory();
   for (const file of files) await cp(join(ROOT, file), join(cwd, file));
@@ -27,7 +27,7 @@ async function audit(registry: string, files = ['package.json', 'package-lock.js
   return { exit: await closed, printed: stdout(), errors: stderr() };
 }
 
-/** A registry whose advisories are these, and that has the packages which they are about. */
+/** A registry with these advisories and the packages that they name. */
 async function startRegistry(advisories: object): Promise<string> {
   const registry = await startFakeUpstream((request, response) => {
     const name = decodeURIComponent((request.url ?? '').slice(1));
@@ -43,21 +43,21 @@ function advisoryOf(severity: 'moderate' | 'high') {
   return { undici: [{ ...advisory, vulnerable_versions: '*', cwe: [], cvss: { score: 0, vectorString: null } }] };
 }
 
-test('the audit passes where the registry knows of nothing', async () => {
+test('the audit passes when the registry has no advisories', async () => {
   expect(await audit(await startRegistry({}))).toMatchObject({ exit: 0, printed: expect.stringMatching(/no known/) });
 });
 
-test('it fails on a weakness that is high, and names the package', async () => {
+test('the audit fails on a vulnerability of severity high, and names the package', async () => {
   const { exit, errors } = await audit(await startRegistry(advisoryOf('high')));
   expect(exit).toBe(1);
   expect(errors).toContain('undici: high');
 });
 
-test('it passes with a weakness that is moderate', async () => {
+test('the audit passes with a vulnerability of severity moderate', async () => {
   expect(await audit(await startRegistry(advisoryOf('moderate')))).toMatchObject({ exit: 0 });
 });
 
-test('it passes with a note when the audit service cannot be reached', async () => {
+test('the audit passes with a note when the audit service cannot be reached', async () => {
   const mirror = await startFakeUpstream(answerStatus(405));
   onTestFinished(() => mirror.close());
   for (const registry of [mirror.origin, await findRefusingOrigin()]) {
@@ -67,7 +67,7 @@ test('it passes with a note when the audit service cannot be reached', async () 
   }
 });
 
-test('it fails on a fault of our own', async () => {
+test('the audit fails when the project has no lock file', async () => {
   const { exit, errors } = await audit(await startRegistry({}), ['package.json']);
   expect(exit).toBe(1);
   expect(errors).toContain('ENOLOCK');

@@ -8,7 +8,7 @@ import { type ServiceProcess, startService } from '../helpers/service-process.ts
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
-/** Words of the sample's description. */
+/** Text from the sample's description. */
 const WORDS = 'a banner that names its own crops';
 const WAYS = [
   '/api/channel/pennantsample?type=handle',
@@ -39,7 +39,7 @@ async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> 
 async function serveFilled(env: Record<string, string> = {}): Promise<ServiceProcess> {
   const service = await serve(env);
   for (const way of WAYS) await (await fetch(service.base + way)).arrayBuffer();
-  // Pictures are written behind the answer.
+  // Pictures are written after the response has been sent.
   await expect.poll(() => filesIn('pictures')).toHaveLength(6);
   return service;
 }
@@ -49,7 +49,7 @@ async function stop(service: ServiceProcess): Promise<void> {
   expect(await service.ended).toBe(0);
 }
 
-/** `service`: the one that runs, which is then asked. */
+/** Runs `pennant cache`. With `service`, the command finds that running service. */
 function cache(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -107,7 +107,7 @@ describe('cache stats', () => {
     expect((await filesIn('.')).sort()).toEqual(before);
   });
 
-  test('says so where nothing is stored, and where there is no such directory', async () => {
+  test('reports that nothing is stored, and that a directory does not exist', async () => {
     expect(await cache(['stats', '--data-dir', directory])).toEqual({
       exitCode: 0,
       stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/pictures: 0 bytes of 2.0 GiB\n`,
@@ -123,7 +123,7 @@ describe('cache stats', () => {
 });
 
 describe('cache purge', () => {
-  test('has the running service forget the channel, its memory and its files', async () => {
+  test('removes the channel from the running service’s memory and files', async () => {
     const service = await serveFilled();
     const ended = await cache(['purge', '@pennantsample'], {}, service);
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
@@ -136,7 +136,7 @@ describe('cache purge', () => {
     for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
   });
 
-  test('clears only the stores when no service responds, and says what remains', async () => {
+  test('clears only the stores when no service responds, and reports what remains', async () => {
     const service = await serveFilled();
     const ended = await cache(['purge', SAMPLE]);
     expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
@@ -158,7 +158,7 @@ describe('cache purge', () => {
     expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
   });
 
-  test('finds nothing under a name that was never requested, and refuses an invalid name', async () => {
+  test('finds nothing for a name that was never requested, and refuses an invalid name', async () => {
     await stop(await serveFilled());
     expect(await cache(['purge', '@nobody'])).toEqual({
       exitCode: 1,
@@ -172,7 +172,7 @@ describe('cache purge', () => {
 });
 
 describe('cache clear', () => {
-  test('empties everything but the catalog, in a running service’s memory too', async () => {
+  test('removes everything except the catalog, also from a running service’s memory', async () => {
     const service = await serveFilled();
     expect(await cache(['clear', '--yes'], {}, service)).toEqual({
       exitCode: 0,
@@ -181,11 +181,11 @@ describe('cache clear', () => {
     });
     expect(await filesIn('pictures')).toEqual([]);
     for (const way of WAYS.slice(0, 5)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
-    // And it stores again.
+    // The service stores new entries afterwards.
     await expect.poll(() => filesIn('pictures')).not.toEqual([]);
   });
 
-  test('wants to be told that it is meant where there is no terminal', async () => {
+  test('requires --yes when there is no terminal', async () => {
     await stop(await serveFilled());
     const ended = await cache(['clear']);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') });
@@ -196,7 +196,7 @@ describe('cache clear', () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog')).length).toBeGreaterThan(1);
   });
 
-  test('is the way out of a cache that a newer version has written', async () => {
+  test('removes a cache that was written by a newer version', async () => {
     await stop(await serveFilled());
     const db = new DatabaseSync(join(dataDir, 'cache.db'));
     db.exec('PRAGMA user_version = 999');

@@ -42,14 +42,14 @@ async function writeLines(directory: string, lines: string[]): Promise<string> {
   return file;
 }
 
-/** What it has written of the channel, in the cache and its pictures. */
+/** The channel's files and rows in the cache. */
 async function filesOfCache(dataDir: string): Promise<string[]> {
   const names = await readdir(dataDir, { recursive: true });
   return names.filter((name) => /^pictures.*\.(?:original|plain)$/.test(name));
 }
 
 describe('a running service', () => {
-  it('answers with what the command has imported and removed from the next request on', async () => {
+  it('serves imported channels, and no longer serves removed ones, from the next request on', async () => {
     const directory = await createTemporaryDirectory();
     const dataDir = join(directory, 'data');
     const service = await startService({ directory });
@@ -72,7 +72,7 @@ describe('a running service', () => {
 });
 
 describe('the catalog command', () => {
-  it('imports, and exports what another catalog imports to the same', async () => {
+  it('exports lines that another catalog imports without a difference', async () => {
     const dataDir = await createTemporaryDirectory();
     const otherDir = await createTemporaryDirectory();
     const images = join(otherDir, 'exported');
@@ -92,7 +92,7 @@ describe('the catalog command', () => {
     expect((await catalog(otherDir, 'export')).stdout).toBe(exported.stdout);
   });
 
-  it('imports its own export without the pictures again, and keeps them', async () => {
+  it('keeps the pictures when it imports its own export without --images', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
     const { stdout } = await catalog(dataDir, 'export');
@@ -102,7 +102,7 @@ describe('the catalog command', () => {
     expect(await readdir(join(dataDir, 'catalog-images'))).toEqual(pictures);
   });
 
-  it('reports refused lines on stderr without a bar where it is piped, and exits with 1', async () => {
+  it('reports refused lines on a piped stderr without a progress bar, and exits with 1', async () => {
     const dataDir = await createTemporaryDirectory();
     const file = await writeLines(dataDir, [
       catalogLine(1),
@@ -119,7 +119,7 @@ describe('the catalog command', () => {
     });
   });
 
-  it('lists, shows and removes', async () => {
+  it('lists, shows and removes channels', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
     const { stdout } = await catalog(dataDir, 'list');
@@ -132,7 +132,7 @@ describe('the catalog command', () => {
       stderr: '',
     });
     expect(await readdir(join(dataDir, 'catalog-images'))).toHaveLength(13);
-    // Nothing but the catalog is made by looking.
+    // A command that only reads creates the catalog and nothing else.
     expect((await readdir(dataDir)).filter((name) => !name.startsWith('catalog'))).toEqual([]);
     for (const command of ['show', 'remove']) {
       expect(await catalog(dataDir, command, 'UCPennantSample00000005A')).toEqual({
@@ -143,7 +143,7 @@ describe('the catalog command', () => {
     }
   });
 
-  it('reads another place with --data-dir', async () => {
+  it('uses another directory with --data-dir', async () => {
     const dataDir = await createTemporaryDirectory();
     const otherDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES, '--data-dir', otherDir);
@@ -154,7 +154,7 @@ describe('the catalog command', () => {
     });
   });
 
-  it('exits with 2 and the usage when the arguments cannot be meant', async () => {
+  it('exits with 2 and prints the usage when the arguments are invalid', async () => {
     const dataDir = await createTemporaryDirectory();
     const unusable = [
       [],
@@ -175,7 +175,7 @@ describe('the catalog command', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('can be killed in the middle of an import and run again, and is read meanwhile', async () => {
+  it('can be killed during an import and run again, and the catalog can be read meanwhile', async () => {
     const dataDir = await createTemporaryDirectory();
     const count = 25_000;
     const lines = Array.from({ length: count }, (_, number) =>
@@ -203,7 +203,7 @@ describe('the catalog command', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)(
-    '%s stops an import after the record at hand: exit code %d, and the database is whole',
+    '%s stops an import after the current record: exit code %d, and the database is intact',
     async (signal, code) => {
       const dataDir = await createTemporaryDirectory();
       const file = await createFifo();
@@ -211,7 +211,7 @@ describe('the catalog command', () => {
       const writer = createWriteStream(file);
       writer.on('error', () => undefined);
       await once(writer, 'open');
-      // More than a pipe holds: when all of it is written, the import has read its beginning and waits for more.
+      // More than a pipe's buffer holds: when all of it is written, the import has read the beginning and waits for more.
       const lines = Array.from({ length: 2_000 }, (_, at) => catalogLine(at, { description: 'word '.repeat(50) }));
       await promisify(writer.write.bind(writer) as (chunk: string, done: () => void) => void)(`${lines.join('\n')}\n`);
       importing.child.kill(signal);
@@ -230,7 +230,7 @@ describe('the catalog command', () => {
     },
   );
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const dataDir = await createTemporaryDirectory();
     const all = [
       ['--help'],
@@ -243,7 +243,7 @@ describe('the catalog command', () => {
     }
   });
 
-  it('leaves a damaged catalog as it is and says which file it is', async () => {
+  it('leaves a damaged catalog unchanged and names the file', async () => {
     const dataDir = await createTemporaryDirectory();
     const database = join(dataDir, 'catalog.db');
     await cp(SAMPLES, database);
@@ -255,7 +255,7 @@ describe('the catalog command', () => {
     expect(await readFile(database)).toEqual(await readFile(SAMPLES));
   });
 
-  it('refuses a catalog that a newer version has written, and leaves it as it is', async () => {
+  it('refuses a catalog that was written by a newer version, and leaves it unchanged', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
     setVersion(dataDir, 99);

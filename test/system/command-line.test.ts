@@ -18,7 +18,7 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
 }
 
 describe('the command line', () => {
-  test('says which version it is', async () => {
+  test('prints its version', async () => {
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string };
     expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -30,13 +30,13 @@ describe('the command line', () => {
     [['serve', '-h'], 'SIGTERM'],
     [['catalog', '--help'], 'pennant catalog import'],
     [['doctor', '--help'], 'pennant doctor @handle'],
-  ])('%j helps on stdout, also where the settings cannot be used', async (args, text) => {
+  ])('%j prints the help on stdout, even when the settings are invalid', async (args, text) => {
     const ended = await run(args, { PORT: 'http' });
     expect(ended).toEqual({ exitCode: 0, stdout: expect.stringContaining(text), stderr: '' });
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test.skipIf(!existsSync('/dev/full'))('ends with one line where its output cannot be written', async () => {
+  test.skipIf(!existsSync('/dev/full'))('exits with one line on stderr when its output cannot be written', async () => {
     const lines = join(directory, 'lines.ndjson');
     await writeFile(lines, catalogLine(1));
     await run(['catalog', 'import', lines]);
@@ -62,7 +62,7 @@ describe('the command line', () => {
     [['catalog', 'list', '--all'], "Unknown option '--all'.", 'Usage: pennant catalog list'],
     [['doctor'], 'Name exactly one channel.', 'Usage: pennant doctor'],
     [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
-  ])('%j exits with 2, says what is wrong and what to do, and does nothing', async (args, mistake, advice) => {
+  ])('%j exits with 2, reports the mistake and the usage, and changes nothing', async (args, mistake, advice) => {
     const ended = await run(args);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '' });
     expect(ended.stderr.split('\n')[0]).toBe(mistake);
@@ -70,7 +70,7 @@ describe('the command line', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('tells a failure that is the operator’s to mend in one line, and exits with 1', async () => {
+  test('reports a failure that the operator can mend in one line, and exits with 1', async () => {
     await writeFile(join(directory, 'file'), '');
     const ended = await run(['catalog', 'import', join(directory, 'file'), '--data-dir', join(directory, 'file')]);
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
@@ -84,7 +84,7 @@ describe('the command line', () => {
     expect(started).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^listen E.*\n$/) });
   });
 
-  test('ends quietly when the reader of its output has seen enough', async () => {
+  test('exits silently when the reader of its output closes the pipe', async () => {
     const lines = Array.from({ length: 2_000 }, (_, number) => catalogLine(number, { title: 'word '.repeat(20) }));
     await writeFile(join(directory, 'lines.ndjson'), lines.join('\n'));
     await run(['catalog', 'import', 'lines.ndjson']);

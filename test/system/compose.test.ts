@@ -10,7 +10,7 @@ import { parse as parseYaml } from 'yaml';
 import { readDocument } from '../helpers/documents.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
-/* deploy/compose.yaml and deploy/compose-one.yaml, as docker-compose reads them. */
+/* How docker-compose reads deploy/compose.yaml and deploy/compose-one.yaml. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SAMPLE = 'UCPennantSample00000001A';
@@ -18,14 +18,14 @@ const SAMPLE = 'UCPennantSample00000001A';
 const run = promisify(execFile);
 const readDeployed = (name: string) => readFile(join(ROOT, 'deploy', name), 'utf8');
 
-/** What docs/operating.md has the reader write into `.env`. */
+/** The `.env` of docs/operating.md. */
 function firstDaySettings(): string {
   const first = readDocument('docs/operating.md').blocks.find(({ language }) => language === 'ini');
   if (first === undefined) throw new Error('docs/operating.md shows no settings');
   return first.text;
 }
 
-/** What docker-compose makes of a file beside an `.env` in the project's root. */
+/** The configuration that docker-compose resolves from a file, with an `.env` in the project's root. */
 async function compose(project: string, file: string, ...options: string[]): Promise<Record<string, ComposedService>> {
   const { stdout } = await run('docker-compose', ['-f', join(project, 'deploy', file), ...options, 'config'], {
     env: { PATH: process.env.PATH },
@@ -33,7 +33,7 @@ async function compose(project: string, file: string, ...options: string[]): Pro
   return (parseYaml(stdout) as { services: Record<string, ComposedService> }).services;
 }
 
-/** Few rights, bounds, and an image of one version. */
+/** Checks for restricted rights, resource limits and an image of a fixed version. */
 const HARDENED = {
   read_only: true,
   cap_drop: ['ALL'],
@@ -63,7 +63,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
   }, 60_000);
   afterAll(() => rm(project, { recursive: true, force: true }));
 
-  test('every service has few rights, bounds and an image of one version', () => {
+  test('every service has restricted rights, resource limits and an image of a fixed version', () => {
     expect(Object.keys(services).sort()).toEqual([
       'nginx',
       'pennant-1',
@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     for (const service of Object.values(services)) expect(service).toMatchObject(HARDENED);
   });
 
-  test('every instance has the settings of .env, but for what the containers decide', () => {
+  test('every instance has the settings of .env, except those that the containers set', () => {
     for (const number of [1, 2, 3]) {
       expect(services[`pennant-${number}`]?.environment).toMatchObject({
         BASE_URL: 'https://img.example.org',
@@ -88,12 +88,12 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     }
   });
 
-  test('nothing is published by IPv6, where all visitors would have one address', () => {
+  test('nothing is published over IPv6, where all visitors would share one address', () => {
     const published = Object.values(services).flatMap(({ ports = [] }) => ports);
     expect(published).toEqual(['0.0.0.0:80:80/tcp', '127.0.0.1:9090:9090/tcp']);
   });
 
-  test('Prometheus is in the network of the private listeners, and asks each by its address there', async () => {
+  test('Prometheus is in the network of the private listeners, and scrapes each at its address there', async () => {
     const { scrape_configs } = parseYaml(await readDeployed('prometheus.yaml')) as {
       scrape_configs: { static_configs: { targets: string[] }[] }[];
     };
@@ -107,7 +107,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     expect(Object.keys(services.nginx?.networks ?? {})).not.toContain('metrics');
   });
 
-  test('compose-one.yaml has one instance with the same rights and bounds, for a proxy of this machine only', async () => {
+  test('compose-one.yaml has one instance with the same rights and limits, published on loopback only', async () => {
     const one = await compose(project, 'compose-one.yaml');
     expect(Object.keys(one)).toEqual(['pennant']);
     expect(one.pennant).toMatchObject({
@@ -131,7 +131,7 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
 describe('compose.yaml', () => {
   const composed = readFileSync(join(ROOT, 'deploy/compose.yaml'), 'utf8');
 
-  test('names the instances that nginx.conf asks, and nginx’s address as the one that is trusted', async () => {
+  test('defines the instances that nginx.conf names, and trusts nginx’s address', async () => {
     const nginx = await readDeployed('nginx.conf');
     const asked = [...nginx.matchAll(/server (\S+):8080/g)].map(([, name]) => name);
     expect(asked).toEqual([...composed.matchAll(/^ {2}(pennant-\d+):$/gm)].map(([, name]) => name).slice(0, 3));

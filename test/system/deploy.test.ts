@@ -12,8 +12,8 @@ import { type StartedProcess, startProcess } from '../helpers/process.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 
 /*
- * The container files, as far as they can be held to what they say without a container engine: the image's files are
- * put together as the Dockerfile says and started as an ordinary user.
+ * The container files, checked without a container engine: the image's files are assembled by the Dockerfile's
+ * instructions and started as an ordinary user.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,7 +32,7 @@ function dockerCommands(): { readonly build: string[]; readonly run: string[] } 
   return { build, run: started };
 }
 
-test('docs/operating.md builds this image, and runs it with its port and its volume', async () => {
+test('docs/operating.md builds the image, and runs it with its port and its volume', async () => {
   const image = parseDockerfile(await readDeployed('Dockerfile')).at(-1) as Stage;
   const { build, run: started } = dockerCommands();
   const optionOf = (command: readonly string[], name: string) => command[command.indexOf(name) + 1];
@@ -68,7 +68,7 @@ describe('the image', () => {
     await copyFile(process.execPath, node);
     await chmod(node, 0o755);
 
-    // Owned by root, as all but /data is in the image.
+    // In the image, root owns everything except /data.
     const elsewhere = join(directory, 'elsewhere');
     const dataDir = join(directory, 'data');
     await mkdir(elsewhere);
@@ -78,7 +78,7 @@ describe('the image', () => {
     const [port, consolePort] = [await findFreePort(), await findFreePort()];
     environment = {
       ...image.environment,
-      // Of the image's own system; here the tests' machine decides.
+      // The image has a system of its own; here the tests' machine is used.
       LD_PRELOAD: '',
       DATA_DIR: dataDir,
       HOME: elsewhere,
@@ -98,7 +98,7 @@ describe('the image', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('is made with the Node that the project runs on, for an ordinary user', async () => {
+  test('has the Node version of the project and an ordinary user', async () => {
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
       devDependencies: { node: string };
     };
@@ -108,7 +108,7 @@ describe('the image', () => {
     expect(image.command[0]).toBe('node');
   });
 
-  test('holds no tests, no tools and nothing that only development needs', async () => {
+  test('contains no tests, no tools and no development files', async () => {
     expect((await readdir(appDir)).sort()).toEqual([
       '.npmrc',
       'bin',
@@ -126,7 +126,7 @@ describe('the image', () => {
     );
   });
 
-  test('answers records and pictures, and passes its own health check', async () => {
+  test('serves records and pictures, and passes its own health check', async () => {
     const record = await fetch(`${base}/api/channel/${SAMPLE}`);
     expect([record.status, await record.json()]).toEqual([200, expect.objectContaining({ channelId: SAMPLE })]);
     const picture = await fetch(`${base}/${SAMPLE}/tablet.avif`);
@@ -134,13 +134,13 @@ describe('the image', () => {
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(1000);
     expect(checkHealth(environment)).toBe(0);
     expect(checkHealth({ ...environment, CONSOLE_PORT: String(await findFreePort()) })).toBe(1);
-    // It follows CONSOLE_HOST, and asks the public listener where there is no private one.
+    // The check uses CONSOLE_HOST, and the public listener when there is no private one.
     expect(checkHealth({ ...environment, CONSOLE_HOST: '127.0.0.2' })).toBe(1);
     expect(checkHealth({ ...environment, CONSOLE_HOST: '0.0.0.0' })).toBe(0);
     expect(checkHealth({ ...environment, CONSOLE_PORT: '0', HOST: '0.0.0.0' })).toBe(0);
   });
 
-  test('stops in order, and has written nothing but its data', async () => {
+  test('stops cleanly, and has written only to its data directory', async () => {
     started.child.kill('SIGTERM');
     expect(await started.ended).toBe(0);
     const isData = (file: string) => file.startsWith(join(directory, 'data'));
@@ -162,7 +162,7 @@ function asOrdinaryUser(): { uid?: number; gid?: number } {
   return isRoot() ? { uid: ORDINARY_USER, gid: ORDINARY_USER } : {};
 }
 
-/** As .dockerignore lets it: what it names with "!", without the files that its last rules take out again. */
+/** The files that .dockerignore admits: those named with "!", without those that its last rules exclude again. */
 async function copyAsDocker(sources: readonly string[], target: string): Promise<void> {
   const rules = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
   const endings = rules.filter((rule) => rule.startsWith('**/*')).map((rule) => rule.slice('**/*'.length));
@@ -176,7 +176,7 @@ async function copyAsDocker(sources: readonly string[], target: string): Promise
   }
 }
 
-/** Every file with what tells that it was written. */
+/** Every file with its size and modification time. */
 async function listFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const described = entries.map(async (entry) => {

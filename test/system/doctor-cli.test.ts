@@ -23,7 +23,7 @@ async function doctor({ origin }: ReplayServer, ...args: string[]) {
   });
 }
 
-it('the doctor asks the upstream that the settings name, and ends with its verdict', async () => {
+it('the doctor calls the upstream from the settings, and exits with its result', async () => {
   const replay = await startUpstream();
   const fine = await doctor(replay, '@BellRockLight');
   expect(fine).toMatchObject({ exitCode: 0, stderr: '' });

@@ -5,7 +5,7 @@ import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
 import { type Block, nameOf, ROOT, readDocument, readDocuments } from '../helpers/documents.ts';
 
 /*
- * What the documents refer to is there: files, headings, scripts, settings, and the commands that CI is said to run.
+ * The documents refer only to files, headings, scripts and settings that exist, and to commands that CI runs.
  */
 
 const DOCUMENTS = readDocuments();
@@ -21,22 +21,19 @@ function named(blocks: readonly Block[]): (readonly [string, Block])[] {
 
 const LANGUAGES = ['sh', 'html', 'ini', 'json', 'http', 'text', 'mermaid', 'js', 'ts', 'diff', 'nginx', 'yaml', 'md'];
 
-test.each(named(BLOCKS))('%s says what it is written in', (_name, { language }) => {
+test.each(named(BLOCKS))('%s has a language', (_name, { language }) => {
   expect(LANGUAGES).toContain(language);
 });
 
-test.each(named(BLOCKS.filter(({ language }) => language === 'ini')))(
-  '%s: settings that can be used',
-  (_name, block) => {
-    const known: string[] = Object.values(SETTINGS).map(({ env }) => env);
-    const lines = block.text.split('\n').map((line) => line.replace(/(?:^|\s+)#.*$/, ''));
-    for (const line of lines.filter((one) => one !== '')) {
-      const [, name = line, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
-      expect(known).toContain(name);
-      expect(() => parseConfig({ [name]: value })).not.toThrow();
-    }
-  },
-);
+test.each(named(BLOCKS.filter(({ language }) => language === 'ini')))('%s has valid settings', (_name, block) => {
+  const known: string[] = Object.values(SETTINGS).map(({ env }) => env);
+  const lines = block.text.split('\n').map((line) => line.replace(/(?:^|\s+)#.*$/, ''));
+  for (const line of lines.filter((one) => one !== '')) {
+    const [, name = line, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
+    expect(known).toContain(name);
+    expect(() => parseConfig({ [name]: value })).not.toThrow();
+  }
+});
 
 describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
@@ -47,7 +44,7 @@ describe('commands', () => {
     text.split(/\n|&&|\|/).map((command) => [document, command.trim()] as const),
   );
 
-  test.each([...inText, ...lines])('%s: "%s" names scripts and files that there are', (_document, command) => {
+  test.each([...inText, ...lines])('%s: "%s" names scripts and files that exist', (_document, command) => {
     const [, script] = /\bnpm run (?:-s )?([\w:-]+)/.exec(command) ?? [];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
     const [, file] = /\bnode ([\w./-]+\.ts)/.exec(command) ?? [];
@@ -58,7 +55,7 @@ describe('commands', () => {
     block.note?.kind === 'run elsewhere' ? [[nameOf(block), block.note.file] as const] : [],
   );
 
-  test.each(elsewhere)('%s: %s exists', (_name, file) => {
+  test.each(elsewhere)('%s is run by %s, which exists', (_name, file) => {
     expect(file).toMatch(/^\.ci\/run$|\.test\.ts$/);
     expect(existsSync(join(ROOT, file))).toBe(true);
   });
@@ -71,7 +68,7 @@ describe('files', () => {
       .filter(([, path]) => isOfTheProject(path)),
   );
 
-  test.each([...new Map(paths.map((path) => [path.join(' '), path])).values()])('%s names %s', (_name, path) => {
+  test.each([...new Map(paths.map((path) => [path.join(' '), path])).values()])('%s: %s exists', (_name, path) => {
     expect([path, join('src', path), join('docs', path)].some((one) => existsSync(join(ROOT, one)))).toBe(true);
   });
 });
@@ -84,7 +81,7 @@ describe('source files', () => {
     spans.filter((span) => /^[\w./-]+\.ts$/.test(span)).map((file) => [name, file] as const),
   );
 
-  test.each([...new Map(names.map((name) => [name.join(' '), name])).values()])('%s names %s', (_name, file) => {
+  test.each([...new Map(names.map((name) => [name.join(' '), name])).values()])('%s: %s exists', (_name, file) => {
     expect(sources.filter((path) => path.endsWith(`/${file}`))).not.toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import { type Block, type Document, nameOf, readDocuments, textPattern } from '.
 import { openShell, type Shell } from '../helpers/shell.ts';
 
 /*
- * Every command and every example answer in the documents, done as a reader would do it. A block that cannot be run is
- * marked in the text, says why, and is listed here by name.
+ * Runs every command of the documents as a reader would, and compares every example response. A block that cannot be
+ * run is marked in the text with the reason, and is listed here by name.
  */
 
 const DOCUMENTS = readDocuments();
@@ -44,7 +44,7 @@ describe.each(DOCUMENTS.filter(({ blocks }) => blocks.some(isRun)))('$name', ({ 
   }
 });
 
-/** Does what a reader would do with the block; answers what commands wrote. */
+/** Does what a reader would do with the block. Returns what the commands printed. */
 async function follow({ language, text }: Block, shell: Shell): Promise<string> {
   switch (language) {
     case 'ts':
@@ -60,13 +60,13 @@ async function follow({ language, text }: Block, shell: Shell): Promise<string> 
   }
 }
 
-/** For each picture in a page: a command that fails where there is none. */
+/** Returns one command for each picture of a page. The command fails if the picture is missing. */
 function requestsOf(html: string): string {
   const urls = [...html.matchAll(/(?:src|srcset|href)="(http[^"]+)"/g)].map(([, url]) => url);
   return urls.map((url) => `curl -sSf -o /dev/null '${url}'`).join('\n');
 }
 
-/** Saves a listing under the path that its first line names. */
+/** Saves a listing at the path in its first line. */
 async function saveListing(directory: string, listing: string): Promise<void> {
   const [first = '', ...rest] = listing.split('\n');
   const path = join(directory, first.replace(/^\/\/ /, ''));
@@ -75,10 +75,10 @@ async function saveListing(directory: string, listing: string): Promise<void> {
 }
 
 /**
- * Makes a change that a document shows as a unified diff. Its hunks have no line numbers, which nobody would keep right:
- * the lines that are there before the change must be in the file exactly once.
+ * Applies a change that a document shows as a unified diff. The hunks have no line numbers, which would become outdated:
+ * the lines before the change must be in the file exactly once.
  *
- * @throws Error that names what is not there
+ * @throws Error that names the missing lines
  */
 async function makeChange(directory: string, diff: string): Promise<void> {
   for (const change of diff.split(/^--- .*\n\+\+\+ b\//m).slice(1)) {
@@ -115,7 +115,7 @@ function findDifference(language: string, shown: string, given: string): string 
   }
 }
 
-/** Field order counts: the record has one. The values of these fields are new in every response. */
+/** The order of fields counts, because the record defines one. These fields have new values in every response. */
 const CHANGING_FIELDS: readonly string[] = ['requestId', 'cacheSeconds'];
 
 function comparableJson(text: string): string {
@@ -152,7 +152,7 @@ function readField(line: string): [name: string, value: string] {
 }
 
 const MAX_AGE = /^public, max-age=(\d+)$/;
-/** How long the examples of one document may take. */
+/** Time limit for the examples of one document. */
 const SECONDS_PASSED = 120;
 
 function isSameField(name: string, shown: string, given = ''): boolean {

@@ -12,7 +12,7 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
   return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'optimized' };
 }
 
-/** As a process: takes a server's place in tests that kill it. Starts one encoder, reports its events, keeps it busy. */
+/** A process that replaces the server in tests that kill it. It starts one encoder, reports its events and keeps it busy. */
 if (import.meta.main) {
   const onEvent = (event: object) => process.send?.(event);
   const encoder = createEncoder({ processes: 1, deadlineMs: 120_000, onEvent });

@@ -37,7 +37,7 @@ function start(options: EncoderOptions = {}) {
     if (event.kind === 'started' && event.pid !== undefined) started.push(event.pid);
     options.onEvent?.(event);
   };
-  // Deadlines pass only when the test says so.
+  // Deadlines pass only when the test moves the clock.
   const clock = createManualClock();
   const created = createEncoder({ processes: 1, deadlineMs: DEADLINE_MS, clock, ...options, onEvent });
   encoder = created;
@@ -49,25 +49,25 @@ function start(options: EncoderOptions = {}) {
   };
 }
 
-/** A process's CPU time so far, in ticks of 10 ms; undefined when there is no such process, or a dead one. */
+/** A process's CPU time in ticks of 10 ms, or undefined if it does not exist or has ended. */
 async function cpuTicks(pid: number | undefined): Promise<number | undefined> {
   const fields = await readFile(`/proc/${pid}/stat`, 'utf8').then(afterName, () => undefined);
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** proc(5): the fields after the name, which may itself hold spaces. */
+/** The fields after the name, which may contain spaces (proc(5)). */
 function afterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Until the process is well into the encode, not still starting. */
+/** Waits until the process is encoding and no longer starting. */
 async function untilEncoding(pid: number | undefined): Promise<void> {
   await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { ...WAIT, interval: 20 });
 }
 
 describe('an encoder process', () => {
-  it('is started ahead of the first task where that is asked for, once, and not after the end', async () => {
+  it('is started ahead of the first task on request, once, and not after the pool was closed', async () => {
     const { encoder, started } = start();
     expect(started).toEqual([]);
     encoder.warmUp();
@@ -94,13 +94,13 @@ describe('an encoder process', () => {
     expect(environment).not.toContain('PATH=');
   });
 
-  it('is the kernel’s first choice when memory runs out', async () => {
+  it('is the first process that the kernel kills when memory runs out', async () => {
     const { encoder, started } = start();
     await encoder.inspect({ bytes }, ANYONE);
     expect(await readFile(`/proc/${started[0]}/oom_score_adj`, 'utf8')).toBe('1000\n');
   });
 
-  it('goes on when the whole group is told to stop: the server ends it', async () => {
+  it('ignores a signal to the whole process group, because the server ends it', async () => {
     const { encoder, started } = start();
     await encoder.inspect({ bytes }, ANYONE);
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
@@ -110,7 +110,7 @@ describe('an encoder process', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('is killed at its deadline in the middle of an encode, and replaced', async () => {
+  it('is killed at its deadline during an encode, and replaced', async () => {
     const { encoder, clock, started, endings } = start();
     const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
     await untilEncoding(started[0]);
@@ -123,7 +123,7 @@ describe('an encoder process', () => {
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
   });
 
-  it('that is lost in the middle of an encode costs that job nothing but time', async () => {
+  it('that dies during an encode is replaced, and the job is repeated', async () => {
     const { encoder, started, endings } = start();
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
     const waiting = encoder.inspect({ bytes }, ANYONE);
@@ -135,7 +135,7 @@ describe('an encoder process', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('that is lost twice over the same job costs only that job', async () => {
+  it('that dies twice during the same job fails only that job', async () => {
     const isVictim = { now: true };
     const { encoder, endings } = start({
       onEvent: (event) => {
@@ -148,7 +148,7 @@ describe('an encoder process', () => {
     await vi.waitFor(async () => expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 }), WAIT);
   });
 
-  it('is replaced after a job that left it too large, whose result counts', async () => {
+  it('is replaced after a job that left it too large, and the result is used', async () => {
     const { encoder, started, endings } = start({ maxRssBytes: 1 });
     for (let count = 0; count < 2; count += 1)
       expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
@@ -181,7 +181,7 @@ describe('an encoder process', () => {
     expect(endings()).toEqual([]);
   });
 
-  it('is taken from background work that interactive work needs it for', async () => {
+  it('is taken from background work when interactive work needs it', async () => {
     const { encoder, started, endings } = start();
     const background = encoder.encode(await slowJob(), { ...ANYONE, priority: 'background' });
     const ended = expect(background).rejects.toMatchObject({ code: 'overloaded' });
@@ -191,7 +191,7 @@ describe('an encoder process', () => {
     await vi.waitFor(() => expect(endings()).toEqual(['preempted']), WAIT);
   });
 
-  it('is gone when the encoder is closed, and what was running rejects', async () => {
+  it('ends when the encoder is closed, and running jobs reject', async () => {
     const { encoder, started } = start();
     const running = expect(encoder.encode(await slowJob(), ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
     await untilEncoding(started[0]);
@@ -200,7 +200,7 @@ describe('an encoder process', () => {
     expect(await cpuTicks(started[0])).toBeUndefined();
   });
 
-  it('ends when the server is killed, in the middle of an encode', async () => {
+  it('ends when the server is killed during an encode', async () => {
     const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
     const [event] = (await once(owner, 'message')) as [PoolEvent];
     await untilEncoding(event.pid);
@@ -209,8 +209,8 @@ describe('an encoder process', () => {
   });
 });
 
-describe('a codec that hangs over an original', () => {
-  it('is killed, and its clients are told to come back: upstream is not to blame', async () => {
+describe('a codec that hangs on an original', () => {
+  it('is killed, and its clients are told to try again, as upstream has not failed', async () => {
     const { encoder, clock, started, endings } = start();
     const service = await startTestApp({ encoder });
     onTestFinished(() => service.close());
@@ -226,7 +226,7 @@ describe('a codec that hangs over an original', () => {
       detail: 'The picture could not be made at the moment.',
     });
     await expect.poll(endings).toEqual(['deadline']);
-    // The failure of the first picture is remembered for some seconds; another one shows that there is a new process.
+    // The failure of the first picture is remembered for some seconds. Another picture proves that there is a new process.
     expect((await service.get('/UCPennantSample00000003A/tv.webp')).status).toBe(200);
   });
 });

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createDiskFileStore } from '../../src/picture-store/disk-files.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
 
-/** Bytes that only this number has: 10 to 250 kilobytes. */
+/** 10 to 250 kilobytes that are unique to this number. */
 export function pictureOf(number: number): Buffer {
   const seed = createHash('sha256').update(`picture ${number}`).digest();
   return Buffer.alloc(10_000 + (number % 25) * 10_000, seed);
@@ -29,7 +29,7 @@ async function writeRecords(path: string): Promise<void> {
   }
 }
 
-/** As a process that tests kill, which prints a dot after every eight writes: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
+/** A process that tests kill. It prints a dot after every eight writes: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
 if (import.meta.main) {
   const [, , what, path = ''] = process.argv;
   await (what === 'pictures' ? writePictures(path) : writeRecords(path));

@@ -52,7 +52,7 @@ describe('.env', () => {
     ['leads nowhere', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
   ];
 
-  test.each(UNUSABLE)('that %s is refused by name', async (_what, reason, make) => {
+  test.each(UNUSABLE)('that %s is refused, and the message names it', async (_what, reason, make) => {
     await make();
     const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
     expect(await settings()).toEqual(refusal);
@@ -61,16 +61,16 @@ describe('.env', () => {
     expect(await runCommand(['serve', '--help'], { directory })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  test.skipIf(process.getuid?.() !== 0)('that may not be read is refused by name', async () => {
+  test.skipIf(process.getuid?.() !== 0)('without read permission is refused, and the message names it', async () => {
     await chmod(directory, 0o755);
     await writeFile(envFile, `BLOCKED_CHANNELS=${BLOCKED}\n`, { mode: 0o600 });
-    // root may read any file.
+    // Root may read every file.
     const ended = await settings({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
     expect(ended.stderr).toMatch(new RegExp(`^${envFile} cannot be used: EACCES: permission denied.*\\n$`));
   });
 
-  test('that has a mistake in it is warned about, also before a start', async () => {
+  test('with a mistake causes a warning, also from serve --check', async () => {
     await writeFile(envFile, `BLOCKED_CHANNELS: ${BLOCKED}\nBLOCKED_CHANELS=${BLOCKED}\nPORT=1\nPORT=2\n`);
     const expected = [
       `${envFile}: line 1 has no effect (one NAME=value a line, each name once)`,
@@ -87,7 +87,7 @@ describe('.env', () => {
 });
 
 describe('pennant settings', () => {
-  test('shows everything also when the settings cannot be used, and exits with 1', async () => {
+  test('shows every setting even when some are invalid, and exits with 1', async () => {
     const { exitCode, stdout, stderr } = await settings({ PORT: 'http', REDIS_URL: 'redis://:the-password@cache' });
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('  PORT: must')]);
     expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', 'http']);

@@ -14,9 +14,9 @@ import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*
- * docs/operating.md from the first day to the upgrade, with its own commands, by the systemd unit, behind nginx and with
- * Redis. The machine is a directory: paths of the document are below it. systemctl, sudo and `npm install` only write
- * down that they were called: what systemd would do is done here as the unit says it.
+ * Follows docs/operating.md from the first day to the upgrade, with its own commands and the systemd unit, behind nginx
+ * and with Redis. A directory replaces the machine: paths of the document are below it. systemctl, sudo and `npm install`
+ * only record their calls. The test does what systemd would do, as the unit describes it.
  */
 
 const run = promisify(execFile);
@@ -28,9 +28,9 @@ interface Machine {
   readonly root: string;
   /** A clone, with the document's `.env`. */
   readonly clone: string;
-  /** Runs commands of the document, and answers what they printed. */
+  /** Runs commands of the document, and returns what they printed. */
   shell(commands: string, cwd: string): Promise<string>;
-  /** What systemctl was told since the last look. */
+  /** The calls of systemctl since the last time. */
   orders(): Promise<string[]>;
 }
 
@@ -70,14 +70,14 @@ async function createMachine(): Promise<Machine> {
   };
 }
 
-/** As `npm install --prefix` leaves it, as far as the unit asks for it. */
+/** Installs the files that the unit needs, as `npm install --prefix` does. */
 async function install(directory: string): Promise<void> {
   await mkdir(directory);
   await copyProject(directory);
   await symlink('../../bin/pennant.cjs', join(directory, 'node_modules/.bin/pennant'));
 }
 
-/** What systemd does with the unit's own commands, in its working directory and environment. */
+/** Runs the unit's commands as systemd does, in its working directory and environment. */
 async function startUnit({ root }: Machine) {
   const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
   const valuesOf = (name: string) =>
@@ -112,7 +112,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   onTestFinished(() => redis.remove());
   const [port, consolePort] = [await findFreePort(), await findFreePort()];
 
-  // 1 and 2: the settings, and whether they can be used.
+  // 1 and 2: write the settings and check them.
   const further = ['', `PORT=${port}`, `CONSOLE_PORT=${consolePort}`, `REDIS_URL=${redis.url}`, 'SOURCES=catalog', ''];
   const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
   await writeFile(join(clone, '.env'), settings + further.join('\n'));
@@ -134,7 +134,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   });
   let service = await startUnit(machine);
 
-  // 4: it is ready, and answers visitors by its own name, each with a limit of its own.
+  // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
   const inside = `http://127.0.0.1:${consolePort}`;
   expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
   const front = await startFront({ instancePorts: [port, port, port], hasBaseUrl: true });
@@ -156,7 +156,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   expect(await (await fetch(`${inside}/metrics`)).text()).toContain('pennant_redis_usable 1');
   for (const id of [BLOCKED, OTHER]) expect((await ask(`/${id}/avatar?width=64`)).status).toBe(200);
 
-  // Take-down: the settings' one file, a restart, and the copies in nginx.
+  // Take-down: the settings file, a restart, and the copies in nginx.
   const { shell } = machine;
   await appendFile(join(root, 'etc/pennant/.env'), `BLOCKED_CHANNELS=${BLOCKED}\n`);
   await service.stop();
@@ -167,7 +167,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
     expect((await ask(url)).status).toBe(451);
   expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
 
-  // Upgrade: checked beside the running version, then by the link.
+  // Upgrade: the new version is checked beside the running one, then the link is changed.
   const beside = await shell(blockWith(DOCUMENT, 'npm install --prefix'), root);
   expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
   expect(beside).toContain('The service can start.\n');

@@ -8,19 +8,19 @@ import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '
 import { createRedisClock, type Instance, startConnected } from '../helpers/redis-instance.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
-/** A key that the former version wrote. */
+/** A key that the former version has written. */
 interface FormerKey {
   readonly key: string;
   readonly type: 'string' | 'stream' | 'list';
   readonly ttlMs: number;
-  /** Base64 of a string, the items of a list, IDs and fields of a stream's entries. */
+  /** A string as base64, the items of a list, or the IDs and fields of a stream's entries. */
   readonly value: unknown;
 }
 
 interface FormerRedis {
   /** The service's wall clock. */
   readonly writtenMs: number;
-  /** The requests after which these keys were there. */
+  /** The requests that created these keys. */
   readonly urls: readonly string[];
   readonly entries: readonly FormerKey[];
 }
@@ -28,9 +28,9 @@ interface FormerRedis {
 type StreamEntry = readonly [id: string, fields: readonly string[]];
 
 const FORMER = readFormer<FormerRedis>('redis.json');
-/** That a channel is absent is stored for a minute; everything else for longer. */
+/** The absence of a channel is stored for a minute, everything else for longer. */
 const PAUSE_MS = 10_000;
-/** Redis's own clock goes on while the test runs. */
+/** Allows for the time that passes on Redis's own clock during the test. */
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const LIMIT = { RATE_LIMIT: '1000/3600' };
@@ -39,7 +39,7 @@ const KEPT = 'UCreplayLighthouse000001';
 const REFINED = `/${KEPT}/avatar.avif`;
 const ORIGINAL = /^pennant:bytes2:original\//;
 
-/** What other versions rely on: how a value is written, the names and types of its JSON fields, the length of its times. */
+/** What other versions rely on: the form of a value, the names and types of its JSON fields, the length of its times. */
 function formOf(key: string, type: string, value: unknown): unknown {
   if (type === 'list') return (value as readonly string[]).map(maskDigits).slice(0, 1);
   if (type === 'stream')
@@ -73,14 +73,14 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shapeOf(field)]));
 }
 
-describe.skipIf(!findRedisServer())('a Redis that a former version has written to', () => {
+describe.skipIf(!findRedisServer())('a Redis with data of a former version', () => {
   let server: RedisServer;
   beforeEach(async () => {
     server = await startRedisServer();
   });
   afterEach(() => server.remove());
 
-  /** The rate limit's list has times of Redis's own clock, which are over. */
+  /** The rate limit's list has past times of Redis's own clock. */
   async function restoreFormer(): Promise<void> {
     const connection = await connectTo(server);
     for (const { key, type, ttlMs, value } of FORMER.entries) {
@@ -122,7 +122,7 @@ describe.skipIf(!findRedisServer())('a Redis that a former version has written t
     return keys.filter((key) => key !== 'pennant:probe').sort();
   }
 
-  test('serves all of it to an instance of this version', async () => {
+  test('serves all of its data to an instance of this version', async () => {
     await restoreFormer();
     const upstream = await startFakeUpstream(answerStatus(500));
     onTestFinished(() => upstream.close());
@@ -133,7 +133,7 @@ describe.skipIf(!findRedisServer())('a Redis that a former version has written t
     expect(instance.app.encoderStats().processes).toBe(0);
   });
 
-  test('announces a change of that version to an instance of this one', async () => {
+  test('announces changes made by that version to an instance of this one', async () => {
     await restoreFormer();
     const upstream = await startFakeUpstream(answerStatus(500));
     onTestFinished(() => upstream.close());
@@ -151,7 +151,7 @@ describe.skipIf(!findRedisServer())('a Redis that a former version has written t
     await expect.poll(statusLater).toBe(503);
   });
 
-  test('gets the same keys and forms from this version, so that both can run side by side', async () => {
+  test('gets the same keys and forms of values from this version, so that both can run side by side', async () => {
     const [original] = FORMER.entries.filter(({ key }) => ORIGINAL.test(key));
     const stored = Buffer.from(String(original?.value), 'base64');
     const bytes = stored.subarray(5 + stored.readUInt8(4));
@@ -171,11 +171,11 @@ describe.skipIf(!findRedisServer())('a Redis that a former version has written t
       })
       .toEqual(expect.arrayContaining(former));
 
-    // Redis forgets after a minute of its own time that a channel is absent.
+    // Redis drops the absence of a channel after a minute of its own time.
     for (const url of FORMER.urls) await instance.get(url);
     expect(await ownKeys()).toEqual(former);
     const forms = await Promise.all(former.map(formOfKey));
-    // A version ignores fields that it does not know.
+    // Versions ignore unknown fields.
     expect(forms).toMatchObject(FORMER.entries.map(({ key, type, value }) => [key, formOf(key, type, value)]));
   });
 });

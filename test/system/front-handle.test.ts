@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { describeWithNginx } from '../helpers/fake-instances.ts';
 import { type Front, startFront } from '../helpers/front.ts';
 
-/* deploy/nginx.conf in a real nginx, before the service: at /@handle, JSON clients get the record and others the picture. */
+/* deploy/nginx.conf in a real nginx in front of the service: at /@handle, JSON clients get the record, others the picture. */
 
 const JSON_CLIENTS = ['application/json', 'application/json, text/plain, */*', 'application/json, image/png;q=0'];
 const PICTURE_CLIENTS: Readonly<Record<string, string>> = {
@@ -52,21 +52,21 @@ describeWithNginx('at /@handle', () => {
     }
   }
 
-  test('the record is never a copy, and leaves no copy for those who want the picture', async () => {
+  test('the record is never cached, and is never sent to clients that want the picture', async () => {
     await expectRecords('/@nightglass');
     await expectPictures('/@nightglass', false);
     await expectPictures('/@nightglass', true);
     await expectRecords('/@nightglass');
   });
 
-  test('a copy of the picture is not given to those who want the record', async () => {
+  test('a cached picture is not sent to clients that want the record', async () => {
     await expectPictures('/%40saltmarrowkitchen/', false);
     await expectRecords('/%40saltmarrowkitchen/');
     await expectPictures('/%40saltmarrowkitchen/', true);
   });
 
   test.each(['/@pennantsample/tv', '/@pennantsample?format=jpeg', '/UCPennantSample00000001A'])(
-    'alone: at %s, a JSON client shares the copies of others',
+    'and nowhere else, JSON clients are treated differently: at %s they get the cached picture',
     async (path) => {
       expect(await ask(path, '*/*')).toEqual({ type: 'image/jpeg', isCopy: false });
       expect(await ask(path, 'application/json')).toEqual({ type: 'image/jpeg', isCopy: true });

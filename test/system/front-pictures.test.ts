@@ -6,7 +6,7 @@ import { blockWith } from '../helpers/documents.ts';
 import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
-/* deploy/nginx.conf in a real nginx, before three small servers: which pictures it keeps, for whom and for how long. */
+/* deploy/nginx.conf in a real nginx in front of three small servers: which pictures it caches, for whom and how long. */
 
 const ID = 'UCPennantSample00000001A';
 const PICTURE = Buffer.from('a picture, as far as nginx can tell');
@@ -38,7 +38,7 @@ function answerPicture(_request: IncomingMessage, response: ServerResponse): voi
 }
 
 let pictures = 0;
-/** A URL that nothing has been asked for yet. */
+/** A URL that has not been requested yet. */
 function freshPicture(): string {
   pictures += 1;
   return `/${ID}/tv?width=${pictures}`;
@@ -55,7 +55,7 @@ async function removeCopies(cacheDirectory: string): Promise<void> {
 }
 
 describeWithNginx('a picture', () => {
-  test('is asked for once, and the copy carries nothing of the first client’s request', async () => {
+  test('is requested once, and the copy contains nothing from the first client’s request', async () => {
     const path = freshPicture();
     const first = await ask(path);
     for (const [name, value] of Object.entries(REQUEST_FIELDS)) expect(first.headers.get(name)).toBe(value);
@@ -90,7 +90,7 @@ describeWithNginx('a picture', () => {
     ['its ID', (id: string) => `/${id}/tv?copy=1`],
     ['a handle', () => '/@saltmarrow/tv.avif'],
   ])(
-    'that was asked for by %s is removed by the command that docs/operating.md has, and no other',
+    'that was requested by %s is removed by the command in docs/operating.md, and no other is',
     async (_by, urlFor) => {
       const others = freshPicture();
       const blocked = 'UCPennantSample00000003A';
@@ -109,7 +109,7 @@ describeWithNginx('a picture', () => {
     },
   );
 
-  test('goes out as a copy while no instance works', async () => {
+  test('is served from the cache while no instance works', async () => {
     const path = freshPicture();
     await ask(path);
     expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
@@ -128,7 +128,7 @@ describeWithNginx('a picture', () => {
     ['*/*', '*/*'],
     ['image/*', '*/*'],
     ['image/png,image/*;q=0.8', '*/*'],
-  ])('for Accept: %s is one of three', async (accept, reduced) => {
+  ])('for Accept: %s is one of three cached forms', async (accept, reduced) => {
     const path = freshPicture();
     await ask(path, { accept });
     expect(instances.received.at(-1)?.request.headers.accept).toBe(reduced);
@@ -136,7 +136,7 @@ describeWithNginx('a picture', () => {
     expect(instances.received).toHaveLength(1);
   });
 
-  test('differs between the three', async () => {
+  test('differs between the three forms', async () => {
     const path = freshPicture();
     for (const accept of ['image/avif', 'image/webp', '*/*', 'image/avif', 'image/webp', '*/*']) {
       await ask(path, { accept });
@@ -149,7 +149,7 @@ describeWithNginx('a picture', () => {
   });
 
   test.each(['image/avif;q=0.1, image/webp', 'image/avif;q=0', 'image/jpeg'])(
-    'for Accept: %s is the instance’s own choice, and never a copy',
+    'for Accept: %s is chosen by the instance, and never cached',
     async (accept) => {
       const path = freshPicture();
       await ask(path, { accept: '*/*' });
@@ -162,14 +162,14 @@ describeWithNginx('a picture', () => {
   );
 
   test.each([`/${ID}/desktop.avif`, `/${ID}.jpg`, `/api/banner/${ID}?type=mobile&format=png`])(
-    'whose URL names the format is one for all: %s',
+    'whose URL names the format is cached once for all clients: %s',
     async (path) => {
       for (const accept of ['image/avif', 'image/webp', '*/*']) await ask(path, { accept });
       expect(instances.received).toHaveLength(1);
     },
   );
 
-  test('is kept for each host, and for all together where the instances have a BASE_URL', async () => {
+  test('is cached for each host, or once for all hosts when the instances have a BASE_URL', async () => {
     const hosts = ['a.example', 'b.example'];
     const askByEachName = async (port: number, path: string) => {
       for (const host of hosts)

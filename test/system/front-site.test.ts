@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
 import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 
-/* deploy/nginx.conf in a real nginx: the playground at a host name of its own. */
+/* deploy/nginx.conf in a real nginx: the playground at its own host name. */
 
 const SITE = fileURLToPath(new URL('../../site/', import.meta.url));
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ async function ask(path: string, host = 'play.pennant.example'): Promise<SiteRes
 }
 
 describeWithNginx('the host of the playground', () => {
-  test('serves every file of site/ that a browser needs, and no other', async () => {
+  test('serves every file of site/ that a browser needs, and no others', async () => {
     for (const name of readdirSync(SITE, { encoding: 'utf8', recursive: true })) {
       const mediaType = MEDIA_TYPES[name.split('.').at(-1) ?? ''];
       const { status, headers, body } = await ask(`/${name}`);
@@ -52,7 +52,7 @@ describeWithNginx('the host of the playground', () => {
     expect(instances.received).toHaveLength(0);
   });
 
-  test('sends the header fields that the private listener sends with the playground', async () => {
+  test('sends the same header fields with the playground as the private listener', async () => {
     const service = await startTestApp();
     onTestFinished(() => service.close());
     const { headers } = await service.console('/playground/');
@@ -68,13 +68,13 @@ describeWithNginx('the host of the playground', () => {
     expect((await ask('/main.js')).headers).toMatchObject(expected);
   });
 
-  test('tells the playground which instance to ask', async () => {
+  test('tells the playground the address of the service', async () => {
     const { headers, body } = await ask('/config.json');
     expect(headers['content-type']).toBe('application/json');
     expect(JSON.parse(body)).toEqual({ instance: 'https://img.pennant.example' });
   });
 
-  test('is the only one: at every other name the instances answer', async () => {
+  test('is the only host with the playground: instances answer at all other names', async () => {
     for (const path of ['/', '/index.html', '/playground/tv', '/config.json']) {
       const { headers } = await ask(path, 'img.pennant.example');
       expect(headers['content-type']).toBe('application/json');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
-/* deploy/nginx.conf in a real nginx, before three small servers: what reaches which of them, and what comes back. */
+/* deploy/nginx.conf in a real nginx in front of three small servers: which requests reach which, and what comes back. */
 
 const ID = 'UCPennantSample00000001A';
 const OTHER_CASE_ID = 'UCpennantSample00000001A';
@@ -20,7 +20,7 @@ async function instanceFor(path: string): Promise<number | undefined> {
   return instances.received.at(-1)?.instance;
 }
 
-describeWithNginx('which instance', () => {
+describeWithNginx('the instance', () => {
   test.each([
     [
       ID,
@@ -45,7 +45,7 @@ describeWithNginx('which instance', () => {
       [`/api/channels/?ids=${ID},@a`],
     ],
     ['a search', ['/api/search?q=Lantern', '/api/search?limit=3&q=lantern'], ['/api/search?q=LANTERN&limit=50']],
-  ])('is the same for every way to write %s', async (_what, some, others) => {
+  ])('is the same for every spelling of %s', async (_what, some, others) => {
     const found = new Set<number | undefined>();
     for (const path of [...some, ...others]) found.add(await instanceFor(path));
     expect(found.size).toBe(1);
@@ -71,7 +71,7 @@ describeWithNginx('which instance', () => {
     expect(found.size).toBe(3);
   });
 
-  test('is another one when the first cannot be reached, and no answer of an instance is asked for twice', async () => {
+  test('is another one when the first cannot be reached, and a request that was answered is not repeated', async () => {
     instances.handler = (request) => request.socket.destroy();
     const failed = await ask(`/channel/${ID}`);
     expect(new Set(instances.received.map(({ instance }) => instance)).size).toBe(3);
@@ -91,8 +91,8 @@ describeWithNginx('which instance', () => {
   });
 });
 
-describeWithNginx('what an instance is told', () => {
-  test('is the client by its own address, the host as asked for and nothing that a client made up', async () => {
+describeWithNginx('a request to an instance', () => {
+  test('has the client’s address, the requested host and no forged fields', async () => {
     instances.handler = answerJson(200, 'no-store');
     await sendRaw(
       front.port,
@@ -125,7 +125,7 @@ describeWithNginx('what an instance is told', () => {
     );
   });
 
-  test('comes over connections that are kept', async () => {
+  test('uses a connection that is kept open', async () => {
     instances.handler = answerJson(200, 'no-store');
     for (let at = 0; at < 20; at += 1) await ask(`/channel/${ID}`);
     const ports = new Set(instances.received.map(({ request }) => request.socket.remotePort));
@@ -133,13 +133,13 @@ describeWithNginx('what an instance is told', () => {
   });
 });
 
-describeWithNginx('anything but a picture', () => {
+describeWithNginx('a response other than a picture', () => {
   test.each([
     ['a record', '/api/channel/x?type=handle', 200, 'public, max-age=3000'],
     ['a 404 at a picture’s path', `/${ID}/avatar?nothing`, 404, 'public, max-age=60'],
     ['a 429 at a picture’s path', `/${ID}/avatar?refused`, 429, 'no-store'],
     ['a 451 at a picture’s path', `/${ID}/avatar?blocked`, 451, 'no-store'],
-  ])('is never kept: %s', async (_what, path, status, cacheControl) => {
+  ])('is never cached: %s', async (_what, path, status, cacheControl) => {
     instances.handler = answerJson(status, cacheControl);
     const answers = [await ask(path), await ask(path)];
     expect(answers.map((answer) => answer.status)).toEqual([status, status]);
@@ -156,7 +156,7 @@ describeWithNginx('anything but a picture', () => {
     ['an endless field', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'request_too_large'],
     ['a body', `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n`, 413, 'request_too_large'],
     ['an inner path', 'GET /nginx-answers-malformed-request HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
-  ])('is JSON when nginx refuses it: %s', async (_what, bytes, status, code) => {
+  ])('is JSON when nginx itself refuses the request: %s', async (_what, bytes, status, code) => {
     const answer = await sendRaw(front.port, bytes);
     expect([answer.status, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
       status,

@@ -35,7 +35,7 @@ test.each([
   ['sent no HTTP', 'hello there\r\n\r\n'],
   ['sent two lengths', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
 ])(
-  'a connection that %s gets its answer and is closed, even if the client keeps its side open',
+  'a connection that %s gets its response and is closed, even if the client keeps its side open',
   async (_what, bytes) => {
     const { port } = service;
     const sockets = await Promise.all(Array.from({ length: 20 }, () => connectHalfOpen(port)));
@@ -55,7 +55,7 @@ test('clients that ask for a tunnel and reset the connection do not end the serv
   for (let count = 0; count < 40; count += 1) {
     const socket = await connectHalfOpen(port);
     socket.write(TUNNEL);
-    // Before, while and after the answer is written.
+    // Before, while and after the response is written.
     if (count % 4 === 0) await once(socket, 'data');
     else for (let turn = 1; turn < count % 4; turn += 1) await nextTurn();
     socket.resetAndDestroy();

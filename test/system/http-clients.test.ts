@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 /*
- * Clients that offer HTTP/2 on every request without TLS (`Upgrade: h2c`), as their defaults or options have it.
+ * Clients that offer HTTP/2 without TLS (`Upgrade: h2c`) with every request, by default or by an option.
  */
 
 const run = promisify(execFile);
 const ASK_IN_TURN = fileURLToPath(new URL('../fixtures/clients/AskInTurn.java', import.meta.url));
-/** A Java that is not warm yet compiles the file first; a busy machine takes its time for that. */
+/** Java compiles the file first, which takes long on a busy machine. */
 const CLIENT_MS = 60_000;
 const PATHS = [
   '/channel/UCPennantSample00000001A',
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The request ids are part of the error's size, and of one length here. */
+/** Request IDs are part of an error's size. Here they all have the same length. */
 function expectedLines(version: string): string[] {
   return [
     `200 ${version} application/json; charset=utf-8 ${sizes[0]}`,
@@ -46,7 +46,7 @@ function expectedLines(version: string): string[] {
 
 describe.skipIf(!isInstalled('java', '-version'))('Java’s HttpClient', () => {
   test(
-    'gets the answer to each of its requests, with its default settings',
+    'gets the response to each of its requests, with its default settings',
     async () => {
       const { stdout } = await run('java', [ASK_IN_TURN, ...urls], { timeout: CLIENT_MS });
       expect(stdout.trim().split('\n')).toEqual(expectedLines('HTTP_1_1'));
@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled('java', '-version'))('Java’s HttpClient', () => {
 });
 
 describe.skipIf(!isInstalled('curl', '--version'))('curl --http2', () => {
-  test('gets the answer to each of its requests, over one connection', async () => {
+  test('gets the response to each of its requests, over one connection', async () => {
     const format = '%{http_code} HTTP/%{http_version} %{content_type} %{size_download} %{num_connects}\\n';
     const eachToNowhere = urls.flatMap((url) => ['-o', '/dev/null', url]);
     const { stdout } = await run('curl', ['-s', '--http2', '-w', format, ...eachToNowhere], { timeout: CLIENT_MS });

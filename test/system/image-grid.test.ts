@@ -11,13 +11,13 @@ import { runNginx } from '../helpers/nginx.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/* A page with 50 images, as docs/on-your-page.md describes it, in a browser. */
+/* The page with 50 images of docs/on-your-page.md in a browser. */
 
 const IMAGES = 50;
 const DOCUMENT = 'docs/on-your-page.md';
 const hasNginx = isInstalled('nginx', 'the cache of docs/on-your-page.md');
 
-/** A document's image 50 times, each with a URL of its own: a small avatar instead of the banner, which costs less. */
+/** The document's image 50 times, each with its own URL: a small avatar instead of the banner, which takes longer. */
 function gridOf(image: string): string {
   const paths = /@pennantsample\/mobile([.a-z]*)\?width=640/;
   expect(image).toMatch(paths);
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The default number of requests, in a time that no slow machine takes. */
+/** The default number of requests, in a window longer than a slow machine needs. */
 const DEFAULT_LIMIT = { RATE_LIMIT: `${parseConfig({}).rateLimit.requests}/3600` };
 
 async function startService(
@@ -40,11 +40,11 @@ async function startService(
 ): Promise<BrowsedService & { readonly origin: string }> {
   const service = await startBrowsedService(env);
   onTestFinished(() => service.close());
-  // The browser is an IPv4 client, like nginx.
+  // The browser uses IPv4, like nginx.
   return { ...service, origin: service.publicOrigin.replace('localhost', '127.0.0.1') };
 }
 
-/** How many images a visitor sees, whose browser has nothing in its cache. */
+/** The number of images that a visitor with an empty browser cache sees. */
 async function visit(open: (page: Page) => Promise<unknown>): Promise<number> {
   const context = await browser.newContext();
   try {
@@ -65,10 +65,10 @@ async function countRequests({ consoleOrigin }: BrowsedService): Promise<number>
   return counts.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** The author's web server: the document's configuration with other addresses and paths, and a page with a grid. */
+/** The author's web server: the document's configuration with the addresses and paths of this test, and a page with a grid. */
 async function startAuthorsServer(origin: string): Promise<string> {
   const directory = await createTemporaryDirectory();
-  // Workers run as another user than the one who starts nginx as root.
+  // When root starts nginx, its workers run as another user.
   await chmod(directory, 0o755);
   await mkdir(join(directory, 'html'));
   await writeFile(join(directory, 'html/index.html'), gridOf(blockWith(DOCUMENT, '/channels/', 'html')));
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
     expect(await visit((page) => page.setContent(direct(origin).eager))).toBe(10);
   });
 
-  test('requests no more than ten of them where ten fill more than the view, with loading="lazy"', async () => {
+  test('requests at most ten of them with loading="lazy" if ten fill more than the view', async () => {
     const service = await startService();
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     onTestFinished(() => context.close());
@@ -118,8 +118,8 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
     expect(await countRequests(service)).toBeLessThanOrEqual(10);
   });
 
-  describe.skipIf(!hasNginx)('through a cache of the author’s', () => {
-    test('shows all of them if the cache has a higher limit, and requests none of them again', async () => {
+  describe.skipIf(!hasNginx)('through the author’s cache', () => {
+    test('shows all of them if the cache has a higher rate limit, and requests none of them again', async () => {
       const [override = ''] = blockWith(DOCUMENT, '192.0.2.7', 'ini').split('\n');
       const [, limit = ''] = /^RATE_LIMIT_OVERRIDES=192\.0\.2\.7\/32=(.+)$/.exec(override) ?? [];
       const service = await startService({ RATE_LIMIT_OVERRIDES: `127.0.0.1/32=${limit}` });
@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
       expect([await visit((page) => page.goto(url)), await countRequests(service)]).toEqual([IMAGES, IMAGES]);
     });
 
-    test('shows 10 of them if it has none', async () => {
+    test('shows 10 of them if the cache has no higher rate limit', async () => {
       const { origin } = await startService();
       const url = await startAuthorsServer(origin);
       expect(await visit((page) => page.goto(url))).toBe(10);

@@ -14,7 +14,7 @@ import { pictureOf } from './endless-writer.ts';
 const WRITER = fileURLToPath(import.meta.resolve('./endless-writer.ts'));
 const KILLS = 4;
 
-/** Kills it in the middle of a write, after eight others for each dot. */
+/** Kills the process during a write, after eight completed writes for each dot. */
 async function writeUntilKilled(what: 'pictures' | 'records', path: string, dots: number): Promise<void> {
   const writer = spawn(process.execPath, [WRITER, what, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(writer, 'exit');
@@ -24,7 +24,7 @@ async function writeUntilKilled(what: 'pictures' | 'records', path: string, dots
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-it('a process killed while it stores pictures leaves no cut one to be found, and nothing lying about', async () => {
+it('a process killed while it stores pictures leaves no truncated picture and no temporary file', async () => {
   const directory = await createTemporaryDirectory();
   for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('pictures', directory, 3 + kill);
 
@@ -55,7 +55,7 @@ it('a process killed while it stores pictures leaves no cut one to be found, and
   await files.close();
 });
 
-it('a process killed while it stores records leaves a sound cache.db to the one that shares it', async () => {
+it('a process killed while it stores records leaves an intact cache.db to the process that shares it', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
   const events: SqliteStoreEvent[] = [];
   const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: (event) => events.push(event) });

@@ -15,7 +15,7 @@ import { ROOT } from '../helpers/documents.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/* deploy/kubernetes.yaml, checked without a cluster: by Kubernetes' schemas and types, the Dockerfile and the service. */
+/* deploy/kubernetes.yaml, checked without a cluster: with Kubernetes' schemas and types, the Dockerfile and the service. */
 
 interface Manifest {
   readonly apiVersion: string;
@@ -29,7 +29,7 @@ const MANIFESTS = parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes.y
 const MODELS = { Deployment, NetworkPolicy, PersistentVolumeClaim, Service };
 const run = promisify(execFile);
 
-/** What the API server's schema says against it. */
+/** The errors that the API server's schema finds. */
 function findSchemaFault(manifest: Manifest): string | undefined {
   const Model = MODELS[manifest.kind as keyof typeof MODELS] as new (data: object) => { validate(): void };
   try {
@@ -40,7 +40,7 @@ function findSchemaFault(manifest: Manifest): string | undefined {
   }
 }
 
-/** Fields that Kubernetes does not have, which its schemas allow: the compiler's report about the manifests as literals. */
+/** Unknown fields, which the schemas allow: the compiler reports them in the manifests as object literals. */
 async function findUnknownFields(manifests: readonly Manifest[]): Promise<string> {
   const directory = await createTemporaryDirectory();
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
@@ -109,7 +109,7 @@ describe('the pod', () => {
     expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(config.stopTimeoutSeconds);
   });
 
-  test('has no rights that the service does not need', () => {
+  test('has only the rights that the service needs', () => {
     expect(POD).toMatchObject({ automountServiceAccountToken: false });
     expect(POD.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(CONTAINER.securityContext).toEqual({

@@ -7,19 +7,19 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-/** With room for a stop on a slow machine. */
+/** Allows for a slow stop on a busy machine. */
 async function start(directory: string): Promise<ServiceProcess> {
   const service = await startService({ directory, env: { ENCODERS: '1', STOP_TIMEOUT_SECONDS: '600' } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;
 }
 
-/** Sends a request that is under way until the encoder's process is continued. */
+/** Sends a request that does not finish before the encoder's process is continued. */
 async function holdRequest({ base, inside, pid }: ServiceProcess, width: number) {
   await fetch(`${base}/${SAMPLE}/tv.png?width=${width - 1}`);
   const [encoder = 0] = await childrenOf(pid);
   process.kill(encoder, 'SIGSTOP');
-  // One that stands still does not notice that its service has ended.
+  // A stopped process does not notice that its service has ended.
   onTestFinished(async () => {
     if (await isRunning(encoder)) process.kill(encoder, 'SIGCONT');
   });
@@ -33,7 +33,7 @@ async function untilRefused({ base }: ServiceProcess): Promise<void> {
   await expect.poll(() => fetch(base).catch(() => 'refused')).toBe('refused');
 }
 
-test('finishes what it accepted on SIGTERM, and has it again after a restart', async () => {
+test('finishes what it accepted on SIGTERM, and has the results after a restart', async () => {
   const directory = await createTemporaryDirectory();
   const first = await start(directory);
   const before = await fetch(`${first.base}/${SAMPLE}/mobile.webp`);
@@ -66,7 +66,7 @@ test('ends at once on a second signal, even with a request under way', async () 
   await cut;
 });
 
-test('prints URLs that work, and has health, readiness and metrics on the private listener alone', async () => {
+test('prints URLs that work, and has health, readiness and metrics on the private listener only', async () => {
   const service = await start(await createTemporaryDirectory());
   const { base, inside, output } = service;
   await fetch(`${base}/api/channel/${SAMPLE}`);
@@ -82,7 +82,7 @@ test('prints URLs that work, and has health, readiness and metrics on the privat
   expect(found().at(-1)).toMatch(/\/playground\/$/);
 });
 
-test('lists every setting that cannot be used and exits with 1', async () => {
+test('lists every invalid setting and exits with 1', async () => {
   const { exitCode, stderr } = await runCommand(['serve'], {
     directory: await createTemporaryDirectory(),
     env: {
@@ -104,7 +104,7 @@ test.each([
   ['PORT', { CONSOLE_PORT: '0' }, 'PORT=3000 npm start'],
   ['CONSOLE_PORT', { PORT: '0' }, 'CONSOLE_PORT=3001 npm start'],
 ])(
-  'says in one line that %s is in use and how to choose another one, and exits with 1',
+  'reports in one line that %s is in use and how to choose another one, and exits with 1',
   async (setting, ports, advice) => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -23,7 +23,7 @@ async function start(env: Record<string, string>) {
   return { ...service, lines };
 }
 
-test('a failing request has one line, which names it; the same reason has no other for a while', async () => {
+test('a failing request gets one log line that names it, and the same failure gets no other for a while', async () => {
   const upstream = await startFakeUpstream(answerStatus(500));
   onTestFinished(() => upstream.close());
   const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: upstream.origin });
@@ -41,12 +41,12 @@ test('a failing request has one line, which names it; the same reason has no oth
   await ended;
   const failed = lines().filter(({ msg }) => msg === 'request failed');
   expect(failed.length).toBeGreaterThan(0);
-  // Failed calls, and the breaker that opens.
+  // The failed calls, and the breaker that opens.
   expect(failed.length).toBeLessThanOrEqual(3);
   expect(new Set(failed.map(({ reason }) => reason)).size).toBe(failed.length);
 });
 
-test('the access log is off unless it is asked for, and cuts addresses', async () => {
+test('the access log is off by default, and truncates addresses', async () => {
   const quiet = await start({});
   const talking = await start({ ACCESS_LOG: 'on' });
   for (const { base } of [quiet, talking]) await fetch(`${base}/channel/UCPennantSample00000001A?x=1`);
@@ -65,9 +65,9 @@ test('the access log is off unless it is asked for, and cuts addresses', async (
   expect(quiet.lines()).toEqual([]);
 });
 
-test('a log that cannot be written costs no answer, and a command says so in one line', async () => {
+test('a log that cannot be written prevents no response, and a command reports it in one line', async () => {
   const directory = await createTemporaryDirectory();
-  // Every write to it fails as on a full disk.
+  // Every write to /dev/full fails as on a full disk.
   const full = await open('/dev/full', 'w');
   onTestFinished(() => full.close());
   const consolePort = String(await findFreePort());

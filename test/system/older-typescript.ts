@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 
 /*
- * For programs that need TypeScript's JavaScript API, which TypeScript 7 does not have: they get version 6. Loaded with
+ * Gives version 6 to programs that need TypeScript's JavaScript API, which TypeScript 7 does not have. Loaded with
  * `node --import`.
  */
 

@@ -15,7 +15,7 @@ import { decodePicture } from '../helpers/picture.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/* The examples of docs/on-your-page.md; image-grid.test.ts has those of its first section. */
+/* The examples of docs/on-your-page.md, except those of its first section, which image-grid.test.ts has. */
 
 const FILE = 'test/system/on-your-page.test.ts';
 const DOCUMENT = 'docs/on-your-page.md';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** As the reader writes it, with the instance of these tests. */
+/** The example with the address of this test's instance. */
 function onInstance(text: string): string {
   return text.replaceAll(/http:\/\/localhost:8080|https:\/\/img\.example\.org/g, origin);
 }
@@ -45,7 +45,7 @@ async function loadImage(url: string) {
   return decodePicture(Buffer.from(await response.arrayBuffer()));
 }
 
-test('every example is in a language that is tested below', () => {
+test('every example has a language that is tested below', () => {
   const tested = ['html', 'js', 'json', 'md', 'yaml', 'sh'];
   expect(BLOCKS.length).toBeGreaterThan(12);
   expect(BLOCKS.filter(({ language }) => !tested.includes(language))).toEqual([]);
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('pages', () => {
   });
   afterAll(() => browser.close());
 
-  /** The block in a page of the author's server, which has one file: /channel.svg. */
+  /** Serves the block in a page of the author's server, which has one file: /channel.svg. */
   async function open(html: string, width = 1280): Promise<{ readonly page: Page; readonly asked: string[] }> {
     const server = createServer((request, response) => {
       const isPage = request.url === '/';
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('pages', () => {
     await eventually(() => isShown(page)).toBe(true);
   });
 
-  test('a list shows the data of many channels, and why one is missing', async () => {
+  test('a list shows the data of many channels, and the reason why one is missing', async () => {
     const { page, asked } = await open(onInstance(blockWith(DOCUMENT, 'api/channels', 'html')));
     await eventually(() => page.locator('#list li').allInnerTexts()).toEqual([
       'Pennant Sample: 1284000',
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('pages', () => {
     expect(crops.asked).toEqual(['/@pennantsample/mobile?width=800']);
   });
 
-  test('a missing banner is replaced by the avatar, and a missing avatar by a file of the page’s own', async () => {
+  test('a missing banner is replaced by the avatar, and a missing avatar by a file of the page', async () => {
     const html = onInstance(blockWith(DOCUMENT, 'onerror='));
     const { page } = await open(html);
     await eventually(() => sourceOf(page)).toBe(`${origin}/@lanternhours/avatar?width=176`);
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)('pages', () => {
 });
 
 describe('image components', () => {
-  /** Saves every module under the path in its first line, beside the packages that they import. */
+  /** Saves every module at the path in its first line, beside the packages that it imports. */
   async function saveModules(): Promise<string> {
     const directory = await createTemporaryDirectory();
     const files = {
@@ -187,7 +187,7 @@ describe('image components', () => {
     expect(astroService.getURL({ src: { src: '/_astro/a.png' } }, image)).toBe('/_astro/a.png');
   });
 
-  test('the build’s copies, also when the limit is reached', async () => {
+  test('the copies made by the build, also when the rate limit is reached', async () => {
     const directory = await saveModules();
     const limited = await startService({ directory, env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '3/1' } });
     onTestFinished(() => void limited.child.kill('SIGKILL'));
@@ -241,7 +241,7 @@ describe('other programs', () => {
     expect(await loadImage(card.image)).toMatchObject({ format: 'webp', width: 960 });
   });
 
-  test('Jellyfin and Kodi get four images, and what is missing is named', async () => {
+  test('Jellyfin and Kodi get four images, and missing images are named', async () => {
     const directory = await createTemporaryDirectory();
     const script = blockWith(DOCUMENT, 'artwork.sh CHANNEL FOLDER');
     expect(script.split('\n')).toHaveLength(12);
@@ -272,7 +272,7 @@ test('with URL_FORM=short no URL of a record has the word "banner"', async () =>
   expect(urls.filter((url) => url.includes('banner'))).toEqual([]);
 });
 
-test('an override for this machine leaves all visitors of a proxy here without a limit, of which the start warns', async () => {
+test('an override for this machine leaves all visitors of a local proxy without a limit, and the start warns about it', async () => {
   const env = { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited' };
   const proxied = await startService({ directory: await createTemporaryDirectory(), env });
   onTestFinished(() => void proxied.child.kill('SIGKILL'));

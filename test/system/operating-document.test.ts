@@ -19,7 +19,7 @@ function namedUnder(heading: string): string[] {
 
 describe('the documents name metrics that exist', () => {
   async function registeredMetrics(): Promise<string[]> {
-    // A Redis that cannot be reached has its metrics, too.
+    // A Redis that cannot be reached has metrics too.
     const env = { ...EVERY_SOURCE, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` };
     const service = await startTestApp({ env });
     onTestFinished(() => service.close());
@@ -27,17 +27,17 @@ describe('the documents name metrics that exist', () => {
     return [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
   }
 
-  test('docs/operating.md has each of them', async () => {
+  test('docs/operating.md lists all of them', async () => {
     const registered = await registeredMetrics();
     expect(registered.length).toBeGreaterThan(20);
     expect(namedUnder('Metrics').toSorted()).toEqual(registered.toSorted());
   });
 
-  test('docs/scaling.md has some of them', async () => {
+  test('docs/scaling.md lists some of them', async () => {
     const registered = new Set(await registeredMetrics());
     const named = [...readDocument('docs/scaling.md').text.matchAll(/pennant_\w+/g)].map(([name]) => name);
     expect(named.length).toBeGreaterThan(8);
-    // A histogram's series have a suffix.
+    // The series of a histogram have a suffix.
     expect(named.filter((name) => !registered.has(name.replace(/_(?:bucket|sum|count)$/, '')))).toEqual([]);
   });
 });
@@ -56,7 +56,7 @@ test('docs/scaling.md shows every plot', async () => {
   expect(shown.toSorted()).toEqual(plots.map((name) => `plots/${name}`).toSorted());
 });
 
-test('docs/operating.md has each line that a service in trouble logs from info on', async () => {
+test('docs/operating.md has every message of level info and above that a failing service logs', async () => {
   const failing = await startFakeUpstream(answerStatus(500));
   onTestFinished(() => failing.close());
   const nowhere = `127.0.0.1:${await findFreePort()}`;
@@ -98,7 +98,7 @@ test('docs/operating.md has each line that a service in trouble logs from info o
   expect([...logged].filter((message) => !documented.some((pattern) => pattern.test(message)))).toEqual([]);
 });
 
-test('the command of docs/operating.md lists the addresses that requested badges', async () => {
+test('the command in docs/operating.md lists the clients that requested badges', async () => {
   const directory = await createTemporaryDirectory();
   const service = await startService({
     directory,

@@ -9,14 +9,14 @@ import { decodePicture } from '../helpers/picture.ts';
 import { type ServiceProcess, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-/* The package as somebody gets it who has never seen the sources: packed, installed into an empty folder, started. */
+/* The package as users get it: packed, installed into an empty folder, started. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SAMPLE = 'UCPennantSample00000001A';
 const INSTALL_MS = 180_000;
-/** `npx` and the shebang find the project's Node first, whatever the machine has. */
+/** With this, `npx` and the shebang find the project's Node before the machine's. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
-/** vitest has a `BASE_URL` of its own, which would be taken for the setting. */
+/** Vitest sets a `BASE_URL`, which the service would read as its setting. */
 const ENVIRONMENT = { ...process.env, PATH, BASE_URL: undefined };
 
 interface Ended {
@@ -42,7 +42,7 @@ async function npm(directory: string, ...args: string[]): Promise<string> {
 
 let directory: string;
 let tarball: string;
-/** Where the package is installed; its path is as a working directory shows it. */
+/** Where the package is installed. The path has no links, like the path of a working directory. */
 let home: string;
 let packed: string[];
 
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('the package', () => {
-  test('contains the program and the documents for operators, and no development files', () => {
+  test('contains the program and the documents for operators, but no development files', () => {
     expect(new Set(packed.map((path) => path.split('/')[0]))).toEqual(
       new Set([
         '.env.example',
@@ -82,7 +82,7 @@ describe('the package', () => {
   });
 
   test('brings every package that it needs, and no other', async () => {
-    // Exits with an error for one that is missing, unwanted or of another version.
+    // Exits with an error if one is missing, not needed or of another version.
     const tree = JSON.parse(await npm(home, 'ls', '--all', '--json')) as { dependencies: Record<string, unknown> };
     expect(Object.keys(tree.dependencies)).toEqual(['pennant']);
     const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
@@ -116,7 +116,7 @@ describe('the installed service', () => {
   });
   afterAll(() => void service?.child.kill('SIGKILL'));
 
-  test('answers records, searches and its own documents', async () => {
+  test('serves records, searches and its own documents', async () => {
     const record = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
     expect(await record.json()).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
     const found = await fetch(`${service.base}/api/search?q=saltmarrow`);
@@ -124,7 +124,7 @@ describe('the installed service', () => {
     for (const path of ['/', '/openapi.json', '/problems', '/favicon.ico']) {
       const answer = await fetch(service.base + path);
       expect([path, answer.status]).toEqual([path, 200]);
-      // A body that nobody reads would keep its connection busy when the service stops.
+      // A body that is not read would keep its connection busy when the service stops.
       await answer.arrayBuffer();
     }
   });
@@ -135,7 +135,7 @@ describe('the installed service', () => {
     expect(picture).toMatchObject({ format, width: 640, height: 175 });
   });
 
-  test.each(['/', '/playground/'])('has the page %s with everything that it refers to', async (path) => {
+  test.each(['/', '/playground/'])('has the page %s and every file that it refers to', async (path) => {
     const page = new URL(path, service.inside);
     const seen = new Set<string>();
     const waiting = [page.href];
@@ -150,7 +150,7 @@ describe('the installed service', () => {
     expect(seen.size).toBeGreaterThan(8);
   });
 
-  test('has the commands, for the same data', async () => {
+  test('has the commands, which use the same data', async () => {
     const listed = await run(home, 'npx', 'pennant', 'catalog', 'list');
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(SAMPLE) });
     const { stdout: usage } = await run(home, 'npx', 'pennant', '--help');
@@ -169,15 +169,15 @@ describe('the installed service', () => {
     });
   });
 
-  test('stops in order, and has written nothing but its data', async () => {
+  test('stops cleanly, and has written only to its data directory', async () => {
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     expect(await readdir(home)).toEqual([...filesBefore, 'data'].sort());
   });
 });
 
-describe('on an older Node', () => {
-  /** The launcher without what it starts: whatever is loaded before the check would be missed. */
+describe('the launcher', () => {
+  /** The launcher without the program: a file that is loaded before the check would be missing. */
   async function copyLauncher(): Promise<string> {
     const copy = await createTemporaryDirectory();
     await cp(join(home, 'node_modules/pennant/package.json'), join(copy, 'package.json'));
@@ -185,7 +185,7 @@ describe('on an older Node', () => {
     return join(copy, 'bin/pennant.cjs');
   }
 
-  /** This Node under another number. */
+  /** Runs a file with this Node under another version number. */
   function runAs(version: string, launcher: string): Promise<Ended> {
     const disguise = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
     return run(directory, process.execPath, '-e', `${disguise}; require(${JSON.stringify(launcher)})`);
@@ -200,7 +200,7 @@ describe('on an older Node', () => {
     return older;
   }
 
-  test('the launcher says which one is needed and which one runs, and loads nothing', async () => {
+  test('reports the needed Node and the current one on an older Node, and loads nothing', async () => {
     const launcher = await copyLauncher();
     expect(await runAs('22.99.1', launcher)).toEqual({
       exitCode: 1,
@@ -213,7 +213,7 @@ describe('on an older Node', () => {
     }
   });
 
-  test('and not on the oldest that will do', async () => {
+  test('starts the program on the oldest supported Node', async () => {
     const ended = await runAs('24.0.0', await copyLauncher());
     expect(ended.stderr).not.toContain('Pennant needs');
     expect(ended.stderr).toContain('dist/main.js');

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
 
 /*
- * Files that editors, GitHub and contributors' tools read.
+ * Files that editors, GitHub and other tools read.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -34,7 +34,7 @@ interface Job {
 describe('.env.example', () => {
   const uncommented = read('.env.example').replaceAll(/^#(?=\w+=)/gm, '');
 
-  test('sets nothing before a line is uncommented', () => {
+  test('sets nothing until a line is uncommented', () => {
     expect(parseEnv(read('.env.example'))).toEqual({});
   });
 
@@ -64,14 +64,14 @@ describe('.github', () => {
     expect(unclear).toEqual([]);
   });
 
-  test('the workflow, .nvmrc, package.json and the packaged Node have one major version', () => {
+  test('the workflow, .nvmrc, package.json and the Node package have the same major version', () => {
     const images = Object.values(jobs).map(({ container }) => container.image);
     expect(images).toEqual([expect.stringMatching(`^node:${NODE_MAJOR}-`)]);
     expect(MANIFEST.engines.node).toBe(`>=${NODE_MAJOR}`);
     expect(MANIFEST.devDependencies.node?.split('.')[0]).toBe(NODE_MAJOR);
   });
 
-  test('Dependabot looks where the packages and the workflows are named', () => {
+  test('Dependabot reads the folders of package.json and the workflows', () => {
     const { version, updates } = parse(read('.github/dependabot.yml')) as {
       readonly version: number;
       readonly updates: readonly { readonly 'package-ecosystem': string; readonly directory: string }[];
@@ -97,7 +97,7 @@ describe('.github', () => {
   });
 
   test.each(['PULL_REQUEST_TEMPLATE.md', 'ISSUE_TEMPLATE/bug_report.yml'])(
-    '%s names commands and files that there are',
+    '%s names commands and files that exist',
     (file) => {
       const text = read(join('.github', file));
       const scripts = [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, script = '']) => script);

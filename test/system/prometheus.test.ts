@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
-/* The files for Prometheus, and what the service exposes, as Prometheus's own tool judges them. */
+/* Prometheus's own tool checks the files for Prometheus and the metrics of the service. */
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 
@@ -14,19 +14,19 @@ function promtool(args: readonly string[], input?: string): { status: number | n
 }
 
 describe.skipIf(!isInstalled('promtool', 'what Prometheus reads of deploy/', 'prometheus'))('promtool', () => {
-  test('finds the alert rules and the scrape configuration sound', () => {
+  test('accepts the alert rules and the scrape configuration', () => {
     expect(promtool(['check', 'rules', 'alerts.yaml'])).toMatchObject({ status: 0 });
     expect(promtool(['check', 'config', 'prometheus.yaml'])).toMatchObject({ status: 0 });
   });
 
-  test('sees each alert fire when it should, and not before', () => {
+  test('shows that each alert fires when it should, and not before', () => {
     expect(promtool(['test', 'rules', 'alerts-test.yaml'])).toEqual({
       status: 0,
       output: expect.stringContaining('SUCCESS'),
     });
   });
 
-  test('has nothing to say against the metrics', async () => {
+  test('accepts the metrics', async () => {
     const service = await startTestApp({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
     onTestFinished(() => service.close());
     await service.get('/UCPennantSample00000001A/tv?width=64');

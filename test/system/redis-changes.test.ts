@@ -20,7 +20,7 @@ const PICTURE = Buffer.from('RIFFxxxxWEBP and more');
 const CHANGE = changeOfChannels(new Set([ID]));
 const ENTRY = { value: '{"value":"old"}', storedAtMs: 1 };
 const HOUR_MS = 3_600_000;
-/** How often an instance looks for changes of others. */
+/** How often an instance reads the changes of others. */
 const LOOK_MS = 500;
 
 describe.skipIf(!findRedisServer())('changes that instances share', () => {
@@ -36,7 +36,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     await server?.remove();
   });
 
-  /** What an instance has to do with changes. */
+  /** The parts of an instance that handle changes. */
   function createInstance(startPosition?: string) {
     const changes = createChanges();
     const refused: string[] = [];
@@ -59,7 +59,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
 
   const changesOf = (announced: readonly { readonly change: unknown }[]) => announced.map(({ change }) => change);
 
-  test('reach the others once, and not the one that they come from', async () => {
+  test('reach the other instances once, and not the instance that published them', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
     const named = { ...CHANGE, names: new Set(['handle:gone']), searches: 'all', includesPictures: false } as const;
@@ -71,7 +71,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(first.sharedChanges.position()).toBe(second.sharedChanges.position());
   });
 
-  test('of many channels arrive whole', async () => {
+  test('of many channels arrive complete', async () => {
     const [first, second] = [createInstance(), createInstance()];
     const ids = Array.from({ length: 2_500 }, (_, number) => `UC${String(number).padStart(22, '0')}`);
     await first.sharedChanges.publish(first.changes.announce(changeOfChannels(new Set(ids))));
@@ -79,7 +79,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(received).toEqual(ids);
   });
 
-  test('that came while an instance was away are read from where it stopped', async () => {
+  test('that were published while an instance was disconnected are read from where it stopped', async () => {
     const first = createInstance();
     await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
     const before = createInstance();
@@ -89,7 +89,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(changesOf(await after.sharedChanges.receive())).toEqual([CHANGE]);
   });
 
-  test('that are not there any more when an instance comes back may have been of anything', async () => {
+  test('that were trimmed before an instance reconnected count as a change of everything', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
     await second.sharedChanges.receive();
@@ -100,7 +100,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(changesOf(await second.sharedChanges.receive())).toEqual([CHANGE]);
   });
 
-  test('that Redis has lost are published again', async () => {
+  test('that Redis lost are published again', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
     for (const { sharedChanges } of [first, second]) await sharedChanges.receive();
@@ -115,7 +115,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     ['another type', ['SET', CHANGES_KEY, 'text'], 0],
     ['something that is no JSON', ['XADD', CHANGES_KEY, '*', 'change', 'text'], 1],
     ['something that is no change', ['XADD', CHANGES_KEY, '*', 'change', '{"by":"x","channelIds":["../x"]}'], 1],
-  ])('go on past %s under their key', async (_what, command, refused) => {
+  ])('are received although their key holds %s', async (_what, command, refused) => {
     await server.command(...command);
     const [first, second] = [createInstance(), createInstance()];
     await second.store.set(KEY, ENTRY, HOUR_MS);
@@ -124,7 +124,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(second.refused).toHaveLength(refused);
   });
 
-  test('keep whoever does not know them yet from storing anything', async () => {
+  test('prevent instances that have not read them yet from storing anything', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
     await second.store.set(KEY, ENTRY, HOUR_MS);
@@ -137,7 +137,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await second.pictures.get(PICTURE_KEY)).toEqual(PICTURE);
   });
 
-  test('hide older entries that are not erased yet, on every instance', async () => {
+  test('hide older entries that are not erased yet on every instance', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await second.store.set(KEY, ENTRY, HOUR_MS);
     await second.store.set('channel1:UCkept_________________A', ENTRY, HOUR_MS);
@@ -154,7 +154,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     for (const { store } of [first, second]) expect((await store.get(KEY))?.value).toBe('new');
   });
 
-  test('hide an entry of an earlier version that they concern', async () => {
+  test('hide an entry of an earlier version of the same channel', async () => {
     const { changes, sharedChanges, store } = createInstance();
     await server.command('SET', `pennant:${KEY}`, `1700000000000 ${ENTRY.value}`);
     expect((await store.get(KEY))?.value).toBe(ENTRY.value);
@@ -162,7 +162,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await store.get(KEY)).toBeUndefined();
   });
 
-  test('do not keep the instance that they come from from storing at once', async () => {
+  test('do not prevent the instance that published them from storing at once', async () => {
     const { changes, sharedChanges, store } = createInstance();
     await sharedChanges.publish(changes.announce(CHANGE));
     await store.set(KEY, ENTRY, HOUR_MS);
@@ -181,7 +181,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     expect(await store.erase(CHANGE)).toEqual([KEY]);
   });
 
-  describe('of running instances', () => {
+  describe('between running instances', () => {
     async function startInstance(
       source: HeldSource,
       dataDir?: string,
@@ -212,7 +212,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       expect((await instance.purge({ channel: HELD_CHANNEL_ID })).status).toBe(200);
     }
 
-    test('a purge reaches memory and disk of the others', async () => {
+    test('a purge reaches memory and disk of the other instances', async () => {
       const source = createHeldSource(AVATAR);
       const [first, second] = [await startInstance(source), await startInstance(source)];
       for (const instance of [first, second]) {
@@ -228,7 +228,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       expect(await titleOf(second)).toBe('new title');
     });
 
-    test('a purge reaches an instance that was stopped, when it starts again', async () => {
+    test('a purge reaches an instance that was stopped when it starts again', async () => {
       const source = createHeldSource(AVATAR);
       const [first, stopped] = [await startInstance(source), await startInstance(source)];
       const { dataDir } = stopped;
@@ -240,7 +240,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       await expect.poll(() => countPictures(dataDir)).toBe(0);
     });
 
-    test('a load that another instance began before a purge leaves nothing in Redis', async () => {
+    test('a load that another instance began before a purge stores nothing in Redis', async () => {
       const source = createHeldSource();
       const [first, second] = [await startInstance(source), await startInstance(source)];
       const held = source.hold();

@@ -15,7 +15,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
   });
   afterAll(() => redis.remove());
 
-  it('take over the client version that one of them has learned', async () => {
+  it('use the client version that one of them has learned', async () => {
     const accepts = (version: string) => version === VERSION;
     const clientVersions = { accepts, named: () => VERSION };
     const replay = await startReplayServer({ clientVersions });
@@ -34,7 +34,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
     };
     await expect.poll(kept).toContain(`"current":"${VERSION}"`);
 
-    // From here on the version can be had from the other instance only.
+    // From here on, only the other instance has the version.
     replay.misbehave('version', answerStatus(404));
     const versionOf = async (instance: TestApp) => {
       await instance.app.runDueWork();

@@ -19,12 +19,12 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 
 const COMMAND_TIMEOUT_MS = 40;
-/** How time-outs are counted. */
+/** The rules by which time-outs are counted. */
 const STEP_MS = 10;
 const REST_MS = 1_000;
 const STEADY_MS = 3_000;
 
-/** A connection in its own time: nothing times out and nothing is tried again until the test moves the clock. */
+/** A connection with a movable clock: nothing times out and nothing is retried until the test moves the clock. */
 function open(url: string, timings: Partial<RedisTimings> = {}) {
   const clock = createManualClock();
   /** Every change of state, in order. */
@@ -40,7 +40,7 @@ function open(url: string, timings: Partial<RedisTimings> = {}) {
 }
 
 async function connect(url: string) {
-  // The socket's own time-out is in real time.
+  // The socket's own time-out uses real time.
   const { clock, changes, opening } = open(url, { connectTimeoutMs: HANG_MS });
   const connection = await opening;
   const write = () => connection.run((redis) => redis.set('key', 'value', { PX: 60_000 }));
@@ -49,13 +49,13 @@ async function connect(url: string) {
     clock,
     changes,
     write,
-    /** Writes, and lets the time-out of that pass. */
+    /** Sends a write, and moves the clock beyond its time-out. */
     writeInVain(count = 1): Promise<unknown[]> {
       const writes = Array.from({ length: count }, () => failureOf(write()));
       clock.advance(COMMAND_TIMEOUT_MS);
       return Promise.all(writes);
     },
-    /** Lets the pause after a failure pass, which ends with another attempt. */
+    /** Moves the clock beyond the pause after a failure. Then the connection tries again. */
     tryAgain: () => clock.passTimer(REST_MS),
     untilUsable: () => expect.poll(() => connection.stats().isUsable).toBe(true),
   };
@@ -68,7 +68,7 @@ function failureOf(running: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Something that takes connections and never answers. */
+/** A server that accepts connections and never answers. */
 async function startMute(): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -83,7 +83,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
   afterEach(() => server.remove());
 
-  test('stays in use when a key holds another type, in a command and in a script', async () => {
+  test('the server stays in use when a key holds another type, in a command and in a script', async () => {
     const { connection, changes, write } = await connect(server.url);
     await connection.run((redis) => redis.rPush('list', 'item'));
     const read = connection.run((redis) => redis.get('list'));
@@ -94,7 +94,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect([connection.stats(), changes]).toMatchObject([{ isUsable: true, timeouts: 0, outages: 0 }, []]);
   });
 
-  test('so many commands may wait for an answer; further ones fail at once, and the server stays in use', async () => {
+  test('a limited number of commands may wait for an answer; further ones fail at once, and the server stays in use', async () => {
     const { connection, changes, write } = await connect(server.url);
     server.freeze();
     const waiting = Array.from({ length: 10_000 }, write);
@@ -106,21 +106,21 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual([]);
   });
 
-  test('a server that works is used from the start, without a word about it', async () => {
+  test('a working server is used from the start, and nothing is logged', async () => {
     const { connection, changes, write } = await connect(server.url);
     await write();
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
     expect(changes).toEqual([]);
   });
 
-  test('a socket works like a port', async () => {
+  test('a Unix socket works like a port', async () => {
     const { write } = await connect(`unix://${server.socketPath}?db=1`);
     await write();
     expect(await server.command('DBSIZE')).toBe(0);
     expect(await server.command('INFO', 'keyspace')).toContain('db1:keys=');
   });
 
-  test('a frozen server is given up after three time-outs, costs nothing then, and is used again once it answers', async () => {
+  test('a frozen server is given up after three time-outs, gets no commands then, and is used again once it answers', async () => {
     const { connection, changes, clock, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
     server.freeze();
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -129,7 +129,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(connection.stats()).toMatchObject({ isUsable: false, timeouts: 3, outages: 1 });
     for (let attempt = 0; attempt < 1_000; attempt += 1)
       expect(await failureOf(write())).toBeInstanceOf(RedisUnavailable);
-    // None of these was sent and waited for.
+    // None of these was sent.
     expect(connection.stats().timeouts).toBe(3);
     server.thaw();
     await tryAgain();
@@ -140,7 +140,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual(['no answer within 40 ms', null]);
   });
 
-  test('answers that come just in time are no outage, and later ones are', async () => {
+  test('answers within the time limit are no outage, later ones are', async () => {
     const { connection, changes, clock, write, writeInVain } = await connect(server.url);
     server.freeze();
     const writes = Array.from({ length: 50 }, write);
@@ -163,7 +163,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual([]);
   });
 
-  test('commands under way fail with the connection, and a server that comes back is used', async () => {
+  test('pending commands fail when the connection is lost, and a server that returns is used again', async () => {
     const { changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
     server.freeze();
     const underWay = failureOf(write());
@@ -183,7 +183,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['full', ['--maxmemory', '1kb'], 'OOM'],
     ['locked', ['--requirepass', 'other'], 'NOAUTH'],
     ['a replica that may only be read', ['--replicaof', '127.0.0.1', '1'], 'READONLY'],
-  ])('a server that is %s is not used, until it is another', async (_state, settings, reason) => {
+  ])('a server that is %s is not used until it changes', async (_state, settings, reason) => {
     const { changes, write, tryAgain, untilUsable } = await connect(server.url);
     await server.stop();
     await server.start(settings);
@@ -196,7 +196,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await untilUsable();
   });
 
-  test('a server that refuses a write while it is used is given up at once', async () => {
+  test('a server that begins to refuse writes is given up at once', async () => {
     const { connection, changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
     await server.command('CONFIG', 'SET', 'maxmemory', '1kb');
     const error = await failureOf(write());
@@ -209,7 +209,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes.at(-1)).toBeNull();
   });
 
-  test('a password is used, and a wrong one never shown', async () => {
+  test('a password is used, and a wrong one is never shown', async () => {
     await server.stop();
     await server.start(['--requirepass', 'topsecret']);
     const right = await connect(`redis://:topsecret@127.0.0.1:${server.port}`);
@@ -221,7 +221,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
 
   test.skipIf(!isInstalled('openssl', 'TLS to Redis'))(
-    'TLS is used with a server whose certificate can be checked, and with no other',
+    'a TLS server is used only if its certificate can be verified',
     async () => {
       const { cert, key } = await createCertificate();
       await server.stop();
@@ -239,7 +239,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       const url = `rediss://127.0.0.1:${server.port}`;
       expect((await connect(url)).changes).toEqual([expect.stringContaining('self-signed certificate')]);
 
-      // What NODE_EXTRA_CA_CERTS does at the start of a process.
+      // NODE_EXTRA_CA_CERTS does this at the start of a process.
       const usual = getCACertificates();
       onTestFinished(() => setDefaultCACertificates(usual));
       setDefaultCACertificates([...usual, await readFile(cert, 'utf8')]);
@@ -271,7 +271,7 @@ describe('without a redis-server', () => {
     expect(connection.stats().timeouts).toBe(0);
   });
 
-  test('a server that never greets is waited for half a second, at the start only', async () => {
+  test('a server that accepts connections and never answers delays the start by half a second, and nothing else', async () => {
     const { port } = (await startMute()).address() as { port: number };
     const { clock, changes, opening } = open(`redis://127.0.0.1:${port}`);
     for (let elapsedMs = 0; elapsedMs < 500; elapsedMs += STEP_MS) await clock.passTimer(STEP_MS);
@@ -282,7 +282,7 @@ describe('without a redis-server', () => {
   });
 });
 
-/** A certificate for 127.0.0.1 that has signed itself. */
+/** A self-signed certificate for 127.0.0.1. */
 async function createCertificate(): Promise<{ cert: string; key: string }> {
   const directory = await createTemporaryDirectory();
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];

@@ -12,12 +12,12 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
   });
   afterEach(() => server.remove());
 
-  /** What is stored behind an answer. */
+  /** Waits for entries that are stored after the response. */
   async function untilStored(pattern: string): Promise<void> {
     await expect.poll(() => server.command('KEYS', `pennant:${pattern}`)).not.toEqual([]);
   }
 
-  test('admit exactly ten of one client together', async () => {
+  test('together admit exactly ten requests of one client', async () => {
     const instances = await Promise.all([startConnected(server.url), startConnected(server.url)]);
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => (instances[index % 2] as Instance).get(`/api/channel/${SAMPLE}`)),
@@ -27,7 +27,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(left.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
-  test('give a client no second budget when Redis has lost its logs', async () => {
+  test('give a client no second budget when Redis has lost its rate limit', async () => {
     const instance = await startConnected(server.url);
     for (let sent = 0; sent < 10; sent += 1) expect((await instance.get('/problems')).status).toBe(200);
     await server.command('FLUSHALL');
@@ -54,7 +54,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     }
   });
 
-  test('find a record fresh that came from an instance whose clock is ahead', async () => {
+  test('treat a record from an instance whose clock is ahead as fresh', async () => {
     const behind = createRedisClock();
     behind.jumpWallClock(-2_000);
     const first = await startConnected(server.url, UNLIMITED);
@@ -70,7 +70,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await instance.get(`/${SAMPLE}/mobile.webp`);
     await untilStored('bytes2:picture*');
     await instance.get(`/${SAMPLE}/mobile.webp?width=777`);
-    // One connection sends commands in order: what was to be stored before this one is there.
+    // A connection sends commands in order, so all earlier writes are done.
     await instance.get(`/${SAMPLE}/avatar.webp`);
     await expect.poll(() => server.command('KEYS', 'pennant:bytes2:picture*')).toHaveLength(2);
   });

@@ -14,7 +14,7 @@ describe.skipIf(!findRedisServer())('a lease in Redis', () => {
     await server.remove();
   });
 
-  it('is given to one instance for its time, each task by itself', async () => {
+  it('is given to one instance for its duration, separately for each task', async () => {
     const [one, other] = connections.map((connection) => createRedisLease({ connection }));
     const granted = await Promise.all([one, other, one].map((lease) => lease?.tryAcquire('a task', 60_000)));
     expect(granted.filter((isGranted) => isGranted)).toHaveLength(1);

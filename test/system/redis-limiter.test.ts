@@ -12,8 +12,8 @@ import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '
 type EvalOptions = Parameters<RedisClient['eval']>[1];
 
 /**
- * Runs scripts with a time that the test moves, everything else in them as it is: Redis's own clock cannot be moved.
- * Keys still expire by Redis's clock.
+ * Replaces the time in scripts by one that the test moves, because Redis's own clock cannot be moved. Keys still expire
+ * by Redis's clock.
  */
 function withScriptTime(connection: RedisConnection, nowMs: () => number): Pick<RedisConnection, 'run'> {
   function replaceTime(lua: string): string {
@@ -27,7 +27,7 @@ function withScriptTime(connection: RedisConnection, nowMs: () => number): Pick<
     run: (command) =>
       connection.run((client) => {
         const scripted = Object.create(client, {
-          // The script's text is then sent, in which the time can be replaced.
+          // Then the client sends the script's text, in which the time can be replaced.
           evalSha: { value: () => Promise.reject(new Error('NOSCRIPT')) },
           eval: { value: (lua: string, options: EvalOptions) => client.eval(replaceTime(lua), options) },
         }) as RedisClient;
@@ -36,7 +36,7 @@ function withScriptTime(connection: RedisConnection, nowMs: () => number): Pick<
   };
 }
 
-/** No test takes so long by Redis's own clock. */
+/** Longer than any test takes on Redis's own clock. */
 const HOUR_MS = 3_600_000;
 
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
@@ -76,7 +76,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     return { limiter: createFallbackRateLimiter({ shared: limiter, local: own, clock }), advance: clock.advance };
   });
 
-  test('admits exactly the limit to requests that reach three instances together', async () => {
+  test('admits exactly the limit when requests reach three instances at once', async () => {
     const limiters = await Promise.all(
       Array.from({ length: 3 }, async () => createRedisRateLimiter({ connection: await connect() })),
     );
@@ -88,7 +88,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  test('decides requests that arrive together by few commands, each as if it had come alone', async () => {
+  test('decides simultaneous requests with few commands, each as if it had come alone', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const small = { requests: 2, windowMs: HOUR_MS };
     const large = { requests: 50, windowMs: HOUR_MS };
@@ -118,7 +118,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['a list of no numbers', ['RPUSH', ...Array(10).fill('nan')]],
     ['a list that ends in a text', ['RPUSH', '1', 'text']],
     ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
-  ])('begins a log anew where a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
+  ])('begins a new log when a key holds %s, and reports it', async (_what, [command = '', ...items]) => {
     let refused = 0;
     const [connection] = connections as [RedisConnection];
     const limiter = createRedisRateLimiter({ connection, onRefused: () => (refused += 1) });
@@ -129,7 +129,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(refused).toBe(1);
   });
 
-  test('goes by the clock of Redis, and a log expires with its newest request', async () => {
+  test('uses the clock of Redis, and a log expires with its newest request', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const limit = { requests: 2, windowMs: HOUR_MS };
     await limiter.hit('192.0.2.1', limit);
@@ -146,7 +146,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(expiresAtMs - limit.windowMs).toBeLessThanOrEqual(nowUs / 1000);
   });
 
-  test('refuses and does not count a request that the instance itself has no room for', async () => {
+  test('refuses a request that the instance’s own log has no room for, and does not count it', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const limit = { requests: 2, windowMs: HOUR_MS };
     const unheardOf = await limiter.hit('192.0.2.1', limit, false);
@@ -157,7 +157,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 0 });
   });
 
-  test('sends its script again to a server that has forgotten it', async () => {
+  test('sends its script again to a server that has lost it', async () => {
     const limiter = createRedisRateLimiter({ connection: connections[0] as RedisConnection });
     const limit = { requests: 10, windowMs: HOUR_MS };
     await limiter.hit('192.0.2.1', limit);
@@ -165,7 +165,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await limiter.hit('192.0.2.1', limit)).toMatchObject({ isAllowed: true, remaining: 8 });
   });
 
-  test('blocks nobody for longer than the window when the clock is set back', async () => {
+  test('blocks no client for longer than the window when the clock is set back', async () => {
     const { clock, limiter } = createMovable();
     const limit = { requests: 2, windowMs: 30_000 };
     await limiter.hit('192.0.2.1', limit);

@@ -56,10 +56,10 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
       ],
       ['read-only', (at) => at.command('REPLICAOF', '127.0.0.1', '1'), (at) => at.command('REPLICAOF', 'NO', 'ONE')],
     ],
-  )('answer while it is %s, and use it again afterwards', async (_state, breakIt, mendIt) => {
+  )('respond while it is %s, and use it again afterwards', async (_state, breakIt, mendIt) => {
     const instance = await startConnected(server.url, { RATE_LIMIT: '100000/3600' });
     let searches = 0;
-    /** A record in memory and searches that nobody had before, at the same time. */
+    /** Requests a record that is in memory and new searches at the same time. */
     const ask = () =>
       Promise.all(
         Array.from({ length: 16 }, (_, at) => {
@@ -75,7 +75,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(0);
     expect(await instance.readiness()).toMatchObject({ ready: true, conditions: [{ name: 'redis' }] });
     expect(await instance.metric('pennant_limiter_decided_alone_total')).toBeGreaterThan(0);
-    // Nobody waits for it from then on.
+    // From then on, no request waits for Redis.
     const roundsBefore = instance.clock.rounds();
     expect(statuses(await ask())).toEqual({ 200: 16 });
     expect(instance.clock.rounds()).toBe(roundsBefore);
@@ -92,7 +92,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     ]);
   });
 
-  test('start with a wrong password, and never log it', async () => {
+  test('start with a wrong password and never log it', async () => {
     await server.stop();
     await server.start(['--requirepass', 'another']);
     const instance = await startInstance(`redis://:topsecret@127.0.0.1:${server.port}`);
@@ -101,7 +101,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     expect(JSON.stringify(instance.lines)).not.toContain('topsecret');
   });
 
-  test('stop while it is frozen, as processes of their own', async () => {
+  test('stop while it is frozen, as separate processes', async () => {
     const service = await startService({
       directory: await createTemporaryDirectory(),
       env: { REDIS_URL: server.url },
@@ -117,7 +117,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     ['a record', '/api/channel/copperloop?type=handle'],
     ['a search', '/api/search?q=saltmarrow'],
     ['a picture', '/UCPennantSample00000003A/avatar?width=64'],
-  ])('wait for it seven times at most for %s', async (_what, path) => {
+  ])('wait for it at most seven times for %s', async (_what, path) => {
     const instance = await startConnected(server.url);
     const roundsBefore = instance.clock.rounds();
     expect((await instance.get(path)).status).toBe(200);
@@ -126,7 +126,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     expect(rounds).toBeLessThanOrEqual(7);
   });
 
-  test('hold each client to ten while it is frozen, before and after included', async () => {
+  test('admit ten requests of each client before, during and after a freeze together', async () => {
     const instance = await startConnected(server.url);
     const before = await Promise.all(Array.from({ length: 4 }, () => instance.get('/')));
     server.freeze();
@@ -140,7 +140,7 @@ describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
     expect(statuses(after)).toEqual({ 429: 30 });
   });
 
-  test('start without it and take it into use when it comes', async () => {
+  test('start without it, and use it when it becomes available', async () => {
     await server.stop();
     const instance = await startInstance(server.url);
     const answers = await Promise.all(Array.from({ length: 15 }, () => instance.get(`/api/channel/${SAMPLE}`)));

@@ -59,7 +59,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['a list', ['RPUSH', 'item']],
     ['a set', ['SADD', 'item']],
   ])(
-    '%s under a key reads as nothing, is reported, and gives way to a value',
+    '%s under a key is read as a miss, is reported, and can be overwritten',
     async (_what, [command = '', item = '']) => {
       await server.command('DEL', 'pennant:foreign');
       await server.command(command, 'pennant:foreign', item);
@@ -72,7 +72,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     },
   );
 
-  test('erases past keys of other types, and those too that name the channel', async () => {
+  test('keys of other types do not stop an erasure, and those that name the channel are erased too', async () => {
     const gone = 'UCgone_________________A';
     await server.command('FLUSHALL');
     await server.command('RPUSH', `pennant:channel1:${gone}`, 'item');
@@ -86,7 +86,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await server.command('KEYS', '*')).toEqual(['pennant:search1:20:other']);
   });
 
-  test('a lifetime below a millisecond leaves nothing', async () => {
+  test('an entry with a lifetime below a millisecond is not stored', async () => {
     const store = createStore();
     await store.set('short', { value: 'old', storedAtMs: 1 }, 60_000);
     await store.set('short', { value: 'new', storedAtMs: 2 }, 0.4);
@@ -109,7 +109,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       return server.command('FLUSHALL');
     });
 
-    test('come back byte for byte, and those over the limit are not kept', async () => {
+    test('are returned byte for byte, and those over the limit are not stored', async () => {
       for (const each of [key, `${key}.refined`, original]) {
         await pictures.set(each, bytes);
         expect(await pictures.get(each)).toEqual(bytes);
@@ -148,7 +148,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       ],
       ['a script in place of an original', original, () => store(original, script)],
       ['another picture in place of an original', original, () => store(original, Buffer.concat([bytes, bytes]))],
-    ])('refuse %s', async (_what, under, put) => {
+    ])('are a miss with %s', async (_what, under, put) => {
       await put(`pennant:bytes2:${under}`);
       expect(await pictures.get(under)).toBeUndefined();
       expect(refused).toEqual([under]);
@@ -156,7 +156,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       expect(await pictures.get(under)).toEqual(bytes);
     });
 
-    test('do not read the former form, and erase it', async () => {
+    test('of the former form are not read, and are erased', async () => {
       await server.command('SET', `pennant:${key}`, 'RIFFxxxxWEBP of an earlier version');
       expect(await pictures.get(key)).toBeUndefined();
       await pictures.set(key, bytes);

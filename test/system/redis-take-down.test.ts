@@ -9,9 +9,9 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 const REMOVAL_RETRY_MS = 1_000;
-/** A connection is reported as working once it has worked for this long. */
+/** A connection is reported as working after it has worked for this long. */
 const STEADY_MS = 3_000;
-/** Words of the blocked channel's description. */
+/** Text from the blocked channel's description. */
 const WORDS = 'a banner that names its own crops';
 const WAYS = [
   `/api/channel/${BLOCKED}`,
@@ -61,7 +61,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
 
   const conditionsOf = async (service: TestApp) => (await service.readiness()).conditions.map(({ name }) => name);
 
-  test('a channel that is blocked after it was stored is gone from there too', async () => {
+  test('a channel that is blocked after it was stored is removed from Redis too', async () => {
     await fillStores();
     expect(await keysAndValues()).toContain(WORDS);
     await start({ BLOCKED_CHANNELS: BLOCKED });
@@ -69,7 +69,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     expect(await keysAndValues()).toContain(OTHER);
   });
 
-  test('a channel that is blocked while Redis is down is gone from the disk at once, and from Redis once it is back', async () => {
+  test('a channel that is blocked while Redis is down is removed from the disk at once, and from Redis once it is back', async () => {
     await fillStores();
     const stored = await keysAndValues();
     expect([stored.includes(WORDS), (await countPictures()) > 2]).toEqual([true, true]);

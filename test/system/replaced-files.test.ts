@@ -9,7 +9,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SHARP = new URL('../../node_modules/sharp', import.meta.url);
 
-test('an encoder that cannot be loaded or is of another version is refused with one line, until it fits again', async () => {
+test('an encoder that cannot be loaded or has another version is refused with one log line until it is usable again', async () => {
   const project = await createTemporaryDirectory();
   await copyProject(project);
   const directory = await createTemporaryDirectory();
@@ -30,7 +30,7 @@ test('an encoder that cannot be loaded or is of another version is refused with 
   };
   expect(await askForPicture()).toEqual([200, null]);
 
-  // The running encoder has loaded what it needs; the next one cannot.
+  // The running encoder has loaded its files. The next one cannot.
   const link = join(project, 'node_modules/sharp');
   await rm(link);
   const [encoder = 0] = await childrenOf(service.pid);
@@ -59,12 +59,12 @@ test('an encoder that cannot be loaded or is of another version is refused with 
     expect.stringMatching(/"level":40.*"msg":"encoder: cannot be loaded \(/),
     expect.stringMatching(/"level":30.*"msg":"encoder works again"/),
   ]);
-  // Nothing but log lines follows the first of them.
+  // After the first log line there are only log lines.
   const firstLogLine = lines.findIndex((line) => line.startsWith('{'));
   expect(lines.slice(firstLogLine).filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
 });
 
-test('a service that was started through a link keeps its own version when the link is changed', async () => {
+test('a service that was started through a link keeps its version when the link is changed', async () => {
   const home = await createTemporaryDirectory();
   const directory = await createTemporaryDirectory();
   for (const release of ['pennant-1', 'pennant-2']) {

@@ -14,11 +14,11 @@ const API_KEY = 'key-that-nobody-may-read';
 const PASSWORD = 'password-that-nobody-may-read';
 const TOKEN = 'token-that-nobody-may-read';
 
-/** As it is, and as it might be carried in a URL, a header or a body. */
+/** The plain form, and the forms in which a URL, a header or a body might contain it. */
 const FORMS = [API_KEY, PASSWORD, TOKEN].flatMap((secret) => [
   secret,
   Buffer.from(secret).toString('hex'),
-  // The ends depend on what stands before and after.
+  // The first and last characters depend on the text around it.
   Buffer.from(secret).toString('base64').slice(3, -4),
 ]);
 
@@ -26,7 +26,7 @@ function expectNoSecretIn(what: string, written: string): void {
   for (const form of FORMS) expect(written.includes(form), `${form} in ${what}:\n${written}`).toBe(false);
 }
 
-/** An upstream that repeats what it was told, as some do in their errors, each time with another failure. */
+/** An upstream that repeats the request in its responses, as some do in errors. Every response is another failure. */
 function createTalkativeUpstream() {
   const statuses = [400, 403, 429, 500, 200, 302];
   let calls = 0;
@@ -46,12 +46,12 @@ async function contentsBelow(directory: string): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-test('the secrets among the settings are those that are looked for here', () => {
+test('this file looks for every secret setting', () => {
   const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
   expect(secrets.map(({ env }) => env)).toEqual(['YOUTUBE_API_KEY', 'REDIS_URL']);
 });
 
-test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, however much fails', async () => {
+test.skipIf(!findRedisServer())('no secret is in a log, a response or a file while everything fails', async () => {
   const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
   const redis = await startRedisServer(['--requirepass', 'another']);
@@ -65,7 +65,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, an answer or a file, how
       YOUTUBE_API_ORIGIN: upstream.origin,
       YOUTUBE_ORIGIN: upstream.origin,
       YOUTUBE_IMAGE_ORIGIN: upstream.origin,
-      // Redis refuses it, and says so.
+      // Redis refuses the password, and its error says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
       NODE_OPTIONS: `--import=${SDK_FILE}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),

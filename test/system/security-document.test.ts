@@ -26,7 +26,7 @@ function patternOf(name: string): RegExp {
 }
 
 describe('SECURITY.md', () => {
-  test('has a test for every claim', () => {
+  test('names a test for every claim', () => {
     expect(CLAIMS.length).toBeGreaterThan(45);
     const unproven = CLAIMS.filter(({ tests, faults }) => tests.length + faults.length === 0);
     expect(unproven.map(({ subject }) => subject)).toEqual([]);
@@ -46,18 +46,18 @@ describe('SECURITY.md', () => {
     const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
     const names = CLAIMS.flatMap(({ faults }) => faults);
     expect(names.length).toBeGreaterThan(25);
-    // The rows exist only once the attacks have been made, so their names are looked for as texts of the suite.
+    // The rows exist only after the attacks have run, so their names are looked for in the suite's source.
     const isNamed = (name: string) => texts.some((text) => text.includes(name.split(/ ?… ?/)[0] ?? ''));
     expect(names.filter((name) => !isNamed(name))).toEqual([]);
   });
 });
 
-test('what is kept is named in SECURITY.md, all of it', async () => {
+test('SECURITY.md lists every holder that the service registers', async () => {
   const service = await startTestApp({
     env: {
       SOURCES: 'catalog,youtube,youtube-data-api',
       YOUTUBE_API_KEY: 'key',
-      // A Redis that nobody can reach: what is kept for it is there all the same.
+      // This Redis cannot be reached, but its holders are registered nevertheless.
       REDIS_URL: `redis://127.0.0.1:${await findFreePort()}`,
     },
   });
@@ -72,7 +72,7 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
 }
 
-test('the lock file names the bytes of every package, and package.json allows one of them a script at installation', async () => {
+test('the lock file has a digest of every package, and package.json permits one installation script', async () => {
   const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
   };

@@ -27,7 +27,7 @@ async function check(env: Record<string, string> = {}, uid?: number) {
   });
 }
 
-/** A data directory as a service leaves it. */
+/** A data directory that a service has used. */
 async function fillDataDir(): Promise<void> {
   const service = await startService({ directory });
   await fetch(`${service.base}/channel/UCPennantSample00000001A`);
@@ -42,7 +42,7 @@ function setVersion(name: string, version: number): void {
 }
 
 describe('serve --check', () => {
-  test('says that a first start would work, and makes nothing', async () => {
+  test('reports that a first start would work, and creates nothing', async () => {
     const ended = await check();
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout.split('\n')).toEqual([
@@ -68,7 +68,7 @@ describe('serve --check', () => {
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(before);
   });
 
-  test('notes the running service of this DATA_DIR, and its ports', async () => {
+  test('reports the running service of this DATA_DIR and its ports', async () => {
     const service = await startService({ directory, env: { PORT: String(await findFreePort()) } });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const ports = { PORT: String(service.port), CONSOLE_PORT: new URL(service.inside).port };
@@ -84,7 +84,7 @@ describe('serve --check', () => {
     expect((await check(ports)).stdout).not.toContain('note');
   });
 
-  test('fails over a port that another process uses, be it a service with another DATA_DIR', async () => {
+  test('fails when another process uses a port, even a service with another DATA_DIR', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     onTestFinished(() => void other.close());
@@ -108,7 +108,7 @@ describe('serve --check', () => {
     expect(service.output()).not.toContain('another service');
   });
 
-  test('lists every setting that cannot be used, and exits with 1', async () => {
+  test('lists every invalid setting, and exits with 1', async () => {
     const keyFile = join(directory, 'no-such-key');
     const ended = await check({ PORT: 'http', URL_FORM: 'long', YOUTUBE_API_KEY_FILE: keyFile });
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
@@ -116,7 +116,7 @@ describe('serve --check', () => {
       expect(ended.stderr).toContain(`  ${variable}`);
   });
 
-  test('refuses an address that is not this machine’s', async () => {
+  test('refuses an address that this machine does not have', async () => {
     const ended = await check({ HOST: '192.0.2.1' });
     expect(ended).toMatchObject({
       exitCode: 1,
@@ -124,7 +124,7 @@ describe('serve --check', () => {
     });
   });
 
-  test('finds a DATA_DIR that is none, a damaged catalog, and both at once with the rest', async () => {
+  test('reports a DATA_DIR that is no directory, a damaged catalog, and both together with other problems', async () => {
     await writeFile(dataDir, 'a file');
     const inTheWay = await check();
     expect(inTheWay).toMatchObject({ exitCode: 1 });
@@ -142,16 +142,16 @@ describe('serve --check', () => {
     expect(await check({ SOURCES: 'youtube' })).toMatchObject({ exitCode: 0 });
   });
 
-  test.skipIf(process.getuid?.() !== 0)('finds a DATA_DIR that another user may not write', async () => {
+  test.skipIf(process.getuid?.() !== 0)('reports a DATA_DIR without write permission', async () => {
     await chmod(directory, 0o755);
     await mkdir(dataDir, { mode: 0o755 });
-    // What root may do says nothing: the kernel lets it write anywhere.
+    // Root cannot be used for this, because it may write anywhere.
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: EACCES/m);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('finds what another user has left in a DATA_DIR of one’s own', async () => {
+  test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
     await mkdir(join(dataDir, 'pictures/abc'), { recursive: true });
     for (const path of [dataDir, join(dataDir, 'pictures')]) await chown(path, NOBODY, NOBODY);
@@ -167,7 +167,7 @@ describe('serve --check', () => {
     expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|cache\.db|catalog\.db)/m);
   });
 
-  test('warns of a Redis that does not answer, and shows no password', async () => {
+  test('warns about a Redis that does not answer, without its password', async () => {
     const ended = await check({ REDIS_URL: 'redis://:the-password@127.0.0.1:1' });
     expect(ended).toMatchObject({ exitCode: 0 });
     expect(ended.stdout).toMatch(/^warning {2}Redis is not usable: connect ECONNREFUSED/m);
@@ -176,7 +176,7 @@ describe('serve --check', () => {
 });
 
 describe.skipIf(!findRedisServer())('with Redis', () => {
-  test('says that it answers', async () => {
+  test('reports that Redis answers', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
     expect((await check({ REDIS_URL: redis.url })).stdout).toContain('ok       Redis responds\n');
@@ -187,7 +187,7 @@ describe('a database of another version', () => {
   test.each([
     ['catalog.db', 99, /^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/],
     ['cache.db', 99, /^.*cache\.db cannot be read: it was written by a newer Pennant \(schema 99, .*\n$/],
-  ])('%s of schema %d is refused at start, by the check too, and left as it is', async (name, version, line) => {
+  ])('%s of schema %d is refused by the start and by the check, and left unchanged', async (name, version, line) => {
     await fillDataDir();
     setVersion(name, version);
     const started = await runCommand(['serve'], {
@@ -203,7 +203,7 @@ describe('a database of another version', () => {
     db.close();
   });
 
-  test('cache.db of an older one is begun anew, and the start goes on', async () => {
+  test('cache.db of an older version is recreated, and the start continues', async () => {
     await fillDataDir();
     setVersion('cache.db', 1);
     expect(await check()).toMatchObject({ exitCode: 0 });
@@ -223,7 +223,7 @@ describe('a start with the catalog alone', () => {
       ...(uid !== undefined && { uid }),
     });
 
-  test('is refused where the catalog is damaged, and only then', async () => {
+  test('is refused if the catalog is damaged, which other sources tolerate', async () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
     const refused = { exitCode: 1, stdout: '', stderr: expect.stringMatching(/^.*catalog\.db is damaged .*\n$/) };
@@ -233,7 +233,7 @@ describe('a start with the catalog alone', () => {
     expect(service.output()).toContain('listens on');
   });
 
-  test.skipIf(process.getuid?.() !== 0)('is refused where the catalog cannot be made', async () => {
+  test.skipIf(process.getuid?.() !== 0)('is refused if the catalog cannot be created', async () => {
     await chmod(directory, 0o755);
     await mkdir(dataDir, { mode: 0o755 });
     expect(await start({}, NOBODY)).toEqual({

@@ -11,8 +11,8 @@ import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 /*
- * `npm run simulate` says how the service would do with traffic that nobody can produce here: these tests hold it to
- * what the service does with traffic that anybody can.
+ * `npm run simulate` predicts how the service handles traffic that no test can produce. These tests compare it with the
+ * real service under small traffic.
  */
 
 const MIB = 2 ** 20;
@@ -35,7 +35,7 @@ const SMALL: Scenario = {
   measuredSeconds: HOUR_SECONDS,
 };
 
-/** The same scenario through the real service, request by request: what its own Cache-Status says. */
+/** Runs the same scenario through the real service, request by request, and reads Cache-Status. */
 async function measureHitRate(scenario: Scenario): Promise<number> {
   const clock = createManualClock();
   let originals = 0;
@@ -45,14 +45,14 @@ async function measureHitRate(scenario: Scenario): Promise<number> {
     sources: [everyChannel],
     encoder: createFakeEncoder({ info: { isWebReady: true }, encode: async () => Buffer.alloc(1_000) }),
     downloader: {
-      // Each is different, as channels' pictures are.
+      // Every picture is different, like those of real channels.
       async download() {
         originals += 1;
         return Buffer.from(`original ${originals}`);
       },
     },
   });
-  // Other numbers than the simulation's: the same rate must come of any traffic of this kind.
+  // The seed differs from the simulation's: any traffic of this kind must give the same rate.
   const next = createTraffic({ ...scenario, seed: scenario.seed + 1_000 });
   const warmUp = scenario.warmUpSeconds * scenario.requestsPerSecond;
   const measured = scenario.measuredSeconds * scenario.requestsPerSecond;
@@ -87,12 +87,12 @@ describe('the simulation', () => {
     const measured = await measureHitRate(SMALL);
     console.log(`hit rate: ${(hitRate * 100).toFixed(1)} % simulated, ${(measured * 100).toFixed(1)} % measured`);
     expect(Math.abs(hitRate - measured)).toBeLessThan(MAX_DIFFERENCE);
-    // A case in which everything or nothing is a hit would show nothing.
+    // If everything or nothing were a hit, the comparison would prove nothing.
     expect(measured).toBeGreaterThan(0.2);
     expect(measured).toBeLessThan(0.8);
   }, 120_000);
 
-  test('has the hit rate that the theory of expiring caches has, where nothing is pushed out', async () => {
+  test('has the hit rate that theory predicts for expiring entries when nothing is evicted', async () => {
     const scenario = { ...SMALL, pictureShare: 0, memoryBytes: 1_024 * MIB, warmUpSeconds: 2 * HOUR_SECONDS };
     const { hitRate, memoryHitRate } = await simulate({ ...scenario, requestsPerSecond: 5 });
     const expected = freshShare({ count: scenario.channels, exponent: scenario.exponent }, 5, HOUR_SECONDS);
@@ -100,14 +100,14 @@ describe('the simulation', () => {
     expect(memoryHitRate).toBe(hitRate);
   });
 
-  test('answers less from memory when there is less of it, and the same from all tiers', async () => {
+  test('has fewer hits in a smaller memory, and the same hits in all tiers together', async () => {
     const roomy = await simulate(SMALL);
     const tight = await simulate({ ...SMALL, memoryBytes: 1 * MIB });
     expect(tight.memoryHitRate).toBeLessThan(roomy.memoryHitRate - 0.05);
     expect(tight.hitRate).toBe(roomy.hitRate);
   });
 
-  test('spares upstream by sending a channel to one instance, or by sharing', async () => {
+  test('sends fewer upstream requests when a channel has one instance, or when instances share', async () => {
     const three = { ...SMALL, instances: 3 };
     const loads = async (changes: Partial<Scenario>) => (await simulate({ ...three, ...changes })).counts.recordLoads;
     const apart = await loads({ routing: 'any' });
@@ -117,7 +117,7 @@ describe('the simulation', () => {
 });
 
 describe('Zipf’s law', () => {
-  test.each([0.7, 1, 1.3])('with exponent %s names each rank as often as it should', (exponent) => {
+  test.each([0.7, 1, 1.3])('with exponent %s draws each rank as often as expected', (exponent) => {
     const count = 50;
     const draws = 200_000;
     const next = createZipf({ count, exponent }, createRandom(3));

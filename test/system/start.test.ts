@@ -12,7 +12,7 @@ async function start(options: ServiceOptions) {
   return service;
 }
 
-/** What the server and its threads have kept of their code. The encoders have a directory of their own, without `complete`. */
+/** The compile caches of the server and its threads. Encoders have a directory of their own, without `complete`. */
 async function compiledIn(compileCache: string): Promise<string[]> {
   const all = await readdir(compileCache, { recursive: true });
   const complete = all.find((path) => path.endsWith('/complete'));
@@ -31,7 +31,7 @@ test('the compile cache is written before the service listens', async () => {
   expect((await compiledIn(compileCache)).length).toBe(atFirst);
 });
 
-test('neither the first start nor the one after an upgrade strips types: what does that keeps 45 MiB', async () => {
+test('neither the first start nor the one after an upgrade strips types, which would cost 45 MiB', async () => {
   const [project, directory] = [await createTemporaryDirectory(), await createTemporaryDirectory()];
   await copyProject(project);
   const startAndReport = async () => {
@@ -58,7 +58,7 @@ test('neither the first start nor the one after an upgrade strips types: what do
   expect(second.stripped).toEqual([]);
 });
 
-test('only the user and the group of the service may read its files', async () => {
+test('only the user and the group of the service can read its files', async () => {
   const directory = await createTemporaryDirectory();
   const { child, ended } = await start({ directory });
   child.kill('SIGTERM');
@@ -79,7 +79,7 @@ test.each([
     made: ['compiled', 'named'],
   },
 ])(
-  'the first start makes it in a directory named $named, and uses it from its first file on',
+  'the first start creates the compile cache in a directory named $named, and uses it from its first file on',
   async ({ settings, made }) => {
     const directory = await createTemporaryDirectory();
     await writeFile(join(directory, '.env'), settings);
@@ -92,14 +92,14 @@ test.each([
   },
 );
 
-test('an encoder waits for the first picture before anybody asks for one', async () => {
+test('an encoder is ready before the first picture is requested', async () => {
   const { pid } = await start({ directory: await createTemporaryDirectory() });
   await expect.poll(() => childrenOf(pid)).toHaveLength(1);
 });
 
-test.skipIf(!existsSync('/proc/self'))('the service starts where no data directory can be made', async () => {
+test.skipIf(!existsSync('/proc/self'))('the service starts even if no data directory can be created', async () => {
   const directory = await createTemporaryDirectory();
-  // A file system that refuses directories with ENOENT: Node's own recursive mkdir never returns from there.
+  // This file system refuses directories with ENOENT, and Node's recursive mkdir never returns.
   const env = { DATA_DIR: '/proc/pennant/data', SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
   const { base, output } = await start({ directory, env });
   expect((await fetch(base)).status).toBe(200);

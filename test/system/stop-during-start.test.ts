@@ -10,11 +10,11 @@ import { childrenOf, launchService, type ServiceOptions } from '../helpers/servi
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*
- * SIGTERM and SIGINT before the service listens. Each start is held at a point that the test knows: at a file that
- * nobody has written yet, or at a Redis that never answers.
+ * SIGTERM and SIGINT before the service listens. Each start waits at a known point: at a file that has not been written
+ * yet, or at a Redis that never answers.
  */
 
-/** As process 1 of a container, for which the kernel drops signals that have no handler. */
+/** Runs it as process 1 of a container, for which the kernel drops signals without a handler. */
 const AS_PROCESS_1 = ['unshare', '--fork', '--pid', '--kill-child'];
 
 const STARTS = [
@@ -29,7 +29,7 @@ async function launch(options: Omit<ServiceOptions, 'directory'>) {
   return {
     ...launched,
     directory,
-    /** To the service itself, whichever process has started it. */
+    /** Sends the signal to the service itself, whichever process has started it. */
     async signal(name: NodeJS.Signals) {
       const { pid = 0 } = launched.child;
       const [service = pid] = options.prefix?.length ? await childrenOf(pid) : [pid];
@@ -38,7 +38,7 @@ async function launch(options: Omit<ServiceOptions, 'directory'>) {
   };
 }
 
-/** Takes connections and never answers. */
+/** Accepts connections and never answers. */
 async function startSilentServer() {
   const server = createServer();
   const sockets: Socket[] = [];
@@ -53,7 +53,7 @@ async function startSilentServer() {
 }
 
 describe.each(STARTS)('a start as $as', ({ prefix }) => {
-  test('that SIGTERM stops while it connects exits with 0, and leaves nothing half-made', async () => {
+  test('that SIGTERM stops while it connects exits with 0, and leaves nothing incomplete', async () => {
     const { server, port } = await startSilentServer();
     const { signal, ended, output, directory } = await launch({
       prefix,

@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);
 const ROOT = new URL('../../', import.meta.url);
-/** Of 100; systemd calls anything below 20 "ok". */
+/** Out of 100. systemd rates anything below 20 as "ok". */
 const MAX_EXPOSURE = 15;
 
 let directory: string;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   unit = await readFile(new URL('deploy/pennant.service', ROOT), 'utf8');
 });
 
-/** The unit with the program where a test can put one. */
+/** The unit with a path of the program that a test can write. */
 async function install(text: string): Promise<string> {
   const program = join(directory, 'node_modules/.bin/pennant');
   await mkdir(join(directory, 'node_modules/.bin'), { recursive: true });
@@ -29,7 +29,7 @@ async function install(text: string): Promise<string> {
   return path;
 }
 
-/** Without a systemd that runs: what it says of the file alone. */
+/** Runs systemd-analyze on the file alone, which needs no running systemd. */
 async function analyze(...args: string[]): Promise<{ exitCode: number; output: string }> {
   const ended = await run('systemd-analyze', args, { env: { PATH: process.env.PATH } }).then(
     ({ stdout, stderr }) => ({ exitCode: 0, output: stdout + stderr }),
@@ -42,15 +42,15 @@ function valuesOf(name: string): string[] {
   return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
-describe.skipIf(!findSystemd())('systemd', () => {
-  test('has nothing to say against the unit, nor with the lines that it suggests', async () => {
+describe.skipIf(!findSystemd())('systemd-analyze', () => {
+  test('accepts the unit, also with the lines that its comments suggest', async () => {
     expect(await analyze('verify', '--man=no', await install(unit))).toEqual({ exitCode: 0, output: '' });
     const suggested = unit.replace(/^#(?=LoadCredential=|Environment=)/gm, '');
     expect(suggested).not.toBe(unit);
     expect(await analyze('verify', '--man=no', await install(suggested))).toEqual({ exitCode: 0, output: '' });
   });
 
-  test('has nothing to say against several instances of it, each with ports and a directory of its own', async () => {
+  test('accepts several instances of the unit, each with its own ports and directory', async () => {
     const template = join(directory, 'pennant@.service');
     await rename(await install(unit), template);
     await mkdir(`${template}.d`);
@@ -65,7 +65,7 @@ describe.skipIf(!findSystemd())('systemd', () => {
     for (const name of ['PORT', 'CONSOLE_PORT', 'DATA_DIR']) expect(settings).toMatch(new RegExp(`[ =]${name}=\\S*%i`));
   });
 
-  test('would say so', async () => {
+  test('reports a misspelled setting', async () => {
     const { output } = await analyze(
       'verify',
       '--man=no',
@@ -74,7 +74,7 @@ describe.skipIf(!findSystemd())('systemd', () => {
     expect(output).toContain('PrivateTemp');
   });
 
-  test('sees little that the service could do to the machine', async () => {
+  test('rates the exposure of the machine as low', async () => {
     const found = await analyze(
       'security',
       '--offline=true',
@@ -86,7 +86,7 @@ describe.skipIf(!findSystemd())('systemd', () => {
   });
 });
 
-test('the unit runs commands that there are, as an ordinary user, and leaves time to stop', async () => {
+test('the unit runs existing commands as an ordinary user, and allows enough time to stop', async () => {
   const { bin } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8')) as { bin: Record<string, string> };
   const commands = [...valuesOf('ExecStartPre'), ...valuesOf('ExecStart')].map((command) => command.split(' '));
   expect(commands.map(([, ...args]) => args)).toEqual([['serve', '--check'], ['serve']]);
@@ -95,7 +95,7 @@ test('the unit runs commands that there are, as an ordinary user, and leaves tim
   // The service ends within 10 s of SIGTERM.
   expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(10);
 
-  // What stands there would win over .env, which commands beside the service read as well.
+  // Variables set there would override .env, which other commands read too.
   expect(valuesOf('EnvironmentFile')).toEqual([]);
   expect(valuesOf('Environment').map((line) => line.split('=')[0])).toEqual(['PATH', 'NODE_ENV', 'NODE_OPTIONS']);
   expect(valuesOf('WorkingDirectory')).toEqual(valuesOf('ConfigurationDirectory').map((name) => `/etc/${name}`));

@@ -10,7 +10,7 @@ const SAMPLE_ID = 'UCPennantSample00000001A';
 const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
 const WARNING = 'OTEL_EXPORTER_OTLP_ENDPOINT is set, but no OpenTelemetry SDK is loaded';
 
-/** What the service loads until it has answered: a record, and a picture by an encoder process. */
+/** The modules that the service loads for a record and for a picture by an encoder process. */
 async function loadedModules(env: Record<string, string>): Promise<string[]> {
   const directory = await createTemporaryDirectory();
   const report = join(directory, 'modules');
@@ -28,12 +28,12 @@ async function loadedModules(env: Record<string, string>): Promise<string[]> {
   return (await readFile(report, 'utf8')).split('\n');
 }
 
-test('the documents name the two lines that load the SDK', async () => {
+test('the documents have the two lines that load the SDK', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/tracing.md'), 'utf8');
   expect(page).toContain(`\`\`\`js\n${await readFile(SDK_FILE, 'utf8')}\`\`\``);
 });
 
-test('the SDK is loaded by the operator alone, and once: not by threads and encoder processes', async () => {
+test('the SDK is loaded once, by the operator’s option only, and not in threads and encoder processes', async () => {
   const receiver = await startTraceReceiver();
   onTestFinished(() => receiver.close());
   const isOfSdk = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url);
@@ -43,17 +43,17 @@ test('the SDK is loaded by the operator alone, and once: not by threads and enco
   expect(without.filter(isOfSdk)).toEqual([]);
   const withSdk = await loadedModules(sdkSettings(receiver));
   expect(withSdk.filter((url) => url.endsWith('/otel.mjs'))).toHaveLength(1);
-  // Modules of the threads and of the encoder process would be in the report, if they had got the operator's options.
+  // If threads and encoder processes got the operator's options, the report would contain their modules.
   expect(withSdk.filter((url) => /worker\.ts$|encoder\/start\.ts$/.test(url))).toEqual([]);
 });
 
-test('a collector that is named while no SDK is loaded gives one warning at start', async () => {
+test('a collector that is set while no SDK is loaded causes one warning at start', async () => {
   const service = await startUntilTestEnds({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' });
   const warnings = logLines(service).filter(({ msg }) => String(msg).startsWith(WARNING));
   expect(warnings.map(({ msg }) => msg)).toEqual([expect.stringContaining('NODE_OPTIONS=--import=/path/to/otel.mjs')]);
 });
 
-test('traces go out as protobuf unless JSON is asked for, with the name that the operator gives', async () => {
+test('traces are sent as protobuf by default or as JSON by setting, with the operator’s service name', async () => {
   const { get, stop, receiver, service } = await startTracedService({
     OTEL_EXPORTER_OTLP_PROTOCOL: '',
     OTEL_SERVICE_NAME: 'pictures',
@@ -73,7 +73,7 @@ test('traces go out as protobuf unless JSON is asked for, with the name that the
   expect(service.output()).not.toContain(WARNING);
 });
 
-test('a collector that does not answer holds up no response and no stop', async () => {
+test('a collector that does not answer delays no response and no stop', async () => {
   const { get, service, receiver } = await startTracedService({
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '3',
     OTEL_BSP_MAX_QUEUE_SIZE: '5',

@@ -25,7 +25,7 @@ function named(spans: readonly ReceivedSpan[], name: string): readonly ReceivedS
   return spans.filter((span) => span.name === name);
 }
 
-test('a picture that has to be made is one trace, and one that is there already is one span', async () => {
+test('a new picture is one trace with a span for each step, and a stored picture is one span', async () => {
   const { get, stop, replay, service } = await startWithUpstream({ ACCESS_LOG: 'on' });
   const path = `/${CHANNEL_ID}/tv.avif?width=300`;
   const made = await get(path);
@@ -89,14 +89,14 @@ test('a picture that has to be made is one trace, and one that is there already 
 
   const lines = logLines(service).filter(({ msg }) => msg === 'request');
   expect(lines.map(({ trace_id }) => trace_id)).toEqual([ofMade[0]?.traceId, ofStored[0]?.traceId]);
-  // Nothing of the trace goes to strangers.
+  // No trace fields are sent to other hosts.
   expect(replay.calls.length).toBeGreaterThan(3);
   for (const { headers } of replay.calls) {
     expect(Object.keys(headers).filter((name) => /trace|baggage|b3/.test(name))).toEqual([]);
   }
 });
 
-test('a second try, a failing upstream and "no such channel" can be told apart', async () => {
+test('a retry, a failing upstream and "no such channel" can be told apart', async () => {
   const { get, stop, replay } = await startWithUpstream();
   replay.misbehave('resolve', answerJson({}, 500), 1);
   expect((await get('/api/channel/nosuchchannel?type=handle')).status).toBe(404);
@@ -129,7 +129,7 @@ test('a second try, a failing upstream and "no such channel" can be told apart',
   });
 });
 
-test('a trace holds no key, no address of a client and nothing that people look for', async () => {
+test('a trace contains no keys, no client addresses and no search texts', async () => {
   const apiKey = 'key-of-the-data-api';
   const { get, stop, receiver, replay } = await startWithUpstream(
     {
@@ -170,7 +170,7 @@ test.each([
   expect(spans.length > 0).toBe(expected.length > 0);
 });
 
-test('a request that the sampler leaves out has no span, and its log line no trace', async () => {
+test('a request that the sampler drops has no span, and its log line has no trace ID', async () => {
   const { get, stop, service } = await startTracedService({ OTEL_TRACES_SAMPLER: 'always_off', ACCESS_LOG: 'on' });
   await get('/');
   expect(await stop()).toEqual([]);
@@ -179,7 +179,7 @@ test('a request that the sampler leaves out has no span, and its log line no tra
   expect(line).not.toHaveProperty('trace_id');
 });
 
-test('refused requests are not sent, and a client that went away shows', async () => {
+test('refused requests are not traced, and a client that disconnected is marked', async () => {
   const { get, stop, service, replay } = await startWithUpstream({ RATE_LIMIT_OVERRIDES: '127.0.0.1/32=2/60' });
   const asked = Promise.withResolvers<void>();
   replay.misbehave('all', () => asked.resolve());

@@ -24,8 +24,8 @@ async function ask(given: Partial<typeof answer> = {}, origin: string | undefine
   return { dataDir, purged: askRunningService(context, { channel: '@name' }) };
 }
 
-describe('the service that runs on this DATA_DIR', () => {
-  it('is asked with the directory’s real path, and says what it has removed', async () => {
+describe('the running service of this DATA_DIR', () => {
+  it('gets the directory’s real path, and reports what it has removed', async () => {
     const { dataDir, purged } = await ask();
     expect(await purged).toEqual(PURGED);
     expect(received).toMatchObject({
@@ -35,7 +35,7 @@ describe('the service that runs on this DATA_DIR', () => {
     });
   });
 
-  it.each([500, 503])('that answers %d has not done it', async (status) => {
+  it.each([500, 503])('has failed if it answers %d', async (status) => {
     const { purged } = await ask({ status, body: JSON.stringify({ detail: 'the disk is full' }) });
     await expect(purged).rejects.toThrow(/could not do all of it: the disk is full/);
     const { purged: without } = await ask({ status, body: 'no JSON' });
@@ -43,11 +43,11 @@ describe('the service that runs on this DATA_DIR', () => {
     await expect(without).rejects.toBeInstanceOf(CacheCommandError);
   });
 
-  it.each([404, 409, 499])('that answers %d has nothing to do with it', async (status) => {
+  it.each([404, 409, 499])('is a service with another DATA_DIR if it answers %d', async (status) => {
     expect(await (await ask({ status })).purged).toBeUndefined();
   });
 
-  it('is none where nobody listens, or nowhere is one', async () => {
+  it('is absent if nothing listens or no address is known', async () => {
     expect(await (await ask({}, 'http://127.0.0.1:1')).purged).toBeUndefined();
     const context = { consoleOrigin: undefined, dataDir: '/nowhere' } as CacheContext;
     expect(await askRunningService(context, { everything: true })).toBeUndefined();

@@ -27,7 +27,7 @@ async function storedPictures(): Promise<string[]> {
 }
 
 describe('catalog export --images', () => {
-  it('copies no file from outside of the catalog’s folder, whatever its database says', async () => {
+  it('copies no file from outside of the catalog’s folder, whatever the database contains', async () => {
     await writeFile(join(dataDir, 'secret'), 'secret');
     const db = new DatabaseSync(catalogPaths(dataDir).database);
     db.prepare('UPDATE channels SET avatar_file = ? WHERE channel_id = ?').run('../secret', numberedChannelId(1));
@@ -67,7 +67,7 @@ describe('catalog export --images', () => {
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it.skipIf(!existsSync('/proc/self'))('ends where the folder cannot be made', async () => {
+  it.skipIf(!existsSync('/proc/self'))('fails if the folder cannot be created', async () => {
     const { exitCode, lines, errors } = await run('export', '--images', '/proc/pennant/images');
     expect([exitCode, lines]).toEqual([1, []]);
     expect(errors).toMatch(/^ENOENT: [^\n]*\n$/);

@@ -31,7 +31,7 @@ describe('catalog import', () => {
     expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
   });
 
-  it('names --images when a picture is not among those of the catalog', async () => {
+  it('mentions --images when the catalog does not have a picture', async () => {
     const images = await writePictures(directory, { 'one.png': pngOf('one') });
     const stdin = catalogLine(1, { avatarFile: 'one.png' });
     const refused = await runCatalog(dataDir, ['import', '-'], { stdin });
@@ -82,7 +82,7 @@ describe('catalog import --dry-run', () => {
     expect(real.stdout).toBe('Channels added: 2, replaced: 1. Lines refused: 2.\n');
   });
 
-  it('makes no catalog, and reports a damaged one by its own name', async () => {
+  it('creates no catalog, and reports a damaged one with its file name', async () => {
     const args = ['import', '-', '--dry-run'];
     expect((await runCatalog(dataDir, args, { stdin: catalogLine(1) })).exitCode).toBe(0);
     expect(await readdir(directory)).toEqual([]);
@@ -95,7 +95,7 @@ describe('catalog import --dry-run', () => {
 });
 
 describe('catalog list --json', () => {
-  it('writes an array of IDs, handles and titles, without what could steer a terminal', async () => {
+  it('writes an array of IDs, handles and titles without terminal control characters', async () => {
     const stdin = [
       catalogLine(1, { customUrl: '@one', subscriberCount: '2' }),
       catalogLine(2, { title: 'a\u202eb', subscriberCount: '1' }),

@@ -16,7 +16,7 @@ function createStream(isTTY: boolean) {
 const CLEAR = '\r\u001b[2K';
 
 describe('createProgressBar', () => {
-  it('draws over the same line of a terminal, and keeps printed lines above it', () => {
+  it('redraws one line of a terminal, and keeps printed lines above it', () => {
     const { stream, written } = createStream(true);
     const bar = createProgressBar(stream, 200);
     bar.show(100, '5 channels');
@@ -29,7 +29,7 @@ describe('createProgressBar', () => {
     expect(written()).toBe(`${CLEAR}${half}${CLEAR}line 3: refused\n${CLEAR}${half}${CLEAR}`);
   });
 
-  it('writes lines only where the output is piped', () => {
+  it('writes only the printed lines if the output is piped', () => {
     const { stream, written } = createStream(false);
     const bar = createProgressBar(stream, 200);
     bar.show(100, '5 channels');

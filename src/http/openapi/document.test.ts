@@ -11,7 +11,7 @@ function readJson(path: string) {
   return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 }
 
-/** The URL patterns of all endpoints, as OpenAPI writes them. */
+/** The URL patterns of all endpoints in OpenAPI's notation. */
 function servedPaths(): string[] {
   const routes: string[] = [];
   createHttpServer({
@@ -29,12 +29,12 @@ function servedPaths(): string[] {
   return routes.filter((route) => route.startsWith('/')).map((url) => url.replaceAll(/:(\w+)/g, '{$1}'));
 }
 
-test('the document has every path that is served, and no other', () => {
+test('the document has every path that is served, and no others', () => {
   const { paths } = readJson('openapi.json');
   expect(Object.keys(paths).sort()).toEqual(servedPaths().sort());
 });
 
-test('the document is the one that `npm run docs` writes', () => {
+test('the document equals the output of `npm run docs`', () => {
   const { version } = readJson('../../../package.json');
   expect(readJson('openapi.json')).toEqual(openApiDocument(version));
 });

@@ -41,7 +41,7 @@ describe('parseIpv4', () => {
     expect(parseIpv4(text)).toBeUndefined();
   });
 
-  it('agrees with the platform on every text made of digits and dots', () => {
+  it('agrees with Node on every text of digits and dots', () => {
     const nearlyIpv4 = fc.array(fc.constantFrom('0', '1', '25', '255', '256', '.', '.', '.'), { maxLength: 9 });
     fc.assert(
       fc.property(
@@ -86,7 +86,7 @@ describe('parseAddress', () => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
-  it('writes every address so that reading it again gives the same', () => {
+  it('writes every address so that it is read as the same address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const canonical = formatAddress(addressOf(text));
@@ -123,11 +123,11 @@ describe('createNetworkTable', () => {
     ['198.51.100.9', 'NAT64'],
     ['64:ff9b::198.51.100.9', 'NAT64'],
     ['198.51.101.9', undefined],
-  ])('finds for %s: %s', (text, value) => {
+  ])('finds the value for %s: %s', (text, value) => {
     expect(find(addressOf(text))).toBe(value);
   });
 
-  it('takes every address of a family for a prefix of no bits', () => {
+  it('matches every address of a family with a prefix of length 0', () => {
     const everything = createNetworkTable([[ipaddr.parseCIDR('0.0.0.0/0'), true]]);
     expect(everything(addressOf('255.255.255.255'))).toBe(true);
     expect(everything(addressOf('::1'))).toBeUndefined();
@@ -153,7 +153,7 @@ describe('cutAddress', () => {
     ['::1', '::/48'],
     ['no address', 'other'],
     ['', 'other'],
-  ])('names %s by %s', (text, network) => {
+  ])('shortens %s to %s', (text, network) => {
     expect(cutAddress(text)).toBe(network);
   });
 });

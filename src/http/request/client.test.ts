@@ -16,8 +16,8 @@ function addressBehindProxy(forwardedFor: string | string[] | undefined): string
   return clients.identify(PROXY, forwardedFor).address;
 }
 
-describe('the client behind a socket that is no trusted proxy', () => {
-  it('is the socket, whatever X-Forwarded-For says', () => {
+describe('the client of a connection that is not from a trusted proxy', () => {
+  it('is the peer of the connection, whatever X-Forwarded-For contains', () => {
     expect(clients.identify('203.0.113.7', '198.51.100.1')).toMatchObject({ address: '203.0.113.7' });
   });
 
@@ -80,7 +80,7 @@ describe('the client behind a trusted proxy', () => {
     expect(addressBehindProxy(forwardedFor)).toBe(address);
   });
 
-  it('is never what stands left of the first address that is not trusted', () => {
+  it('is never an address to the left of the first untrusted one', () => {
     const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constantFrom('unknown', '', ',', '10.1.1.1', '"'));
     fc.assert(
       fc.property(fc.array(entry), (forged) => {
@@ -89,7 +89,7 @@ describe('the client behind a trusted proxy', () => {
     );
   });
 
-  it('never fails, whatever the header holds', () => {
+  it('is found whatever the header contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (forwardedFor) => {
         expect(addressBehindProxy(forwardedFor)).not.toBe('');
@@ -97,13 +97,13 @@ describe('the client behind a trusted proxy', () => {
     );
   });
 
-  it('is found in a list as long as a header can be', () => {
+  it('is found in the longest possible header', () => {
     const trusted = Array(1_800).fill('10.1.1.1').join(',');
     expect(addressBehindProxy(`203.0.113.7,${trusted}`)).toBe('203.0.113.7');
     expect(addressBehindProxy(','.repeat(16_000))).toBe(PROXY);
   });
 
-  it('counts every address of an IPv6 network as one', () => {
+  it('is the same for every address of an IPv6 network', () => {
     const keys = ['2001:db8:0:1::1', '[2001:db8:0:1:ffff::2]:80'].map((entry) => clients.identify(PROXY, entry).key);
     expect(new Set(keys)).toEqual(new Set(['2001:db8:0:1::/64']));
     expect(clients.identify(PROXY, '2001:db8:0:2::1').key).toBe('2001:db8:0:2::/64');
@@ -163,11 +163,11 @@ describe('the limit of a client', () => {
     ['::ffff:198.51.100.1', { requests: 100, windowMs: 60_000 }],
     ['64:ff9b::198.51.100.1', { requests: 100, windowMs: 60_000 }],
     ['203.0.113.9', { requests: 20, windowMs: 30_000 }],
-  ])('gives %s the limit of the longest prefix', (address, limit) => {
+  ])('for %s is the one of the longest prefix', (address, limit) => {
     expect(identify(address, undefined).limit).toEqual(limit);
   });
 
-  it('gives what is no address the default limit', () => {
+  it('is the default for an invalid address', () => {
     expect(identify('', undefined).limit).toEqual(DEFAULT_LIMIT);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBaseUrls } from './context.ts';
 
-describe('the base that is made of Host', () => {
+describe('the base from Host', () => {
   const { find, fallback } = createBaseUrls({ baseUrls: [] });
 
   it.each([
@@ -51,19 +51,19 @@ describe('the base that is made of Host', () => {
     'a'.repeat(261),
     `${'a'.repeat(255)}:65535`,
     `a${'-'.repeat(22_000)}`,
-  ])('cannot be made of "%s"', (host) => {
+  ])('is refused for "%s"', (host) => {
     expect(find(host, 'http')).toBeUndefined();
   });
 
-  it('has no fallback', () => {
+  it('is refused without a Host', () => {
     expect(fallback).toBe('');
   });
 });
 
-describe('the base that the operator names', () => {
+describe('the base from BASE_URL', () => {
   const { find, fallback } = createBaseUrls({ baseUrls: ['https://one.example', 'https://two.example:8443'] });
 
-  it('is the one that Host matches, else the first', () => {
+  it('is the one that matches Host, otherwise the first', () => {
     expect(find('TWO.example:8443', 'http')).toBe('https://two.example:8443');
     expect(find('two.example', 'http')).toBe('https://one.example');
     expect(find('a b', 'http')).toBe('https://one.example');

@@ -10,7 +10,7 @@ function note(refused: ReturnType<typeof createRefusedClients>, networks: number
   }
 }
 
-test('refused networks are bounded; those refused longest ago are forgotten', () => {
+test('refused networks are bounded, and those refused longest ago are forgotten first', () => {
   const clock = createManualClock();
   const refused = createRefusedClients({ clock });
   note(refused, 5_000, 2_560);

@@ -3,7 +3,7 @@ import type { Format } from '../../domain/formats.ts';
 import type { Variant } from '../../domain/variants.ts';
 import { createQueryReader, PICTURE_QUERY, SEARCH_QUERY } from './target.ts';
 
-test('parameters are read as what their schema says', () => {
+test('parameters are read as the types of their schema', () => {
   const { type, format, width, height } = createQueryReader(PICTURE_QUERY)({ type: 'tv', format: 'jpg', width: '320' });
   expect({ type, format, width, height }).toEqual({ type: 'tv', format: 'jpg', width: 320, height: undefined });
   expectTypeOf(type).toEqualTypeOf<Variant | 'phone' | undefined>();
@@ -11,7 +11,7 @@ test('parameters are read as what their schema says', () => {
   expectTypeOf(width).toEqualTypeOf<number | undefined>();
 });
 
-test('a parameter that must be there is never undefined', () => {
+test('a required parameter is never undefined', () => {
   const { q, limit } = createQueryReader(SEARCH_QUERY)({ q: ' kitchen ' });
   expect({ q, limit }).toEqual({ q: 'kitchen', limit: undefined });
   expectTypeOf(q).toEqualTypeOf<string>();

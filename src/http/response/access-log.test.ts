@@ -37,19 +37,19 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
   return lines;
 }
 
-describe('the log of answers', () => {
-  test('has one line for each answer when it is on, with the client’s network only', () => {
+describe('the access log', () => {
+  test('has one line per response when it is on, with the client’s network only', () => {
     const { seconds: _, ...fields } = ENTRY;
     expect(logged({ logsAll: true, showsAddresses: false }, {})).toEqual([
       { level: 30, msg: 'request', ...fields, durationMs: 12, client: '203.0.113.0/24' },
     ]);
   });
 
-  test('shows whole addresses where the operator wants them', () => {
+  test('has full addresses if they are turned on', () => {
     expect(logged({ logsAll: true, showsAddresses: true }, {})[0]?.client).toBe('203.0.113.77');
   });
 
-  test('has a line for a slow request even when it is off, and none for others', () => {
+  test('has lines for slow requests only while it is off', () => {
     expect(logged({ logsAll: false, showsAddresses: false }, {})).toEqual([]);
     const [line] = logged({ logsAll: false, showsAddresses: false }, { seconds: 5 });
     expect(line).toMatchObject({ level: 40, msg: 'slow request', durationMs: 5_000, requestId: 'r-1' });
@@ -61,7 +61,7 @@ describe('the log of answers', () => {
     failure: { code: 'upstream_unavailable', error: new AppError('upstream_unavailable', reason) },
   });
 
-  test('has one line for a failed request, with its reason, however slow it was and whether the log is on or off', () => {
+  test('has one line for a failed request, with the reason, slow or not and with the log on or off', () => {
     for (const logsAll of [true, false]) {
       const lines = logged({ logsAll, showsAddresses: false }, unavailable('The upstream is down.'));
       expect(lines).toMatchObject([
@@ -76,7 +76,7 @@ describe('the log of answers', () => {
     }
   });
 
-  test('has the same reason once, and the answers as they are while the log is on', () => {
+  test('has each failure reason once, and a line per response while the log is on', () => {
     const failures = [unavailable('down'), unavailable('down'), unavailable('other')];
     const named = failures.map((failure, at) => ({ ...failure, requestId: `r-${at}` }));
     expect(logged({ logsAll: false, showsAddresses: false }, ...named).map(({ requestId }) => requestId)).toEqual([

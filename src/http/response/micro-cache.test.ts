@@ -21,13 +21,13 @@ function contextFor(path: string, headers: Record<string, string> = {}, query = 
   } as unknown as RequestContext;
 }
 
-/** A request that the cache did not answer, on its way through the pipeline. */
+/** A request without a cached response, on its way through the pipeline. */
 function missed(cache: MicroCache, context: RequestContext): RequestContext {
   expect(cache.find(context)).toBeUndefined();
   return Object.assign(context, { endpoint: ENDPOINT, isNegotiated: true });
 }
 
-/** As the routes make them: every value is a string of its own. */
+/** A response like those of the routes: every value is a separate string. */
 function responseOf(number: number, body: string | Buffer): HttpResponse {
   const etag = `"${String(number).padStart(22, 'x')}"`;
   return {
@@ -51,7 +51,7 @@ function create(maxBytes?: number): MicroCache {
 }
 
 describe('the micro-cache', () => {
-  it('keeps nothing whose URL and Accept are absurdly long', () => {
+  it('stores nothing with an extremely long URL or Accept', () => {
     const cache = create();
     const requests = [
       contextFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
@@ -80,7 +80,7 @@ describe('the micro-cache', () => {
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
-  it('sends a response again for a second, and no longer', () => {
+  it('repeats a response for a second, and no longer', () => {
     const clock = createManualClock();
     const cache = createMicroCache({ clock });
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
@@ -90,7 +90,7 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('keeps what makes a 304 with the ETag that the client has', () => {
+  it('answers 304 for the ETag that the client has', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     const answered = ['x', 'y'].map((letter) => {
@@ -102,7 +102,7 @@ describe('the micro-cache', () => {
     for (const [etag, response] of answered) expect(response).toMatchObject({ status: 304, headers: { etag } });
   });
 
-  it('forgets everything when something is purged or imported', () => {
+  it('drops everything when a channel is purged or imported', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     nextChange();
@@ -110,7 +110,7 @@ describe('the micro-cache', () => {
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  it('does not keep the response to a request that came before that', () => {
+  it('does not store the response to a request that began before a purge', () => {
     const cache = create();
     const context = missed(cache, contextFor('/a'));
     nextChange();
@@ -118,7 +118,7 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('keeps nothing over the sleep of a suspended machine', () => {
+  it('drops everything while the machine is suspended', () => {
     const clock = createManualClock();
     const cache = createMicroCache({ clock });
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));

@@ -13,16 +13,16 @@ describe('Retry-After', () => {
     [1_000, '1'],
     [1_001, '2'],
     [59_999.5, '60'],
-  ])('of %d ms is %s s: whoever waits that long has waited enough', (retryAfterMs, seconds) => {
+  ])('of %d ms is %s s, which is never too short', (retryAfterMs, seconds) => {
     expect(headersOf('upstream_unavailable', { retryAfterMs })['retry-after']).toBe(seconds);
   });
 
-  it('is the usual one of the problem where the failure does not say', () => {
+  it('is the default of the problem if the failure has none', () => {
     expect(headersOf('upstream_unavailable')['retry-after']).toBe('30');
     expect(headersOf('upstream_invalid')['retry-after']).toBe('60');
   });
 
-  it('is not said where waiting does not help', () => {
+  it('is absent if waiting does not help', () => {
     for (const code of ['channel_not_found', 'invalid_parameter', 'internal'] as const) {
       expect(headersOf(code, { retryAfterMs: 1_000 })).not.toHaveProperty('retry-after');
     }
@@ -30,14 +30,14 @@ describe('Retry-After', () => {
 });
 
 describe('Cache-Control', () => {
-  it('of an absent channel is what is left of its minute, and nothing where that is not known', () => {
+  it('of an absent channel is the rest of its minute, or absent if that is unknown', () => {
     expect(headersOf('channel_not_found', { validForMs: 41_000 })['cache-control']).toBe('public, max-age=41');
     expect(headersOf('channel_not_found')['cache-control']).toBe('no-store');
     expect(headersOf('upstream_timeout', { validForMs: 41_000 })['cache-control']).toBe('no-store');
   });
 });
 
-it('has the status of the table, or the one that is given for a code with two', () => {
+it('a problem has the status of the table, or the given one for a code with two', () => {
   const error = new AppError('request_too_large', 'why');
   const answered = (status?: number) =>
     problemResponse(error, { base: '', id: 'id', ...(status !== undefined && { status }) });

@@ -19,7 +19,7 @@ describe('a conditional request', () => {
     ['new', undefined],
     ['"', undefined],
     ['"other", *', undefined],
-  ])('with If-None-Match %s finds %s', (ifNoneMatch, etag) => {
+  ])('with If-None-Match %s matches: %s', (ifNoneMatch, etag) => {
     expect(findUnchangedEtag({ 'if-none-match': ifNoneMatch }, VALIDATORS)).toBe(etag);
   });
 
@@ -33,16 +33,16 @@ describe('a conditional request', () => {
     ['2030-01-01T00:00:00Z', undefined],
     ['Tue, 01 Jan 2030 00:00:00', undefined],
     ['never', undefined],
-  ])('with If-Modified-Since %s finds %s', (ifModifiedSince, etag) => {
+  ])('with If-Modified-Since %s matches: %s', (ifModifiedSince, etag) => {
     expect(findUnchangedEtag({ 'if-modified-since': ifModifiedSince }, VALIDATORS)).toBe(etag);
   });
 
-  it('goes by If-None-Match alone where there is one', () => {
+  it('ignores If-Modified-Since if there is an If-None-Match', () => {
     const headers = { 'if-none-match': '"other"', 'if-modified-since': 'Tue, 01 Jan 2030 00:00:00 GMT' };
     expect(findUnchangedEtag(headers, VALIDATORS)).toBeUndefined();
   });
 
-  it('by date finds nothing where no date is known', () => {
+  it('by date does not match if the date is unknown', () => {
     const headers = { 'if-modified-since': 'Tue, 01 Jan 2030 00:00:00 GMT' };
     expect(findUnchangedEtag(headers, { etag: '"new"' })).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe('an HTTP-date', () => {
     expect(parseHttpDate(text)).toBe(ms);
   });
 
-  it('of the service’s own is read as it was written, to the second', () => {
+  it('written by the service is read as the same second', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), (date) => {
         expect(parseHttpDate(date.toUTCString())).toBe(Math.floor(date.getTime() / 1000) * 1000);
@@ -73,7 +73,7 @@ describe('an HTTP-date', () => {
     );
   });
 
-  it('with two digits for the year is at most 50 years ahead', () => {
+  it('with a two-digit year is at most 50 years in the future', () => {
     const now = Date.UTC(2026, 0, 1);
     const yearOf = (digits: string) =>
       new Date(parseHttpDate(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, now) ?? 0).getUTCFullYear();

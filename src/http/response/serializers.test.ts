@@ -13,7 +13,7 @@ const STYLE = { urlForm: 'api', hasPictureVersions: false } as const;
 const BASE = 'http://pennant.test';
 
 describe('the JSON of records', () => {
-  it('is made once per record and base', () => {
+  it('is created once per record and base', () => {
     const bodies = createRecordBodies(STYLE);
     const one = channel(1, 'first');
     expect(bodies.get(one, BASE)).toBe(bodies.get(one, BASE));
@@ -21,7 +21,7 @@ describe('the JSON of records', () => {
     expect(bodies.stats()).toMatchObject({ entries: 2 });
   });
 
-  it('is made anew for a refreshed record', () => {
+  it('is created again for a refreshed record', () => {
     const bodies = createRecordBodies(STYLE);
     bodies.get(channel(1, 'first'), BASE);
     expect(bodies.get(channel(1, 'second'), BASE).body).toContain('second');
@@ -33,7 +33,7 @@ describe('the JSON of records', () => {
     expect(JSON.parse(Buffer.from(body, bodyEncoding).toString('utf8'))).toMatchObject({ description: '旗 🏁' });
   });
 
-  it('stays within its bound for any number of hosts, and drops what was used longest ago', () => {
+  it('is bounded for any number of hosts, and the least recently used is dropped first', () => {
     const maxBytes = 100_000;
     const bodies = createRecordBodies({ ...STYLE, maxBytes });
     const channels = Array.from({ length: 20 }, (_, number) => channel(number, 'text'));

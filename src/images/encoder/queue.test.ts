@@ -64,7 +64,7 @@ describe('the fair queue', () => {
 });
 
 describe('a full fair queue', () => {
-  it('makes room for a new client by displacing the newest item of the client with the most', () => {
+  it('makes room for a new client by displacing the newest item of the client with the most items', () => {
     const queue = createQueue(5);
     fill(queue, 'a1 a2 b1 b2 b3');
     expect(queue.add('c', 'c1')).toEqual({ isAdded: true, displaced: 'b3' });
@@ -72,7 +72,7 @@ describe('a full fair queue', () => {
     expect(queue.drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
-  it('displaces nothing for a client that would then have as many items as the other has left', () => {
+  it('displaces nothing if the new client would then have as many items as the other', () => {
     const queue = createQueue(4);
     fill(queue, 'a1 a2 b1 c1');
     expect(queue.add('b', 'b2')).toEqual({ isAdded: false });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { REPLY, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
 import type { EndReason } from './pool.ts';
 
-describe('a job whose process ends', () => {
-  it('repeats a job whose process crashed, before all others', async () => {
+describe('the scheduler, when a process ends', () => {
+  it('repeats the job of a crashed process before all others', async () => {
     const { submit, task, running, finish } = setUpScheduler();
     const result = submit('1');
     submit('2');

@@ -9,7 +9,7 @@ describe('the queue of the scheduler', () => {
     expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
   });
 
-  it('rejects the newest job of the client with the most, for a new client at a full queue', async () => {
+  it('rejects the newest job of the client with the most jobs for a new client if the queue is full', async () => {
     const { submit, scheduler, finish, running } = setUpScheduler({ queueLength: 3 });
     submit('running', 'a');
     const [first, second] = [submit('a1', 'a'), submit('a2', 'a')];
@@ -22,7 +22,7 @@ describe('the queue of the scheduler', () => {
     expect(running()).toEqual([]);
   });
 
-  it('keeps a job that another client waits for, too', async () => {
+  it('keeps a job that another client waits for too', async () => {
     const { submit, scheduler, pool } = setUpScheduler({ queueLength: 2 });
     submit('running', 'a');
     expect(pool.busy).toBe(1);
@@ -61,7 +61,7 @@ describe('the queue of the scheduler', () => {
     expect(await Promise.all([begun, background])).toEqual([REPLY, REPLY]);
   });
 
-  it('keeps room for interactive work however much background work waits', async () => {
+  it('keeps room for interactive work, however much background work is waiting', async () => {
     const { submit, running, finish } = setUpScheduler({ queueLength: 1 });
     submit('1');
     submit('background', '', 'background');

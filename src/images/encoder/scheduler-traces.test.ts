@@ -5,7 +5,7 @@ import { MAX_WAIT_MS, settled, setUpScheduler } from '../../../test/helpers/sche
 const { startRequest } = recordSpans();
 
 describe('the scheduler', () => {
-  it('traces each task’s wait and its time in a process as parts of the request that submitted it', async () => {
+  it('traces the wait and the processing of each task as children of the request’s span', async () => {
     const { submit, task, finish } = setUpScheduler();
     const [first, second] = [startRequest(), startRequest()];
     first.run(() => submit('1'));
@@ -26,7 +26,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('traces what was given up while it waited, and leaves nothing open for what was refused', async () => {
+  it('traces tasks that were cancelled while they waited, and leaves no open span for refused tasks', async () => {
     const { submit, clock } = setUpScheduler({ queueLength: 1 });
     const [late, refused] = [startRequest(), startRequest()];
     submit('running');

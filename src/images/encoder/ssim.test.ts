@@ -16,7 +16,7 @@ describe('the structural similarity', () => {
     expect(structuralSimilarity(picture, picture)).toBeCloseTo(1, 5);
   });
 
-  it('of two even greys is the luminance term of the definition', () => {
+  it('of two uniform greys is the luminance term of the definition', () => {
     const c1 = (0.01 * 255) ** 2;
     const expected = (2 * 100 * 150 + c1) / (100 ** 2 + 150 ** 2 + c1);
     expect(

@@ -41,7 +41,7 @@ describe('isPublicAddress', () => {
   });
 
   it.each(['8.8.8.8', '172.217.16.206', '2a00:1450:4001:80b::200e', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8'])(
-    'lets %s pass',
+    'accepts %s',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },

@@ -27,7 +27,7 @@ async function hang(signal: AbortSignal): Promise<{ end: Promise<unknown> }> {
 }
 
 describe('a body', () => {
-  it('that is short is read at once, a longer one in a thread', async () => {
+  it('is read at once if it is short, otherwise in a thread', async () => {
     expect(await reader.read('whereItRuns', SHORT, PATIENT)).toBe('event loop');
     expect(await reader.read('whereItRuns', LONG, PATIENT)).toBe('thread');
   });
@@ -49,7 +49,7 @@ describe('a body', () => {
     expect(await waiting).toBe('thread');
   });
 
-  it('waits for the thread, in a queue with a bound', async () => {
+  it('waits for the thread in a bounded queue', async () => {
     const controller = new AbortController();
     const { end } = await hang(controller.signal);
     const { maxEntries } = reader.stats();

@@ -23,7 +23,7 @@ function createBudget(options: Partial<CallBudgetOptions> = {}): CallBudget {
   });
 }
 
-/** Lets time pass, and every timer fire at its time. */
+/** Moves the clock, and lets every timer fire at its time. */
 async function pass(ms: number): Promise<void> {
   await nextTurn();
   clock.advance(ms);
@@ -35,7 +35,7 @@ interface Asked {
   readonly refusals: LocalLimitError[];
 }
 
-/** Asks for so many calls at the same time, and counts what comes of them. */
+/** Requests this many calls at the same time, and counts the results. */
 function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [] }): Asked {
   for (let call = 0; call < calls; call += 1) {
     budget.take(client, never).then(
@@ -125,7 +125,7 @@ describe('a budget with several clients', () => {
     ask('stranger');
     const asked = ask('hog', 31);
     await pass(0);
-    // 25 at once, one each 400 ms, five of them within 2 s.
+    // 25 at once, then one every 400 ms, five of them within 2 s.
     expect(asked.refusals.map(({ retryAfterMs }) => retryAfterMs)).toEqual([expect.closeTo(2_400, 0)]);
     await pass(2_400);
     ask('hog', 1, asked);
@@ -140,7 +140,7 @@ describe('a budget with several clients', () => {
     expect(stranger.granted).toBe(25);
   });
 
-  it('lets clients take turns when it is spent', async () => {
+  it('lets clients take turns when it is used up', async () => {
     for (const client of ['a', 'b', 'c', 'd']) ask(client, 25);
     const [first, second, third] = [ask('e', 10), ask('f', 10), ask('g', 1)];
     await pass(300);

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const never = new AbortController().signal;
 
-/** A key that no call had before. */
+/** A key that no earlier call had. */
 function nextKey(): string {
   keys += 1;
   return `key ${keys}`;
@@ -41,7 +41,7 @@ function fail(reason: ErrorCode | Error = 'upstream_timeout', signal = never, ke
   return breaker.execute(key, work, signal).catch((thrown: unknown) => thrown);
 }
 
-/** Fails in a way that concerns the key alone. */
+/** Fails with an error that concerns only the key. */
 function failFor(key: string): Promise<unknown> {
   return fail(new AppError('upstream_unavailable', 'This channel is not shown.', { scope: 'key' }), never, key);
 }
@@ -117,7 +117,7 @@ describe('a circuit breaker', () => {
 });
 
 describe('an open circuit breaker', () => {
-  it('rejects calls with the time that is left', async () => {
+  it('rejects calls with the remaining time', async () => {
     await openBreaker();
     clock.advance(4_000);
     const error = await fail();
@@ -139,7 +139,7 @@ describe('an open circuit breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('forgets all calls before a good probe, which may still be in the window', async () => {
+  it('forgets all calls before a successful probe, even those still in the window', async () => {
     breaker = createCircuitBreaker({ clock, probeAfterMs: 5_000 });
     await openBreaker();
     clock.advance(5_000);
@@ -193,7 +193,7 @@ describe('a circuit breaker and a key that fails', () => {
     expect(breaker.state()).toBe('open');
   });
 
-  it('rejects calls for the key with its failure for 15 s, with the time that is left', async () => {
+  it('rejects calls for the key with its failure for 15 s, with the remaining time', async () => {
     expect(await failFor('refused')).toMatchObject({ message: 'This channel is not shown.', retryAfterMs: 15_000 });
     clock.advance(14_000);
     expect(await succeed('refused').catch((error: unknown) => error)).toMatchObject({

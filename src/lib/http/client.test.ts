@@ -92,7 +92,7 @@ describe('an answer', () => {
 });
 
 describe('a failing upstream', () => {
-  /** Unusable, but complete: their connections may serve the next request. */
+  /** Unusable but complete, so their connections may be used for the next request. */
   const WHOLE_ANSWERS = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
   it.each(EVERY_FAULT)('that does %s is %s, and its socket is closed', async (fault, code) => {
     upstream.answer(FAULTS[fault]);
@@ -145,7 +145,7 @@ describe('an aborted request', () => {
 });
 
 describe('addresses', () => {
-  it('that are not allowed get no request, whatever they look like', async () => {
+  it('that are not allowed get no request in any notation', async () => {
     for (const url of [
       elsewhere.origin,
       upstream.origin.replace('127.0.0.1', 'localhost'),
@@ -181,7 +181,7 @@ describe('addresses', () => {
 });
 
 describe('redirects', () => {
-  it('are returned unless they shall be followed', async () => {
+  it('are returned unless following is requested', async () => {
     client = createClient(false);
     upstream.answer(redirectTo('/next'));
     expect((await get('/')).status).toBe(302);
@@ -202,7 +202,7 @@ describe('redirects', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  it('to other origins are not followed: they are consent and "sorry" pages', async () => {
+  it('to other origins, such as consent and "sorry" pages, are not followed', async () => {
     upstream.answer(redirectTo(elsewhere.origin));
     expect((await failureOf(get('/'))).code).toBe('upstream_unavailable');
     expect(elsewhere.requests).toHaveLength(0);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCounter, createHistogram, writeText } from './metrics.ts';
 
-test('a counter and a histogram in Prometheus’s text format', () => {
+test('a counter and a histogram are written in Prometheus’s text format', () => {
   const calls = createCounter('calls_total', 'Calls, by\nname: a \\ is escaped.', ['name', 'outcome']);
   calls.inc({ name: 'a "b" \\ \n', outcome: 'found' });
   calls.inc({ name: 'c', outcome: 'failed' }, 0);

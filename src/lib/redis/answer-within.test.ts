@@ -3,7 +3,7 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import type { Clock } from '../clock.ts';
 import { answerWithin, RedisTimeout } from './connection.ts';
 
-/** A clock whose timers run only when told to, each once, however much time has passed. */
+/** A clock whose timers run only when the test says so, each once, however much time has passed. */
 function createLateClock(): Clock & { runTimers(): void } {
   let timers: (() => void)[] = [];
   return {
@@ -24,7 +24,7 @@ function createLateClock(): Clock & { runTimers(): void } {
 }
 
 describe('answerWithin', () => {
-  test('passes on an answer and a failure', async () => {
+  test('returns an answer and throws a failure', async () => {
     const clock = createManualClock();
     expect(await answerWithin(clock, Promise.resolve('answer'), 40)).toBe('answer');
     await expect(answerWithin(clock, Promise.reject(new Error('refused')), 40)).rejects.toThrow('refused');

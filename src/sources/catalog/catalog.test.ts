@@ -48,11 +48,11 @@ const UNAVAILABLE = { code: 'upstream_unavailable', retryAfterMs: 3_000 };
 const RETRY_MS = 3_000;
 
 describe('the catalog source', () => {
-  it('refuses questions beyond those that it can answer soon, and holds no more', async () => {
+  it('refuses queries beyond its bound', async () => {
     const source = createCatalogSource({ dataDir: await createTemporaryDirectory(), samplesDir: null });
     onTestFinished(() => source.close());
     const { signal } = new AbortController();
-    // The catalog is open then: opening it is a call of its own.
+    // Opens the catalog, which is a separate call.
     await source.search('query', 20, { signal });
     const questions = Array.from({ length: 1_500 }, (_, number) => source.search(`query ${number}`, 20, { signal }));
     expect(source.holders?.['questions to the catalog']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
@@ -64,7 +64,7 @@ describe('the catalog source', () => {
     await expect(source.search('query', 20, { signal })).resolves.toEqual({ hits: [] });
   });
 
-  it('removes the draft of a process that was killed while it made the catalog, but none that may be in use', async () => {
+  it('removes the draft of a process that was killed while it created the catalog, but none that may be in use', async () => {
     const dataDir = await createTemporaryDirectory();
     const [old, recent] = [join(dataDir, 'catalog.new-old'), join(dataDir, 'catalog.new-recent')];
     for (const draft of [old, recent]) await mkdir(draft);
@@ -76,7 +76,7 @@ describe('the catalog source', () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog.new-'))).toEqual(['catalog.new-recent']);
   });
 
-  it('makes the catalog with the samples, and does not bring them back once they are removed', async () => {
+  it('creates the catalog with the samples, and does not add them again after they were removed', async () => {
     const dataDir = await createTemporaryDirectory();
     const first = createSource(dataDir, SHIPPED_SAMPLES_DIR);
     expect(await first.titlesFound('pennant')).toContain('Pennant Sample');
@@ -87,14 +87,14 @@ describe('the catalog source', () => {
     expect(await createSource(dataDir, SHIPPED_SAMPLES_DIR).titlesFound('pennant')).toEqual([]);
   });
 
-  it('makes an empty catalog without samples, and leaves no draft of it', async () => {
+  it('creates an empty catalog without samples, and leaves no draft', async () => {
     const dataDir = join(await createTemporaryDirectory(), 'new', 'folder');
     const { titlesFound } = createSource(dataDir);
     expect(await titlesFound('a')).toEqual([]);
     expect((await readdir(dataDir)).filter((name) => !/^catalog\.db(?:-wal|-shm)?$/.test(name))).toEqual([]);
   });
 
-  it('makes the catalog once when two servers start at once', async () => {
+  it('creates the catalog once when two servers start at once', async () => {
     const dataDir = await createTemporaryDirectory();
     const both = [createSource(dataDir, SHIPPED_SAMPLES_DIR), createSource(dataDir, SHIPPED_SAMPLES_DIR)];
     for (const { titlesFound, states } of both) {
@@ -114,7 +114,7 @@ describe('the catalog source', () => {
     expect(await titlesFound('before')).toEqual([]);
   });
 
-  it('takes an existing empty file for an empty catalog, and sees the first import into it', async () => {
+  it('treats an existing empty file as an empty catalog, and sees the first import into it', async () => {
     const dataDir = await createTemporaryDirectory();
     await writeFile(catalogPaths(dataDir).database, '');
     const { titleOf, states } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
@@ -125,7 +125,7 @@ describe('the catalog source', () => {
     expect(states).toEqual([]);
   });
 
-  it('says what is wrong with a damaged file, leaves it untouched, and recovers when it is put right', async () => {
+  it('reports a damaged file, leaves it unchanged, and recovers when it is repaired', async () => {
     const dataDir = await createTemporaryDirectory();
     const { database } = catalogPaths(dataDir);
     await importLines(dataDir, [catalogLine(1)]);
@@ -162,7 +162,7 @@ describe('the catalog source', () => {
     db.close();
   });
 
-  it('does not make the catalog anew when it goes missing, and reads the one that comes back', async () => {
+  it('does not create a missing catalog again, and reads one that returns', async () => {
     const dataDir = await createTemporaryDirectory();
     const { database } = catalogPaths(dataDir);
     await importLines(dataDir, [catalogLine(1)]);
@@ -178,7 +178,7 @@ describe('the catalog source', () => {
     expect(await titleOf(1)).toBe('Channel 1');
   });
 
-  it('reads the file that takes the catalog’s place', async () => {
+  it('reads a file that replaces the catalog', async () => {
     const dataDir = await createTemporaryDirectory();
     const otherDir = await createTemporaryDirectory();
     await importLines(dataDir, [catalogLine(1, { title: 'This' })]);
@@ -189,7 +189,7 @@ describe('the catalog source', () => {
     expect(await titleOf(1)).toBe('That');
   });
 
-  it('says which folder cannot be written', async () => {
+  it('reports which folder cannot be written', async () => {
     const dataDir = join(await createTemporaryDirectory(), 'file');
     await writeFile(dataDir, '');
     const { titleOf, states } = createSource(dataDir);
@@ -197,7 +197,7 @@ describe('the catalog source', () => {
     expect(states).toEqual([expect.stringContaining('catalog.db')]);
   });
 
-  it('keeps the event loop free while it searches', async () => {
+  it('does not block the event loop while it searches', async () => {
     const dataDir = await createTemporaryDirectory();
     const source = createSource(dataDir, SHIPPED_SAMPLES_DIR);
     await source.titlesFound('a');

@@ -38,7 +38,7 @@ function remove(channelId: string): void {
 }
 
 describe('the log of a catalog’s changes', () => {
-  it('names what was added, replaced and removed, with the names of before and after', async () => {
+  it('has channels that were added, replaced and removed, with their names before and after', async () => {
     await importAll(catalogLine(1, { customUrl: '@One' }), catalogLine(2, { customUrl: null, username: 'Two' }));
     const first = read();
     expect(first?.changes).toEqual([
@@ -55,7 +55,7 @@ describe('the log of a catalog’s changes', () => {
     expect(read(second?.position)?.changes).toEqual([]);
   });
 
-  it('leaves out a channel that is imported as it was', async () => {
+  it('omits a channel that is imported unchanged', async () => {
     const lines = [catalogLine(1, { links: [{ title: 'x', url: 'https://pennant.example' }] }), catalogLine(2)];
     await importAll(...lines);
     const position = read()?.position;
@@ -63,7 +63,7 @@ describe('the log of a catalog’s changes', () => {
     expect(read(position)).toEqual({ position, changes: [] });
   });
 
-  it('leaves out a refused line and what is not there to be removed', async () => {
+  it('omits refused lines and removals of absent channels', async () => {
     await importAll(catalogLine(1, { customUrl: '@One' }));
     const position = read()?.position;
     expect((await importLines(dataDir, [catalogLine(2, { customUrl: '@One' })])).refusals).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('the log of a catalog’s changes', () => {
     expect(read(position)).toEqual({ position, changes: [] });
   });
 
-  it('does not know what it has dropped, and what another catalog has changed', async () => {
+  it('reports unknown changes after it was truncated, and for another catalog', async () => {
     await importAll(catalogLine(1));
     const position = read()?.position as CatalogPosition;
     const many = Array.from({ length: 10_000 }, (_, number) => catalogLine(number + 2));
@@ -84,7 +84,7 @@ describe('the log of a catalog’s changes', () => {
     expect(read({ ...position, sequence: 99_999 })?.changes).toBe('unknown');
   });
 
-  it('begins in a catalog of an earlier version with its next change', async () => {
+  it('starts with the next change in a catalog of an earlier version', async () => {
     await importAll(catalogLine(1));
     write('DROP TABLE changes; DROP TABLE change_log');
     expect(read()).toBeUndefined();

@@ -9,11 +9,11 @@ describe('foldText', () => {
     ['İstanbul', 'istanbul'],
     ['ﬁn', 'fin'],
     ['Ёлка', 'елка'],
-  ])('makes %s and its plain spelling the same', (text, folded) => {
+  ])('folds %s to its plain spelling', (text, folded) => {
     expect(foldText(text)).toBe(folded);
   });
 
-  it('keeps the marks that tell words apart in other scripts', () => {
+  it('keeps marks that distinguish words in other scripts', () => {
     expect(foldText('が')).not.toBe(foldText('か'));
     expect(foldText('की')).not.toBe(foldText('का'));
   });
@@ -30,7 +30,7 @@ describe('queryWords', () => {
     expect(queryWords('Slow Súp')).toEqual([['slow'], ['sup']]);
   });
 
-  it('leaves out a word that another one implies', () => {
+  it('omits a word that another one implies', () => {
     expect(queryWords('c co cook')).toEqual([['cook']]);
   });
 
@@ -41,11 +41,11 @@ describe('queryWords', () => {
     ]);
   });
 
-  it('has no word in punctuation and emoji', () => {
+  it('finds no words in punctuation and emoji', () => {
     expect(queryWords('"*^:(){}- 🎉')).toEqual([]);
   });
 
-  it('has no more than ten words', () => {
+  it('returns at most ten words', () => {
     expect(queryWords('a b c d e f g h i j k l m')).toHaveLength(10);
   });
 });

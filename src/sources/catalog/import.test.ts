@@ -28,7 +28,7 @@ const titlesFound = (dataDir: string, query: string) =>
 const picturesIn = (dataDir: string) => readdirSync(catalogPaths(dataDir).images);
 
 describe('an import', () => {
-  it('keeps every good line when others are bad, and names each bad one by number, field and reason', async () => {
+  it('imports every valid line, and reports each invalid one with number, field and reason', async () => {
     const dataDir = await createTemporaryDirectory();
     const report = await importLines(dataDir, [
       catalogLine(1),
@@ -47,7 +47,7 @@ describe('an import', () => {
     expect(recordOf(dataDir, 3)).toBeUndefined();
   });
 
-  it('keeps every good line around one that is nested deeply or steers terminals', async () => {
+  it('imports every valid line around one with deep nesting or terminal control characters', async () => {
     const dataDir = await createTemporaryDirectory();
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const report = await importLines(dataDir, [
@@ -65,7 +65,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('replaces a channel with the same ID, in every way it can be found', async () => {
+  it('replaces a channel with the same ID under all its names', async () => {
     const dataDir = await createTemporaryDirectory();
     await importLines(dataDir, [catalogLine(1, { title: 'Old name', customUrl: '@old', subscriberCount: '5' })]);
     const report = await importLines(dataDir, [
@@ -78,7 +78,7 @@ describe('an import', () => {
     expect(oldHandle && ask(dataDir, (reader) => reader.findRecord(oldHandle))).toBeUndefined();
   });
 
-  it('takes the last of several lines with the same ID', async () => {
+  it('uses the last of several lines with the same ID', async () => {
     const dataDir = await createTemporaryDirectory();
     const titles = ['First', 'Second', 'Third'];
     const report = await importLines(
@@ -99,7 +99,7 @@ describe('an import', () => {
     expect(ask(dataDir, (reader) => [...reader.records()])).toEqual(before);
   });
 
-  it('refuses a handle or user name of another channel, whatever its letter case', async () => {
+  it('refuses a handle or user name of another channel in any letter case', async () => {
     const dataDir = await createTemporaryDirectory();
     const report = await importLines(dataDir, [
       catalogLine(1, { customUrl: '@Höhe', username: 'Hoehe' }),
@@ -114,7 +114,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ added: 1, replaced: 1 });
   });
 
-  it('leaves a channel as it was when its new record or one of its new pictures is refused', async () => {
+  it('leaves a channel unchanged when its new record or one of its new pictures is refused', async () => {
     const dataDir = await createTemporaryDirectory();
     const imagesFrom = await writePictures(dataDir, {
       'old.png': pngOf('old'),
@@ -142,7 +142,7 @@ describe('an import', () => {
     expect(report.refusals).toEqual([expect.stringMatching(/^line 1: avatarFile: .*at most 16777216 are allowed$/)]);
   });
 
-  it('copies pictures under the names of their bytes, each once', async () => {
+  it('copies each picture once, under a name made from its bytes', async () => {
     const dataDir = await createTemporaryDirectory();
     const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('same'), 'b.png': pngOf('same') });
     await importLines(dataDir, [catalogLine(1, { bannerFile: 'a.png', avatarFile: 'b.png' })], imagesFrom);
@@ -152,7 +152,7 @@ describe('an import', () => {
     expect(await readFile(join(catalogPaths(dataDir).images, String(record?.bannerFile)))).toEqual(pngOf('same'));
   });
 
-  it('removes pictures that no channel has any more, and no other files', async () => {
+  it('removes pictures that no channel has any longer, and no other files', async () => {
     const dataDir = await createTemporaryDirectory();
     const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a'), 'b.png': pngOf('b') });
     await importLines(
@@ -173,7 +173,7 @@ describe('an import', () => {
     expect(titlesFound(dataDir, 'channel')).toEqual(['Channel 2']);
   });
 
-  it('finds pictures that no channel has without reading all channels, also in a catalog of a former version', async () => {
+  it('finds unused pictures without reading all channels, also in a catalog of a former version', async () => {
     const dataDir = await createTemporaryDirectory();
     await importLines(dataDir, [catalogLine(1)]);
     const former = new DatabaseSync(catalogPaths(dataDir).database);
@@ -187,14 +187,14 @@ describe('an import', () => {
     expect(steps.filter(({ detail }) => /USING .*INDEX/.test(String(detail)))).toHaveLength(2);
   });
 
-  it('makes the tables in a database that is still empty', async () => {
+  it('creates the tables in an empty database', async () => {
     const dataDir = await createTemporaryDirectory();
     await writeFile(catalogPaths(dataDir).database, '');
     expect(await importLines(dataDir, [catalogLine(1)])).toMatchObject({ added: 1 });
     expect(existsSync(catalogPaths(dataDir).images)).toBe(false);
   });
 
-  it('leaves a file that is no database untouched', async () => {
+  it('leaves a file that is no database unchanged', async () => {
     const dataDir = await createTemporaryDirectory();
     const { database } = catalogPaths(dataDir);
     await writeFile(database, 'a diary\n'.repeat(200));
@@ -202,7 +202,7 @@ describe('an import', () => {
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
 
-  it('that is aborted ends after a few pictures, with the records of these', async () => {
+  it('that is aborted ends after a few pictures, and keeps their records', async () => {
     const dataDir = await createTemporaryDirectory();
     const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
     const lines = Array.from({ length: 100 }, (_, number) => catalogLine(number, { bannerFile: 'a.png' }));

@@ -10,25 +10,25 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<NdjsonLine[]> {
 }
 
 describe('readNdjsonLines', () => {
-  it('numbers lines from one, counts blank ones, and needs no line end at the end', async () => {
+  it('numbers lines from one, counts empty ones, and needs no line end after the last', async () => {
     expect(await linesOf('a\n\n  \nb')).toEqual([
       { number: 1, endOffset: 2, content: { text: 'a' } },
       { number: 4, endOffset: 7, content: { text: 'b' } },
     ]);
   });
 
-  it('drops a byte order mark and carriage returns', async () => {
+  it('removes a byte order mark and carriage returns', async () => {
     const lines = await linesOf('\u{feff}a\r\nb\r\n');
     expect(lines.map(({ content }) => content)).toEqual([{ text: 'a' }, { text: 'b' }]);
   });
 
-  it('puts a character together that two chunks share', async () => {
+  it('reads a character that is split between two chunks', async () => {
     const bytes = Buffer.from('"ö"\n"🎉"\n');
     const lines = await linesOf(...Array.from(bytes, (byte) => Buffer.from([byte])));
     expect(lines.map(({ content }) => content)).toEqual([{ text: '"ö"' }, { text: '"🎉"' }]);
   });
 
-  it('gives up a line that is too long and goes on with the next', async () => {
+  it('skips a line that is too long and continues with the next', async () => {
     const piece = 'x'.repeat(MAX_LINE_BYTES / 2);
     const lines = await linesOf(piece, piece, 'x', piece, '\nb\n');
     expect(lines.map(({ content }) => content)).toEqual([
@@ -37,12 +37,12 @@ describe('readNdjsonLines', () => {
     ]);
   });
 
-  it('takes a line of exactly the longest length', async () => {
+  it('accepts a line of exactly the maximum length', async () => {
     const [line] = await linesOf('x'.repeat(MAX_LINE_BYTES), '\n');
     expect(line?.content).toEqual({ text: 'x'.repeat(MAX_LINE_BYTES) });
   });
 
-  it('names a line that is no UTF-8', async () => {
+  it('reports a line that is not UTF-8', async () => {
     const lines = await linesOf(Buffer.from([0x22, 0xff, 0x22, 0x0a]), 'b');
     expect(lines.map(({ content }) => content)).toEqual([{ problem: 'not UTF-8' }, { text: 'b' }]);
   });

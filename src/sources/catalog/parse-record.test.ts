@@ -26,7 +26,7 @@ describe('parseRecord', () => {
     expect(Object.keys(record)).toEqual(Object.keys(FULL));
   });
 
-  it('takes absent fields for unknown ones', () => {
+  it('treats absent fields as unknown', () => {
     const record = parseRecord('{"channelId":"UCPennantSample00000001A","title":"T"}');
     expect(record).toMatchObject({
       title: 'T',
@@ -37,7 +37,7 @@ describe('parseRecord', () => {
     });
   });
 
-  it('does not read the URLs of an answer of the API', () => {
+  it('ignores the URLs of an API response', () => {
     const record = parse({ bannerUrl: 'x', avatarUrl: 7, bannerUrls: {} });
     expect(record).toEqual(FULL);
   });
@@ -49,7 +49,7 @@ describe('parseRecord', () => {
     expect(() => parseRecord(line)).toThrow(new RecordRefusedError('', message));
   });
 
-  it('refuses what is not JSON', () => {
+  it('refuses text that is not JSON', () => {
     expect(() => parseRecord('{"title":')).toThrow(/^not JSON: /);
   });
 
@@ -85,7 +85,7 @@ describe('parseRecord', () => {
     expect(() => parse(fields)).toThrow(message);
   });
 
-  it('refuses what is nested deeper than any program can write', () => {
+  it('refuses extremely deep nesting', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     expect(() => parseRecord(deep)).toThrow('must be a JSON object, got a list of 1');
     for (const field of ['title', 'links', 'username', 'other']) {
@@ -103,12 +103,12 @@ describe('parseRecord', () => {
     expect(parse({ links })).toMatchObject({ links: [{ title: 'a', url: 'https://a.example/%01b' }] });
   });
 
-  it('repeats nothing of broken JSON that could steer a terminal', () => {
+  it('repeats no terminal control characters of broken JSON', () => {
     expect(() => parseRecord('\u001b[2J\u009b31m')).toThrow(/^not JSON: [^\p{Cc}]{1,160}$/u);
     expect(() => parseRecord(`{"${'x'.repeat(100_000)}\u001b`)).toThrow(/^not JSON: [^\p{Cc}]{1,160}$/u);
   });
 
-  it('keeps control characters and endless values out of the message', () => {
+  it('has no control characters and no long values in the message', () => {
     expect(() => parse({ country: '\u009b31m'.repeat(100) })).toThrow(/^[^\p{Cc}]{1,160}$/u);
   });
 });

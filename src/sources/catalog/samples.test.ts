@@ -23,7 +23,7 @@ async function sizeOf(fileName: string | null | undefined) {
 }
 
 describe('the sample catalog', () => {
-  it('has at least six channels, and no picture that none of them uses', async () => {
+  it('has at least six channels and no unused pictures', async () => {
     const samples = await readSamples();
     expect(samples.length).toBeGreaterThanOrEqual(6);
     const used = samples
@@ -38,7 +38,7 @@ describe('the sample catalog', () => {
     }
   });
 
-  it('has one channel with everything', async () => {
+  it('has one channel with all fields', async () => {
     const sample = (await readSamples()).find(({ channelId }) => channelId === 'UCPennantSample00000001A');
     expect(sample).toMatchObject({ customUrl: '@pennantsample', username: 'pennantsample' });
     expect(Object.values(sample ?? {})).not.toContain(null);
@@ -47,13 +47,13 @@ describe('the sample catalog', () => {
     expect(await sizeOf(sample?.avatarFile)).toEqual({ width: 800, height: 800 });
   });
 
-  it('has one channel with little', async () => {
+  it('has one channel with few fields', async () => {
     const sample = (await readSamples()).find(({ channelId }) => channelId === 'UCPennantSample00000002A');
     expect(sample).toMatchObject({ bannerFile: null, subscriberCount: null, links: [], country: null });
     expect(await sizeOf(sample?.avatarFile)).toEqual({ width: 800, height: 800 });
   });
 
-  it('has a handle beyond ASCII, an empty description and banners of several sizes', async () => {
+  it('has a non-ASCII handle, an empty description and banners of several sizes', async () => {
     const samples = await readSamples();
     expect(samples.some(({ customUrl }) => /[^ -~]/.test(customUrl ?? ''))).toBe(true);
     expect(samples.some(({ description }) => description === '')).toBe(true);
@@ -63,7 +63,7 @@ describe('the sample catalog', () => {
   });
 });
 
-/** Samples whose records come from a pipe, so that a test decides when the catalog is complete. */
+/** Samples with records from a pipe, so that a test decides when the catalog is complete. */
 async function createHeldSamples() {
   const samplesDir = await createTemporaryDirectory();
   await cp(IMAGES_DIR, join(samplesDir, 'images'), { recursive: true });
@@ -77,7 +77,7 @@ async function createHeldSamples() {
 }
 
 describe('a catalog created from samples', () => {
-  it('keeps nothing, not even pictures, when an import was faster', async () => {
+  it('is discarded with its pictures when an import was faster', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samples = await createHeldSamples();
@@ -102,7 +102,7 @@ describe('a catalog created from samples', () => {
     expect(before).toHaveLength((await readdir(IMAGES_DIR)).length);
   });
 
-  it('leaves nothing behind when a sample is rejected', async () => {
+  it('leaves no files when a sample is rejected', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samplesDir = await createTemporaryDirectory();

@@ -6,7 +6,7 @@ import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths, hasOwnTables, readSchemaState, SCHEMA_STEPS, upgradeSchema } from './schema.ts';
 
-/** What versions to come might change. */
+/** A change that a future version might make. */
 const NEXT_STEPS = [
   ...SCHEMA_STEPS,
   'ALTER TABLE channels ADD COLUMN language TEXT;',
@@ -33,7 +33,7 @@ test('an older catalog is reported by readers, and upgraded with its channels by
   expect(hasOwnTables(db, path, NEXT_STEPS)).toBe(true);
   const rows = db.prepare('SELECT channel_id, language FROM channels').all();
   expect(rows.map((row) => ({ ...row }))).toEqual([{ channel_id: numberedChannelId(1), language: 'en' }]);
-  // Another command may have been first.
+  // Another command may have upgraded it first.
   upgradeSchema(db, NEXT_STEPS);
   expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(NEXT_STEPS.length);
 });
@@ -48,7 +48,7 @@ test('a newer catalog is rejected by readers and writers', async () => {
   }
 });
 
-test('an empty database gets all steps, and one of something else none', async () => {
+test('an empty database gets all tables, and a foreign database is not changed', async () => {
   const directory = await createTemporaryDirectory();
   const path = join(directory, 'catalog.db');
   const db = new DatabaseSync(path);

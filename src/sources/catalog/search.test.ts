@@ -21,7 +21,7 @@ const CHANNELS = [
   catalogLine(9, { title: '星図アトラス', customUrl: '@星図', description: '毎晩の星空' }),
   catalogLine(10, { title: '🎉 Party!!', subscriberCount: '1' }),
   catalogLine(11, { title: 'हिन्दी समाचार' }),
-  // Once in a long text, and in little else: SQLite would rank the second higher.
+  // The word is once in a long text and once in a short one, which SQLite would rank higher.
   catalogLine(12, {
     title: 'Flowers',
     description: `A tulip ${'among many other plants '.repeat(20)}`,
@@ -49,7 +49,7 @@ const found = (query: string, limit = 20) =>
   catalog.reader.search(query, limit).map(({ channelId }) => Number(channelId.slice(2)));
 
 describe('a search in the catalog', () => {
-  it('puts exact handles and titles first, then titles that begin so, then other text, each by subscribers', () => {
+  it('lists exact handles and titles first, then titles with this beginning, then other text, each by subscribers', () => {
     expect(found('cook')).toEqual([1, 7, 2, 4, 3, 5, 6]);
     expect(found('tulip')).toEqual([12, 13]);
     expect(found('tulip', 1)).toEqual([12]);
@@ -76,7 +76,7 @@ describe('a search in the catalog', () => {
     ['NOT cook', []],
     ['title: cook', []],
     ['^cook', [5, 4, 6, 3, 1, 7, 2]],
-  ])('finds with %s what it should', (query, expected) => {
+  ])('finds the expected channels with %s', (query, expected) => {
     expect(found(query).sort()).toEqual(expected.sort());
   });
 
@@ -84,18 +84,18 @@ describe('a search in the catalog', () => {
     numberedChannelId(6),
     `https://www.youtube.com/channel/${numberedChannelId(6)}`,
     `https://banners.example/${numberedChannelId(6)}/avatar`,
-  ])('finds the very channel that %s names', (query) => {
+  ])('finds the channel that %s names', (query) => {
     expect(found(query)[0]).toBe(6);
   });
 
-  it('finds the very channel that a handle or a user name’s page names', () => {
+  it('finds the channel of the URL of a handle or user name', () => {
     expect(found('@ann.cooks')[0]).toBe(3);
     expect(found('@星図')).toEqual([9]);
     expect(found('youtube.com/user/ElanFilms')).toEqual([8]);
     expect(found('https://www.youtube.com/c/elanfilms')).toEqual([8]);
   });
 
-  it('answers what a hit shows', () => {
+  it('returns the fields of a hit', () => {
     expect(catalog.reader.search('elan', 1)).toEqual([
       {
         channelId: numberedChannelId(8),
@@ -110,10 +110,10 @@ describe('a search in the catalog', () => {
     ]);
   });
 
-  it('puts the most subscribed first where more titles begin alike than are looked at', async () => {
+  it('lists the channels with the most subscribers first if more titles have the same beginning than are read', async () => {
     const dataDir = await createTemporaryDirectory();
     const numbers = Array.from({ length: 20_500 }, (_, index) => index);
-    // The last in the order of titles are the most subscribed of them; others with more have the word elsewhere.
+    // The last titles have the most subscribers. Channels with more subscribers have the word elsewhere.
     const lines = numbers.map((number) =>
       catalogLine(number, { title: `Same ${String(number).padStart(5, '0')}`, subscriberCount: String(number) }),
     );
@@ -130,7 +130,7 @@ describe('a search in the catalog', () => {
     many?.close();
   });
 
-  it('never fails and never answers too many or one twice, whatever the text', () => {
+  it('never fails, and never returns too many hits or one twice, for any text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }),
       fc.string({ unit: fc.constantFrom(...'"\'*^:(){}[]-+ANDORT cook%_\u0301星🎉\0'), minLength: 1, maxLength: 100 }),

@@ -7,7 +7,7 @@ import { createTextSearch, type TextSearchLimits } from './text-search.ts';
 
 const LIMITS: TextSearchLimits = { channelsOfCommonWord: [3, 8], maxTerms: 4, maxReadChannels: 5 };
 
-/** A catalog whose channels have these titles, the first one with the most subscribers. */
+/** A catalog of channels with these titles. The first one has the most subscribers. */
 function search(titles: readonly string[], limits = LIMITS) {
   const db = new DatabaseSync(':memory:');
   onTestFinished(() => db.close());
@@ -30,7 +30,7 @@ const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe('a search for several words', () => {
-  it('finds all channels of a rare word, and those of common words that are among the first of each', () => {
+  it('finds all channels of a rare word, and the channels that are among the first of each common word', () => {
     const words = ['alpha', 'alps', 'beta', 'gamma', 'rare'];
     const title = fc.subarray(words, { minLength: 1 }).map((parts) => parts.join(' '));
     const query = fc.subarray(['alp', 'alpha', 'beta', 'gam', 'rare'], { minLength: 1, maxLength: 3 });
@@ -64,10 +64,10 @@ describe('a search for several words', () => {
   });
 });
 
-describe('a search for a long beginning', () => {
+describe('a search for a long prefix', () => {
   const titles = times(10, (number) => `beginnings${number} beginning`);
 
-  it('finds every word that begins so, up to a number of different words', () => {
+  it('finds every word with the prefix, up to a number of different words', () => {
     const find = search(titles);
     expect(find('beginning', 20)).toHaveLength(10);
     expect(find('beginnings', 20)).toEqual([0, 1, 2, 3]);
@@ -82,7 +82,7 @@ describe('a search for a long beginning', () => {
 });
 
 describe('a search for adjacent characters of an unspaced script', () => {
-  it('finds them where both are common, and not where they are apart', () => {
+  it('finds them if both are common, and not if they are apart', () => {
     const titles = times(60, (number) => (number % 5 === 0 ? '星図' : '図と星'));
     expect(search(titles)('星図', 20)).toEqual([0]);
     const more = search(titles, { ...LIMITS, channelsOfCommonWord: [3, 50], maxReadChannels: 30 });

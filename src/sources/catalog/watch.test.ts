@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 interface Watch {
-  /** In a turn of its own. */
+  /** In a separate turn of the event loop. */
   findChanges(): Promise<ChangesSince | undefined>;
 }
 
@@ -40,14 +40,14 @@ async function put(number: number, title = 'a title'): Promise<void> {
   expect((await importLines(dataDir, [catalogLine(number, { title })])).refusals).toEqual([]);
 }
 
-/** The numbers of the channels that it finds changed. */
+/** The numbers of the changed channels. */
 async function found(watch: Watch): Promise<unknown> {
   const changes = (await watch.findChanges())?.changes;
   return changes === undefined || changes === 'unknown' ? changes : changes.map(({ channelId }) => channelId);
 }
 
 describe('a catalog that is watched', () => {
-  it('reports changes of other processes once, at once', async () => {
+  it('reports changes of other processes immediately and once', async () => {
     await put(1);
     const watch = open();
     expect([await found(watch), await found(watch)]).toEqual([[numberedChannelId(1)], undefined]);
@@ -58,14 +58,14 @@ describe('a catalog that is watched', () => {
     expect(await found(watch)).toEqual([numberedChannelId(3), numberedChannelId(1)]);
   });
 
-  it('reports what was changed since an earlier run', async () => {
+  it('reports changes since an earlier run', async () => {
     await put(1);
     const position = (await open().findChanges())?.position;
     await put(2);
     expect(await found(open(position))).toEqual([numberedChannelId(2)]);
   });
 
-  it('may be made later', async () => {
+  it('may be created later', async () => {
     const watch = open();
     expect(await found(watch)).toBeUndefined();
     await put(1);
@@ -81,7 +81,7 @@ describe('a catalog that is watched', () => {
     expect(await found(watch)).toEqual([numberedChannelId(1)]);
   });
 
-  it('may be of anything after another file has taken its name', async () => {
+  it('reports a change of everything after its file was replaced', async () => {
     await put(1);
     const watch = open();
     await watch.findChanges();
@@ -92,7 +92,7 @@ describe('a catalog that is watched', () => {
     expect([await found(watch), await found(watch)]).toEqual(['unknown', undefined]);
   });
 
-  it('is looked at again a second after it could not be used', async () => {
+  it('is read again a second after it was unusable', async () => {
     const { database } = catalogPaths(dataDir);
     await writeFile(database, 'this is no database, and long enough to be looked at');
     const watch = open();

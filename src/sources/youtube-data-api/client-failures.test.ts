@@ -83,7 +83,7 @@ describe('a refusal', () => {
     [403, 'channelSuspended', '', 'channel_refused'],
     [403, 'forbidden', '', 'refused'],
     [401, 'authError', '', 'refused'],
-  ])('with %i %s %s has a name', async (status, reason, message, expected) => {
+  ])('with %i %s %s has its own error', async (status, reason, message, expected) => {
     upstream.answer(answerDataApiError(status, reason, message));
     const error = await failureOf(source.getChannel(ID, { signal }));
     expect(error).toBeInstanceOf(DataApiRefusal);
@@ -93,7 +93,7 @@ describe('a refusal', () => {
 });
 
 describe('the key', () => {
-  it('is sent in a header and never in a URL', async () => {
+  it('is sent in a header field and never in a URL', async () => {
     const headers: unknown[] = [];
     upstream.answer((request, response) => {
       headers.push(request.headers['x-goog-api-key']);
@@ -105,7 +105,7 @@ describe('the key', () => {
     expect(upstream.requests.join()).not.toContain(KEY);
   });
 
-  it('never shows in an error, even where upstream repeats it', async () => {
+  it('is never in an error, even if upstream repeats it', async () => {
     for (const listener of [
       answerDataApiError(400, 'keyInvalid', `API key ${KEY} not valid.`),
       answerDataApiError(400, 'badRequest', `API key ${KEY} not valid.`),

@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 describe('a record of the official API', () => {
-  it('has every field that the answer has, and no links', async () => {
+  it('has every field of the answer, and no links', async () => {
     const { channel } = await source.getChannel(ID, { signal });
     expect(channel).toEqual({
       channelId: ID,
@@ -58,7 +58,7 @@ describe('a record of the official API', () => {
     expect(channel.banner).toMatchObject({ urls: expect.arrayContaining([expect.stringMatching(/banner=s0$/)]) });
   });
 
-  it('has null for what is hidden or not there', async () => {
+  it('has null for values that are hidden or absent', async () => {
     const { channel } = await source.getChannel(OTHER_ID, { signal });
     expect(channel).toMatchObject({
       description: '',
@@ -72,20 +72,20 @@ describe('a record of the official API', () => {
     });
   });
 
-  it('costs one call, by whatever name', async () => {
+  it('takes one call, by any kind of name', async () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.channelId).toBe(ID);
     expect(upstream.requests).toHaveLength(1);
     expect(source.status?.().quotas).toContainEqual({ name: 'units', spent: 1, perDay: 10_000 });
   });
 
-  it('knows the second the channel was created', async () => {
+  it('has the exact publish date', async () => {
     expect(await source.findPublishedAt(ID, { signal })).toBe('2012-03-04T05:06:07Z');
   });
 });
 
 describe('a search of the official API', () => {
-  it('undoes the escapes that only searches have', async () => {
+  it('decodes the escapes that only searches have', async () => {
     const snippet = { title: 'Tom &amp; Jerry&#39;s &quot;&lt;3&quot;', description: 'a &amp;amp; b' };
     const items = [{ id: { channelId: ID }, snippet }];
     upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
@@ -93,7 +93,7 @@ describe('a search of the official API', () => {
     expect(hit).toMatchObject({ title: `Tom & Jerry's "<3"`, description: 'a &amp; b', avatar: 'unknown' });
   });
 
-  it('leaves out what is no channel', async () => {
+  it('omits items that are no channel', async () => {
     const video = { id: { kind: 'youtube#video', videoId: 'x' }, snippet: { channelId: ID, title: 'A video' } };
     const channel = { id: { channelId: OTHER_ID }, snippet: { title: 'Sample two' } };
     for (const [items, found] of [
@@ -106,12 +106,12 @@ describe('a search of the official API', () => {
     }
   });
 
-  it('is no empty list where none of its channels can be read', async () => {
+  it('is an error, not an empty list, if none of its channels is readable', async () => {
     upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items: [{ id: { channelId: ID } }] }));
     expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
   });
 
-  it('stops at the searches that may be made at once, and says that it is the quota', async () => {
+  it('ends at the number of searches allowed at once, with an error that names the quota', async () => {
     for (let done = 0; done < 20; done += 1) await source.search('sample', 1, { signal });
     const error = await failureOf(source.search('sample', 1, { signal }));
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('quota') });
@@ -119,7 +119,7 @@ describe('a search of the official API', () => {
     await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
   });
 
-  it('is not asked for again today once the API says that its quota is spent', async () => {
+  it('is not sent again on the same day after the API has reported that its quota is used up', async () => {
     upstream.answer(answerDataApiError(403, 'quotaExceeded'));
     await failureOf(source.search('q', 5, { signal }));
     upstream.answer(dataApi);
@@ -134,7 +134,7 @@ describe('a search of the official API', () => {
 });
 
 describe('a list of channels', () => {
-  it('may hold items that are none', async () => {
+  it('may contain items that are no channel', async () => {
     const items = [null, { kind: 'youtube#video', id: 'x', snippet: { title: 'A video' } }, CHANNELS[0]];
     upstream.answer(answerJson({ kind: 'youtube#channelListResponse', items }));
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
@@ -153,7 +153,7 @@ describe('an answer that is too long for the event loop', () => {
     expect(await source.getChannel(ID, { signal })).toEqual(short);
   });
 
-  it('is unusable where it is a list of anything', async () => {
+  it('is unusable if it is a list of anything', async () => {
     upstream.answer(list(Array.from({ length: 300_000 }, () => ({}))));
     await expect(source.getChannel(ID, { signal })).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
@@ -173,7 +173,7 @@ interface ExpectedSearch {
 describe.each(RECORDING_DIRECTORIES.slice(0, 1))('the recordings', (directory) => {
   const recordings = readAnswers(directory);
 
-  /** Answers with a recording from here on. @returns what its index expects */
+  /** Answers with this recording from now on. @returns the expected result in its index */
   function replay(file: string): unknown {
     const recording = recordings.find((each) => each.file === file);
     upstream.answer(answerJson(JSON.parse(recording?.text ?? '')));
@@ -198,7 +198,7 @@ describe.each(RECORDING_DIRECTORIES.slice(0, 1))('the recordings', (directory) =
   });
 });
 
-it('closes its connections with itself', async () => {
+it('a closed client closes its connections', async () => {
   await source.getChannel(ID, { signal });
   expect(upstream.openSockets()).toBe(1);
   await source.close();

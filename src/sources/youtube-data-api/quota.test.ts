@@ -10,7 +10,7 @@ const LATE_IN_CALIFORNIA = Date.UTC(2026, 6, 1, 5, 30);
 function setUp({ unitsPerDay = 10_000, searchesPerDay = 100, startMs = LATE_IN_CALIFORNIA } = {}) {
   const clock = createManualClock(startMs);
   const quota = createDailyQuota({ clock, unitsPerDay, searchesPerDay });
-  /** How many searches go through of so many that are tried now. */
+  /** The number of admitted searches out of this many that are tried now. */
   function search(times: number): number {
     let done = 0;
     for (let time = 0; time < times; time += 1) {
@@ -28,7 +28,7 @@ function setUp({ unitsPerDay = 10_000, searchesPerDay = 100, startMs = LATE_IN_C
 }
 
 describe('the daily quota', () => {
-  it('counts searches apart from all other calls', () => {
+  it('counts searches separately from all other calls', () => {
     const { quota } = setUp();
     quota.spend('units');
     quota.spend('units');
@@ -39,7 +39,7 @@ describe('the daily quota', () => {
     ]);
   });
 
-  it('refuses what would go beyond it, each allowance by itself', () => {
+  it('refuses calls beyond it, separately for both allowances', () => {
     const { quota, spent } = setUp({ unitsPerDay: 2, searchesPerDay: 1 });
     quota.spend('units');
     quota.spend('units');
@@ -50,7 +50,7 @@ describe('the daily quota', () => {
   });
 
   it.each(['searches', 'units'] as const)(
-    'for %s is renewed at midnight in California, and says when that is',
+    'for %s is renewed at midnight in California, and reports when that is',
     (name) => {
       const { clock, quota, spent } = setUp({ unitsPerDay: 1, searchesPerDay: 1 });
       quota.spend(name);
@@ -59,13 +59,13 @@ describe('the daily quota', () => {
       expect(spent()[name]).toBe(1);
       clock.advance(1);
       expect(spent()).toEqual({ searches: 0, units: 0 });
-      // The day's only search is one in 24 hours as well.
+      // The only search of the day also counts for 24 hours.
       clock.advance(22.5 * HOUR_MS);
       expect(() => quota.spend(name)).not.toThrow();
     },
   );
 
-  it('that the API calls spent is spent until the day ends', () => {
+  it('that the API reports as used up stays so until the day ends', () => {
     const { clock, quota, search } = setUp();
     quota.exhaust('searches');
     expect(search(1)).toBe(0);
@@ -76,7 +76,7 @@ describe('the daily quota', () => {
 });
 
 describe('the searches of a day', () => {
-  it('are not spent within an hour, however many are wanted', () => {
+  it('are not used up within an hour, however many are requested', () => {
     const { clock, search, spent } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
     expect(search(50)).toBe(20);
     for (let minute = 0; minute < 60; minute += 1) {
@@ -86,13 +86,13 @@ describe('the searches of a day', () => {
     expect(spent().searches).toBe(24);
   });
 
-  it('say when the next one is due', () => {
+  it('report when the next one is allowed', () => {
     const { quota, search } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
     search(50);
     expect(() => quota.spend('searches')).toThrow(expect.objectContaining({ retryAfterMs: 864_000 }));
   });
 
-  it('can all be used over the day, and never more of them', () => {
+  it('can all be used over the day, and no more', () => {
     const { clock, search } = setUp({ startMs: Date.UTC(2026, 6, 1, 7) });
     let done = 0;
     for (let hour = 0; hour < 24; hour += 1) {

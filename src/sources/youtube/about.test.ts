@@ -4,7 +4,7 @@ import { buildAboutToken } from './about.ts';
 import { readPage } from './readings.ts';
 
 describe('buildAboutToken', () => {
-  it('builds a token of a channel page byte for byte', () => {
+  it('builds the same token as a channel page, byte for byte', () => {
     expect(buildAboutToken('UCYJ61XIK64sp6ZFFS8sctxw', '6c02aeb7-0000-2b83-9ea3-14c14ef43080')).toBe(
       '4qmFsgJgEhhVQ1lKNjFYSUs2NHNwNlpGRlM4c2N0eHcaRDhnWXJHaW1hQVNZS0pEWmpNREpoWldJM0xUQXdNREF0TW1JNE15MDVaV0V6TFRFMFl6RTBaV1kwTXpBNE1BJTNEJTNE',
     );
@@ -28,21 +28,21 @@ describe('the About token of a page', () => {
     },
   });
 
-  it('finds the token wherever it stands in the header', () => {
+  it('is found anywhere in the header', () => {
     expect(readPage({ header: { some: [{ deep: panel('from the header') }] } }).aboutToken).toBe('from the header');
   });
 
-  it('finds the token in the item of 2026-06 too', () => {
+  it('is found in the item of 2026-06 too', () => {
     const continuationCommand = { innertubeCommand: { continuationCommand: { token: 'of a view model' } } };
     const header = panelWith({ continuationItemViewModel: { continuationCommand } });
     expect(readPage({ header }).aboutToken).toBe('of a view model');
   });
 
-  it('never takes the panel of a shelf', () => {
+  it('is never taken from the panel of a shelf', () => {
     expect(readPage({ contents: [panel('of a shelf')], header: {} }).aboutToken).toBeUndefined();
   });
 
-  it('finds none where the panel is of another shape', () => {
+  it('is not found in a panel of another shape', () => {
     expect(readPage({ header: panel(7) }).aboutToken).toBeUndefined();
     expect(readPage({ header: { showEngagementPanelEndpoint: {} } }).aboutToken).toBeUndefined();
     expect(readPage({}).aboutToken).toBeUndefined();

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the replay server answers; tests exchange texts in it. */
+/** The answers of the replay server. Tests replace texts in them. */
 const answers: ReplayAnswer[] = [];
 let replay: ReplayServer;
 let source: ReturnType<typeof createTestYoutubeSource>;
@@ -42,7 +42,7 @@ function startCanary({ name = '@BellRockLight', lease = SOLO_LEASE as Lease } = 
   return createCanary({ source, name, refs: channelRefsOf(name), intervalMs: HOUR_MS, clock, kept, lease });
 }
 
-/** A minute's look after another. */
+/** Runs the background work of each minute. */
 async function pass(canary: ReturnType<typeof startCanary>, ms: number): Promise<void> {
   for (let minute = 0; minute < ms / MINUTE_MS; minute += 1) {
     clock.advance(MINUTE_MS);
@@ -53,7 +53,7 @@ async function pass(canary: ReturnType<typeof startCanary>, ms: number): Promise
 const loads = () => replay.callsTo('browse').length;
 
 describe('the canary', () => {
-  it('is loaded at once, then once in its interval', async () => {
+  it('is loaded at once, then once per interval', async () => {
     const canary = startCanary();
     expect(canary.state()).toMatchObject({ checkedAtMs: null, known: [], gone: [], failure: null });
     await canary.runIfDue();
@@ -63,7 +63,7 @@ describe('the canary', () => {
     expect(loads()).toBe(4);
   });
 
-  it('names fields that it had and has no more, until they are back', async () => {
+  it('reports fields that it had and no longer has, until they return', async () => {
     const canary = startCanary();
     await canary.runIfDue();
     rename('viewCountText', 'viewsText');
@@ -75,7 +75,7 @@ describe('the canary', () => {
     expect(canary.state().gone).toEqual(['banner']);
   });
 
-  it('counts a lost About panel as fields that are gone, and looks again soon', async () => {
+  it('reports the fields of a lost About panel, and is loaded again soon', async () => {
     const canary = startCanary();
     await canary.runIfDue();
     replay.misbehave('about', answerStatus(500));
@@ -86,7 +86,7 @@ describe('the canary', () => {
     expect(canary.state().gone).toEqual([]);
   });
 
-  it('does not miss what it never had', async () => {
+  it('does not report fields that it never had', async () => {
     const canary = startCanary({ name: 'UCreplayQuiet00000000007' });
     await canary.runIfDue();
     await pass(canary, HOUR_MS);
@@ -97,7 +97,7 @@ describe('the canary', () => {
   it.each([
     ['a block', answerStatus(429), 'refuses to answer this service at the moment. (status 429)'],
     ['a channel that is no more', answerJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
-  ])('says why it could not be loaded: %s', async (_what, listener, reason) => {
+  ])('reports why it could not be loaded: %s', async (_what, listener, reason) => {
     const canary = startCanary();
     await canary.runIfDue();
     replay.misbehave('all', listener);
@@ -109,7 +109,7 @@ describe('the canary', () => {
     expect(canary.state().failure).toBeNull();
   });
 
-  it('remembers past a restart what it had', async () => {
+  it('remembers its fields across a restart', async () => {
     await startCanary().runIfDue();
     rename('country', 'nation');
     clock.advance(HOUR_MS);
@@ -118,7 +118,7 @@ describe('the canary', () => {
     expect(restarted.state().gone).toEqual(['country']);
   });
 
-  it('says after a restart what is gone before it loads the channel again', async () => {
+  it('reports missing fields after a restart before it loads the channel again', async () => {
     const canary = startCanary();
     await canary.runIfDue();
     rename('country', 'nation');
@@ -131,7 +131,7 @@ describe('the canary', () => {
     expect(loads()).toBe(0);
   });
 
-  it('does not say of a stored field that the channel never had that it is gone', async () => {
+  it('does not report a stored field that the channel never had', async () => {
     const nowMs = clock.now();
     const stored = {
       name: '@BellRockLight',
@@ -146,7 +146,7 @@ describe('the canary', () => {
     expect(canary.state()).toMatchObject({ checkedAtMs: nowMs, known: ['title'], gone: [] });
   });
 
-  it('begins anew with another channel, and where what is stored cannot be used', async () => {
+  it('starts over with another channel, and when the stored value is unusable', async () => {
     await startCanary().runIfDue();
     const other = startCanary({ name: 'UCreplayQuiet00000000007' });
     await other.runIfDue();
@@ -163,7 +163,7 @@ describe('the canary', () => {
     }
   });
 
-  it('takes a field for the channel’s own doing once it has been gone for a week', async () => {
+  it('no longer reports a field after a week, as the channel’s owner may have removed it', async () => {
     const canary = startCanary();
     await canary.runIfDue();
     rename('"country"', '"nation"');
@@ -174,7 +174,7 @@ describe('the canary', () => {
     }
   });
 
-  it('is loaded by one instance of a fleet, and every instance shows what came of it', async () => {
+  it('is loaded by one of several instances, and all of them report the result', async () => {
     let isTaken = false;
     const lease: Lease = {
       async tryAcquire() {

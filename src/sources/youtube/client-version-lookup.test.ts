@@ -34,7 +34,7 @@ afterEach(async () => {
 
 type Listener = Parameters<FakeUpstream['answer']>[0];
 
-/** What each of the two places answers. */
+/** The answers of the two places. */
 function lookUp(serviceWorker: Listener, page: Listener) {
   upstream.answer((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
   return lookUpClientVersion({ http, origin: upstream.origin, clock: createManualClock(), timeoutMs: 60_000 });
@@ -43,7 +43,7 @@ function lookUp(serviceWorker: Listener, page: Listener) {
 const sent = (text: string) => answerBytes(Buffer.from(text));
 
 describe('the current client version', () => {
-  it('stands in the service worker’s data, and no page is asked for then', async () => {
+  it('is read from the service worker’s data without loading a page', async () => {
     expect(await lookUp(sent(serviceWorkerData(VERSION)), answerStatus(500))).toEqual({ version: VERSION });
     expect(upstream.requests).toEqual(['/sw.js_data']);
   });
@@ -58,7 +58,7 @@ describe('the current client version', () => {
     ['a version in another form', sent(serviceWorkerData('2.20271104'))],
     ['a version with more behind it', sent(serviceWorkerData(`${VERSION}-canary`))],
     ['an endless body', FAULTS.endlessBody],
-  ])('stands in the home page where the service worker’s data is %s', async (_what, serviceWorker) => {
+  ])('is read from the home page if the service worker’s data is %s', async (_what, serviceWorker) => {
     const { version, problem } = await lookUp(serviceWorker, sent(homePage(VERSION)));
     expect(version).toBe(VERSION);
     expect(problem).toContain('sw.js_data: ');
@@ -66,7 +66,7 @@ describe('the current client version', () => {
 
   memoryTest('does not keep the page alive that it stands in', async () => {
     const page = sent(`${homePage(VERSION)}${' '.repeat(3_000_000)}`);
-    // The first look-up loads code.
+    // The first lookup loads code.
     await lookUp(answerStatus(404), page);
     const heldBytes = await measureHeldBytes(async () => {
       const found = [];
@@ -76,7 +76,7 @@ describe('the current client version', () => {
     expect(heldBytes).toBeLessThan(3_000_000);
   });
 
-  it('leaves the home page half of the time where the service worker’s data never comes', async () => {
+  it('waits half of the time for the service worker’s data, and the other half for the home page', async () => {
     const allowedMs: number[] = [];
     const slow: HttpClient = {
       async request({ url, timeoutMs }) {
@@ -96,7 +96,7 @@ describe('the current client version', () => {
     ['the mobile site', sent(homePage(VERSION).replace('"WEB"', '"MWEB"'))],
     ['a version in another form', sent(homePage('latest'))],
     ['500', answerStatus(500)],
-  ])('is not known where both places fail, the second one with %s', async (_what, page) => {
+  ])('is unknown if both places fail, the second one with %s', async (_what, page) => {
     const { version, problem } = await lookUp(answerStatus(404), page);
     expect(version).toBeUndefined();
     expect(problem).toMatch(/^sw\.js_data: status 404; page: /);

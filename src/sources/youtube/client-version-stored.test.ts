@@ -3,8 +3,8 @@ import { namedVersions, startInstance, startYoutube, V2 } from '../../../test/he
 import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 
-describe('what is stored of the versions', () => {
-  it('is written again where the store has lost it, or had no room for it', async () => {
+describe('the stored client versions', () => {
+  it('are written again if the store has lost them or had no room for them', async () => {
     const youtube = await startYoutube();
     Object.assign(youtube, { named: V2, accepted: new Set([V2]) });
     const { load, kept, versions } = startInstance(youtube.replay);
@@ -30,14 +30,14 @@ describe('what is stored of the versions', () => {
     ['another form of version', JSON.stringify({ ...sound, current: 'x"}}' })],
     ['no times', JSON.stringify({ ...sound, writtenAtMs: undefined })],
     ['endless times', JSON.stringify(sound).replace(':1', ':1e308')],
-  ])('is ignored where it is %s', async (_what, text) => {
+  ])('are ignored if they are %s', async (_what, text) => {
     const youtube = await startYoutube();
     const { load } = startInstance(youtube.replay, { kept: createMemoryText(text) });
     expect(await load()).toBe('Bell Rock Light');
     expect(namedVersions(youtube.replay)).toEqual([BUILT_IN_CLIENT_VERSION]);
   });
 
-  it('does not keep YouTube from being asked where it is from the future', async () => {
+  it('do not prevent a lookup if they are from the future', async () => {
     const youtube = await startYoutube();
     const future = {
       ...sound,

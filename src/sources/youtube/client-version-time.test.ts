@@ -6,7 +6,7 @@ import type { Lease } from '../source.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 
 describe('a year and a half', () => {
-  it('passes without a failure where YouTube names versions and refuses those older than a year', async () => {
+  it('passes without a failure if YouTube names versions and refuses those older than a year', async () => {
     const youtube = await startYoutube();
     const clock = createManualClock(Date.UTC(2026, 6, 1));
     const { load, versions, changes } = startInstance(youtube.replay, { clock });
@@ -21,7 +21,7 @@ describe('a year and a half', () => {
     expect(changes).toHaveLength(78);
   });
 
-  it('costs one refused call for each version where nothing was learned beside requests', async () => {
+  it('costs one refused call for each version if nothing was learned in the background', async () => {
     const youtube = await startYoutube();
     const { load, clock, changes, kept } = startInstance(youtube.replay);
     expect(await load()).toBe('Bell Rock Light');
@@ -34,7 +34,7 @@ describe('a year and a half', () => {
     Object.assign(youtube, { accepted: new Set([V3]), named: V3 });
     expect(await load()).toBe('Bell Rock Light');
 
-    // The newest one is withdrawn while YouTube still names it.
+    // YouTube refuses the newest version while it still names it.
     clock.advance(DAY_MS);
     youtube.accepted = new Set([V2]);
     expect(await load()).toBe('Bell Rock Light');
@@ -47,8 +47,8 @@ describe('a year and a half', () => {
   });
 });
 
-describe('a fleet', () => {
-  /** One instance may ask within the time, as with a key in Redis. */
+describe('a group of instances', () => {
+  /** A lease that one instance gets for the given time, as with a key in Redis. */
   function createFleetLease(clock: ReturnType<typeof createManualClock>): Lease {
     let untilMs = 0;
     return {
@@ -60,7 +60,7 @@ describe('a fleet', () => {
     };
   }
 
-  it('asks once a day, and every instance takes over what one has learned', async () => {
+  it('looks up the version once a day, and every instance uses it', async () => {
     const youtube = await startYoutube();
     const clock = createManualClock();
     const shared = { clock, kept: createMemoryText(), lease: createFleetLease(clock) };
@@ -72,7 +72,7 @@ describe('a fleet', () => {
     expect(namedVersions(youtube.replay)).toEqual([V2]);
   });
 
-  it('shares the lease with instances of other releases, which know it by its name', async () => {
+  it('shares the lease with instances of other releases, which use the same name', async () => {
     const youtube = await startYoutube();
     const tasks: string[] = [];
     const lease: Lease = {
@@ -85,7 +85,7 @@ describe('a fleet', () => {
     expect(tasks).toEqual(['youtube-client-version']);
   });
 
-  it('asks once when all instances are refused', async () => {
+  it('looks up the version once when all instances are refused', async () => {
     const youtube = await startYoutube();
     const clock = createManualClock();
     const shared = { clock, kept: createMemoryText(), lease: createFleetLease(clock) };

@@ -12,7 +12,7 @@ import { answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 
 describe('the client version', () => {
-  it('that is refused is renewed once for everybody, and each call is repeated once', async () => {
+  it('that is refused is looked up once for all calls, and each call is repeated once', async () => {
     const youtube = await startYoutube();
     Object.assign(youtube, { accepted: new Set([V2]), named: V2 });
     const { load, changes, versions } = startInstance(youtube.replay);
@@ -24,7 +24,7 @@ describe('the client version', () => {
     expect(versions.state()).toMatchObject({ version: V2, origin: 'learned', problem: null, isRefused: false });
   });
 
-  it('is asked for once in five minutes at most, however often calls are refused', async () => {
+  it('is looked up at most once in five minutes, however many calls are refused', async () => {
     const youtube = await startYoutube();
     youtube.accepted.clear();
     const { load, clock, versions } = startInstance(youtube.replay);
@@ -39,7 +39,7 @@ describe('the client version', () => {
     expect(versions.state()).toMatchObject({ isRefused: false, problem: null });
   });
 
-  it('is asked for once a day beside requests', async () => {
+  it('is looked up once a day in the background', async () => {
     const youtube = await startYoutube();
     const { load, clock, versions } = startInstance(youtube.replay);
     youtube.accepted.add(V2);
@@ -53,7 +53,7 @@ describe('the client version', () => {
     expect(namedVersions(youtube.replay)).toEqual([V2]);
   });
 
-  it('stays the last good one where no current one can be learned, and is asked for again after an hour', async () => {
+  it('stays the last good one if the lookup fails, and is looked up again after an hour', async () => {
     const youtube = await startYoutube();
     const { load, clock, versions } = startInstance(youtube.replay);
     await versions.runIfDue();
@@ -75,7 +75,7 @@ describe('the client version', () => {
     expect(versions.state().problem).toBeNull();
   });
 
-  it('that is learned and refused gives way to the earlier one, until YouTube names another', async () => {
+  it('that is learned and refused is replaced by the one before it until YouTube names another', async () => {
     const youtube = await startYoutube();
     const { load, clock, changes, versions } = startInstance(youtube.replay);
     youtube.named = V2;
@@ -93,7 +93,7 @@ describe('the client version', () => {
     expect(namedVersions(youtube.replay)).toEqual([V2, BUILT_IN_CLIENT_VERSION, V3]);
   });
 
-  it('is not changed by a channel that is refused whatever the version', async () => {
+  it('is not changed by a channel that is refused with every version', async () => {
     const youtube = await startYoutube();
     const { load, clock, changes } = startInstance(youtube.replay);
     Object.assign(youtube, { named: V2, accepted: new Set<string>() });
@@ -105,7 +105,7 @@ describe('the client version', () => {
     expect(changes).toEqual([]);
   });
 
-  it('is not taken over because of a block', async () => {
+  it('is not replaced when YouTube blocks the service', async () => {
     const youtube = await startYoutube();
     Object.assign(youtube, { named: V2, accepted: new Set<string>() });
     const { load, changes } = startInstance(youtube.replay);
@@ -116,7 +116,7 @@ describe('the client version', () => {
     expect(changes).toEqual([]);
   });
 
-  it('that an operator has set is never changed and never asked for', async () => {
+  it('that the operator has set is never changed or looked up', async () => {
     const youtube = await startYoutube();
     youtube.named = V2;
     youtube.accepted.add(V2);

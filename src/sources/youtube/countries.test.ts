@@ -25,11 +25,11 @@ describe('findCountryCode', () => {
     expect(findCountryCode(name)).toBe(code);
   });
 
-  it.each(['Deutschland', 'Atlantis', '', 'US,GB'])('does not guess at "%s"', (name) => {
+  it.each(['Deutschland', 'Atlantis', '', 'US,GB'])('returns nothing for "%s"', (name) => {
     expect(findCountryCode(name)).toBeUndefined();
   });
 
-  it('gives every code back for its own English name, none of them shared', () => {
+  it('returns every code for its English name, and no two codes share a name', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region' });
     expect(COUNTRY_CODES).toHaveLength(249);
     for (const code of COUNTRY_CODES) expect(findCountryCode(names.of(code) ?? '')).toBe(code);

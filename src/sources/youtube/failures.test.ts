@@ -28,12 +28,12 @@ const resolveHandle = (name: string) => {
   return source.resolve(ref, { signal });
 };
 
-/** HTTP 400 with a status text of its own, which says nothing about the channel. */
+/** HTTP 400 with this status text, which says nothing about the channel. */
 function answerRefusal(status: string) {
   return answerJson({ error: { code: 400, status } }, 400);
 }
 
-describe('a page that could not be had', () => {
+describe('a page that could not be loaded', () => {
   const failures = {
     '429': [answerStatus(429, { 'retry-after': '120' }), 'upstream_unavailable'],
     'a "sorry" redirect': [redirectTo('https://www.google.com/sorry/index'), 'upstream_unavailable'],
@@ -63,49 +63,46 @@ describe('a page that could not be had', () => {
     '400 without a status text': [answerJson({ error: { code: 400 } }, 400), 'upstream_invalid'],
   } as const;
 
-  it.each(Object.entries(failures))('is no record and no "not found": %s', async (_what, [listener, code]) => {
+  it.each(Object.entries(failures))('is an error other than "not found": %s', async (_what, [listener, code]) => {
     replay.misbehave('browse', listener);
     replay.misbehave('about', answerJson({}));
     await expect(load(GAME)).rejects.toMatchObject({ code });
   });
 
-  it.each(Object.entries(failures))(
-    'is no resolution and no list of hits either: %s',
-    async (_what, [listener, code]) => {
-      replay.misbehave('all', listener);
-      await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code });
-      await expect(source.search('light', 3, { signal })).rejects.toMatchObject({ code });
-    },
-  );
+  it.each(Object.entries(failures))('is also an error for names and searches: %s', async (_what, [listener, code]) => {
+    replay.misbehave('all', listener);
+    await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code });
+    await expect(source.search('light', 3, { signal })).rejects.toMatchObject({ code });
+  });
 
   it.each([
     ['120', 120_000],
     ['99999999999', 3_600_000],
     ['1e300', undefined],
-  ])('passes on a Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
+  ])('has the Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
     replay.misbehave('all', answerStatus(429, { 'retry-after': value }));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
   });
 
-  it('lets a good panel go with it', async () => {
+  it('is an error even if the panel is good', async () => {
     replay.misbehave('browse', answerStatus(500));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 });
 
 describe('no such channel', () => {
-  it('is not what 404 with another reason says', async () => {
+  it('does not follow from a 404 with another reason', async () => {
     replay.misbehave('all', answerJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
     await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
     await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('is what 404 NOT_FOUND says', async () => {
+  it('follows from 404 NOT_FOUND', async () => {
     replay.misbehave('browse', answerJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
-  it('is not concluded from a refusal of the mask', async () => {
+  it('does not follow from a refusal of the field mask', async () => {
     replay.misbehave('browse', answerRefusal('INVALID_ARGUMENT'), 1);
     expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
   });
@@ -114,7 +111,7 @@ describe('no such channel', () => {
     'This channel does not exist.',
     'This account has been terminated due to multiple third-party claims of copyright infringement.',
     'This channel was removed because it violated our Community Guidelines.',
-  ])('is what the alert "%s" says', async (text) => {
+  ])('follows from the alert "%s"', async (text) => {
     replay.misbehave(
       'browse',
       answerJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
@@ -122,13 +119,13 @@ describe('no such channel', () => {
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
-  it('is known without waiting for the panel, and without a further call', async () => {
+  it('is reported without waiting for the panel and without a further call', async () => {
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
     await expect(load('UCreplayTerminated000010')).rejects.toMatchObject({ code: 'channel_not_found' });
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('is not what a notice on a healthy page says', async () => {
+  it('does not follow from a notice on a healthy page', async () => {
     const notice = { alertRenderer: { type: 'INFO', text: { simpleText: 'Unavailable videos are removed.' } } };
     replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', LIGHTHOUSE), alerts: [notice] }));
     expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');

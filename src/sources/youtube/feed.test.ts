@@ -11,13 +11,13 @@ const feed = (content: string) => `<?xml version="1.0"?><feed xmlns="http://www.
 const publishedAtIn = (xml: string, channelId: string) => publishedAtOf(readFeed(xml), channelId);
 
 describe('a feed', () => {
-  it('reads the time of the feed itself, before or after the entries', () => {
+  it('gives the time of the feed itself, before or after the entries', () => {
     for (const content of [ALTERNATE + PUBLISHED + ENTRY, ENTRY + PUBLISHED, PUBLISHED]) {
       expect(publishedAtIn(feed(content), ID)).toBe('2013-07-09T20:17:20Z');
     }
   });
 
-  it('turns another offset into UTC and drops fractions', () => {
+  it('gives UTC without fractions for any offset', () => {
     const xml = feed('<published>2013-07-09T22:17:20.5+02:00</published>');
     expect(publishedAtIn(xml, ID)).toBe('2013-07-09T20:17:20Z');
   });
@@ -33,7 +33,7 @@ describe('a feed', () => {
     ['an impossible date', '<published>2013-13-09T20:17:20+00:00</published>'],
     ['elements that do not close', `<a>${PUBLISHED}`],
     ['broken markup', `${PUBLISHED}< a >`],
-  ])('takes nothing out of %s', (_what, content) => {
+  ])('gives nothing for %s', (_what, content) => {
     expect(publishedAtIn(feed(content), ID)).toBeUndefined();
   });
 
@@ -44,7 +44,7 @@ describe('a feed', () => {
     `<feed>${PUBLISHED}`,
     `<feed ${'"'.repeat(50_000)}`,
     '<!--'.repeat(500_000),
-  ])('takes nothing out of what is no feed', (xml) => {
+  ])('gives nothing for other documents', (xml) => {
     expect(publishedAtIn(xml, ID)).toBeUndefined();
   });
 });

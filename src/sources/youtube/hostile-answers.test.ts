@@ -4,7 +4,7 @@ import { createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-r
 import * as answerReaders from './answer-readers.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
 
-/** A reader that hangs cannot be interrupted where it runs: these run in the thread, which is ended after this time. */
+/** A reader that hangs cannot be interrupted in its own thread. These run in a worker, which is ended after this time. */
 const HANG_MS = 60_000;
 
 const reader = createBodyReader({
@@ -18,7 +18,7 @@ function readInThread<Name extends keyof typeof answerReaders>(name: Name, text:
   return reader.read(name, body, AbortSignal.timeout(HANG_MS));
 }
 
-/** Texts that take quadratic time or more where a pattern can divide them in many ways. */
+/** Texts that take quadratic time or more if a pattern can match them in many ways. */
 const TEXTS = {
   'a count and blanks': `1${' '.repeat(60_000)}x`,
   'blanks and a count': `${' '.repeat(60_000)}1 view`,
@@ -36,7 +36,7 @@ const TEXTS = {
 
 const PATHS = [...new Set([...Object.values(CHANNEL_LAYOUTS).flat(), LANGUAGE])];
 
-/** An answer that has the same value wherever something is read. */
+/** An answer with the same value in every place that is read. */
 function answerFullOf(part: 'page' | 'about', value: unknown): string {
   const answers: Record<string, unknown> = {};
   for (const path of PATHS.filter((each) => each.startsWith(`${part}.`))) {
@@ -49,7 +49,7 @@ describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {
   it.each([
     ['strings', text],
     ['links', [{ channelExternalLinkViewModel: { link: { content: text } } }]],
-  ])('as %s says nothing, and is read in time', async (_form, value) => {
+  ])('as %s gives no values, and is read in time', async (_form, value) => {
     for (const [name, part] of [
       ['page', 'page'],
       ['panel', 'about'],
@@ -96,7 +96,7 @@ describe('an answer', () => {
   });
 
   it.each(['page', 'panel', 'searchPage', 'endpoint', 'refusal'] as const)(
-    'that is nested deeply is read: %s',
+    'with deep nesting is read: %s',
     async (name) => {
       const depth = 200_000;
       expect(await readInThread(name, `{"header":${'['.repeat(depth)}${']'.repeat(depth)}}`)).not.toBeNull();
@@ -113,7 +113,7 @@ describe('an answer', () => {
     `<feed><link ${' rel="alternate" href="'.repeat(100_000)}"/></feed>`,
     `<feed><link rel="alternate" href="https://xn--${'a'.repeat(300_000)}/"/></feed>`,
     `<feed><published>${' '.repeat(300_000)}x</published></feed>`,
-  ])('that is a broken feed says nothing: %.30s', async (xml) => {
+  ])('with a broken feed gives no time: %.30s', async (xml) => {
     expect((await readInThread('feed', xml))?.publishedAt).toBeUndefined();
   });
 });

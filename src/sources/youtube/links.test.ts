@@ -4,7 +4,7 @@ import { parseLinks, parseTarget } from './links.ts';
 const hrefOf = (target: string) => parseTarget(target)?.href;
 
 describe('a link’s target', () => {
-  it('is taken out of the redirector, whichever of its hosts and with or without its scheme', () => {
+  it('is extracted from the redirector, on any of its hosts, with or without a scheme', () => {
     const target = 'https://example.org/a?b=1&c=2';
     for (const site of [
       'https://www.youtube.com',
@@ -18,7 +18,7 @@ describe('a link’s target', () => {
   });
 
   it.each(['https://music.youtube.com/channel/x', 'https://www.youtube.com/@a?q=1', 'http://www.eevblog.com/'])(
-    'stays as it is: %s',
+    'is unchanged: %s',
     (url) => {
       expect(hrefOf(url)).toBe(url);
     },
@@ -32,11 +32,11 @@ describe('a link’s target', () => {
     ['/@LighthouseKeeper', 'https://www.youtube.com/@LighthouseKeeper'],
     ['https://www.youtube.com/redirect?q=example.org%2Fa', 'https://example.org/a'],
     ['leuchtfeuer-münchen.example/ü', 'https://xn--leuchtfeuer-mnchen-y6b.example/%C3%BC'],
-  ])('without a scheme is https: %s', (target, url) => {
+  ])('without a scheme gets https: %s', (target, url) => {
     expect(hrefOf(target)).toBe(url);
   });
 
-  it('goes out as browsers write it, without control characters', () => {
+  it('is written as browsers write it, without control characters', () => {
     expect(hrefOf('HTTPS://Example.org/a\u0001b\nc d')).toBe('https://example.org/a%01bc%20d');
   });
 
@@ -54,22 +54,22 @@ describe('a link’s target', () => {
     `https://example.org/${'a'.repeat(2_048)}`,
     'a.'.repeat(40_000),
     '',
-  ])('is none: %.60s', (target) => {
+  ])('is refused: %.60s', (target) => {
     expect(hrefOf(target)).toBeUndefined();
   });
 });
 
 describe('parseLinks', () => {
-  it('finds none where the part is there without links', () => {
+  it('returns an empty list if the part has no links', () => {
     expect(parseLinks({ channelId: 'x' })).toEqual([]);
   });
 
-  it('says nothing where the list is of an unknown shape', () => {
+  it('returns nothing if the list has an unknown shape', () => {
     expect(parseLinks({ links: { first: 'x' } })).toBeUndefined();
     expect(parseLinks('x')).toBeUndefined();
   });
 
-  it('uses the display text only where there is no target, and never a shortened one', () => {
+  it('uses the display text only if there is no target, and never a shortened one', () => {
     const shown = (content: string) => ({
       channelExternalLinkViewModel: { title: { content: 'T' }, link: { content } },
     });
@@ -78,7 +78,7 @@ describe('parseLinks', () => {
     ]);
   });
 
-  it('falls back to the display text where the target cannot be used', () => {
+  it('uses the display text if the target is unusable', () => {
     const link = (content: string, url: unknown) => {
       const commandRuns = [{ onTap: { innertubeCommand: { urlEndpoint: { url } } } }];
       return { channelExternalLinkViewModel: { title: { content: 'T' }, link: { content, commandRuns } } };
@@ -87,7 +87,7 @@ describe('parseLinks', () => {
     expect(parseLinks({ links })?.map(({ url }) => url)).toEqual(['https://example.org/a', 'https://example.org/b']);
   });
 
-  it('takes no more links and no longer titles than a record may hold', () => {
+  it('bounds the number of links and the length of titles', () => {
     const link = { title: 'x'.repeat(500), navigationEndpoint: { urlEndpoint: { url: 'https://example.org/a' } } };
     const links = parseLinks({ primaryLinks: Array.from({ length: 300_000 }, () => link) });
     expect(links).toHaveLength(100);

@@ -7,7 +7,7 @@ describe('parsePictureBase', () => {
     ['//yt3.ggpht.com/ytc/abc=s88', 'https://yt3.ggpht.com/ytc/abc'],
     ['https://yt3.googleusercontent.com/abc', 'https://yt3.googleusercontent.com/abc'],
     ['https://yt3.googleusercontent.com/abc=s200?days_since_epoch=20666', 'https://yt3.googleusercontent.com/abc'],
-  ])('names %s', (url, base) => {
+  ])('reads %s', (url, base) => {
     expect(parsePictureBase(url)).toBe(base);
   });
 
@@ -26,7 +26,7 @@ describe('parsePictureBase', () => {
   });
 });
 
-it('asks for the master first, then for the whole picture at a fixed size', () => {
+it('the original is requested first, then the whole picture at a fixed size', () => {
   const base = 'https://yt3.ggpht.com/abc';
   expect(bannerOriginal(base)).toEqual({
     kind: 'remote',

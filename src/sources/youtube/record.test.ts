@@ -29,7 +29,7 @@ function pageIn(language: string, parts: object = {}) {
   });
 }
 
-/** Texts that could be English, whatever the page's language. */
+/** Texts that can be the same in English and in the page's language. */
 const PANEL = readPanel({
   onResponseReceivedEndpoints: [
     {
@@ -61,7 +61,7 @@ function recordIn(language: string) {
 }
 
 describe('a record', () => {
-  it.each(['en', 'en-GB', 'EN_us'])('out of a page in English (%s) has all', (language) => {
+  it.each(['en', 'en-GB', 'EN_us'])('from a page in English (%s) has all fields', (language) => {
     expect(recordIn(language)).toMatchObject({
       country: 'GE',
       subscriberCount: '1200',
@@ -72,13 +72,13 @@ describe('a record', () => {
   });
 
   it.each(['de', 'fr-CA', 'tr', 'enm'])(
-    'out of a page in another language (%s) has what is the same in all',
+    'from a page in another language (%s) has the fields that do not depend on the language',
     (lang) => {
       expect(recordIn(lang)).toMatchObject({
         title: 'T',
         description: 'D',
         country: null,
-        // The panel's is abbreviated, the header's is not.
+        // The panel's count is abbreviated, the header's is exact.
         subscriberCount: '33',
         viewCount: null,
         videoCount: '401',
@@ -87,7 +87,7 @@ describe('a record', () => {
     },
   );
 
-  it('never has a title, a text or a list of any length', () => {
+  it('has bounded titles, texts and lists', () => {
     const long = 'x'.repeat(30_000);
     const page = readPage({
       metadata: { channelMetadataRenderer: { externalId: ID, title: long, description: long } },
@@ -99,7 +99,7 @@ describe('a record', () => {
 });
 
 describe('the language of a page', () => {
-  it('is that of its sign-in links where the field mask takes it away', () => {
+  it('is read from its sign-in links if the field mask removes it', () => {
     const link = (url: string) => ({ actions: [{ navigationEndpoint: { commandMetadata: { url } } }] });
     const signIn = 'https://accounts.google.com/ServiceLogin?service=youtube&hl=';
     const pageWith = (url: string) => readPage({ header: link(url) }).language;
@@ -114,7 +114,7 @@ describe('a page without metadata', () => {
   const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Something is wrong.' } } }];
   const metadata = { channelMetadataRenderer: { title: 'News' } };
 
-  it('is that of the channel asked for where its header has a title', () => {
+  it('is the page of the requested channel if its header has a title', () => {
     const page = readPage({ header });
     expect(buildRecord({ page, isAboutLost: false, requestedId: ID })?.channel).toMatchObject({
       channelId: ID,
@@ -125,7 +125,7 @@ describe('a page without metadata', () => {
     });
   });
 
-  it('shows no channel beside an error alert, and one beside any other', () => {
+  it('is no channel with an error alert, but with any other alert it is', () => {
     expect(showsChannel(readPage({ header, alerts }))).toBe(false);
     expect(showsChannel(readPage({ header, alerts, metadata }))).toBe(true);
     expect(showsChannel(readPage({ header, alerts: [{ alertRenderer: { type: 'INFO' } }] }))).toBe(true);

@@ -40,7 +40,7 @@ const token = (text: string) => ({ continuationCommand: { token: text } });
 const continuation = (text: string) => ({ continuationItemRenderer: { continuationEndpoint: token(text) } });
 
 describe('a search', () => {
-  it('is one call for each page', async () => {
+  it('makes one call for each page', async () => {
     const first = await search();
     expect(titlesOf(first)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ']);
     expect(replay.callsTo('search')).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('a search', () => {
     ['a picture', '//yt3.ggpht.com/ytc/abc=s88-c-k-c0x00ffffff-no-rj', 'present'],
     ['the default picture', '//yt3.ggpht.com/a/default-user=s88', 'absent'],
     ['no URL', undefined, 'unknown'],
-  ])('with %s as avatar names the version that the record has', async (_what, url, avatar) => {
+  ])('with %s as avatar has the picture version of the record', async (_what, url, avatar) => {
     const renderer = { ...HIT, thumbnail: { thumbnails: [{ url }] } };
     replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: renderer }))));
     const [hit] = (await search()).hits;
@@ -62,7 +62,7 @@ describe('a search', () => {
     expect([hit?.avatar, hit?.avatarVersion]).toEqual([avatar, avatar === 'present' ? inRecord : undefined]);
   });
 
-  it('ends after three pages, whatever upstream promises', async () => {
+  it('ends after three pages, even if upstream has more', async () => {
     replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: HIT }), continuation('more'))));
     const second = await search((await search()).next);
     expect(second.next).toBeDefined();
@@ -78,7 +78,7 @@ describe('a search', () => {
     ],
     ['in a view model with a bare command', { continuationItemViewModel: token('the-token') }],
     ['in a view model, twice nested', { continuationItemViewModel: { continuationCommand: token('the-token') } }],
-  ])('goes on where the token stands %s', async (_where, item) => {
+  ])('continues with a token %s', async (_where, item) => {
     for (const answer of [
       firstPage(section({ channelRenderer: HIT }), item),
       firstPage(section({ channelRenderer: HIT }, item)),
@@ -98,13 +98,13 @@ describe('a search', () => {
     expect(await search(next)).toEqual({ hits: [] });
   });
 
-  it('fails where a page fails', async () => {
+  it('fails if a page fails', async () => {
     const { next } = await search();
     replay.misbehave('search', answerStatus(500));
     await expect(search(next)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  it('leaves out results that cannot be read while others can', async () => {
+  it('skips unreadable results if others are readable', async () => {
     const unreadable = { ...HIT, title: {} };
     const page = firstPage(
       section({ channelRenderer: unreadable }, { channelRenderer: OTHER_HIT }, { videoRenderer: {} }),
@@ -126,7 +126,7 @@ describe('a first page of a search', () => {
     ['with a list that has the notice only', firstPage(section(promo('No results found')))],
     ['with an empty list', firstPage()],
     ['with results of other kinds only', firstPage(section({ videoRenderer: {} }))],
-  ])('%s has found nothing', async (_what, answer) => {
+  ])('%s is an empty list', async (_what, answer) => {
     replay.misbehave('search', answerJson(answer));
     expect(await search()).toEqual({ hits: [] });
   });
@@ -137,7 +137,7 @@ describe('a first page of a search', () => {
     ['without a list, with an empty estimate', { estimatedResults: '' }],
     ['without a list, with another message', { contents: message('Sign in to confirm you’re not a bot') }],
     ['with channels in an unknown form', firstPage(section({ channelRenderer: { id: HIT.channelId } }))],
-  ])('%s says nothing about the channels', async (_what, answer) => {
+  ])('%s is an error, not an empty list', async (_what, answer) => {
     replay.misbehave('search', answerJson(answer));
     await expect(search()).rejects.toMatchObject({ code: 'upstream_invalid' });
   });

@@ -18,7 +18,7 @@ describe('parseCount', () => {
     expect(parseCount(text, 'subscriber')).toBe(count);
   });
 
-  it('reads counts beyond 32 bits digit by digit', () => {
+  it('reads counts beyond 32 bits exactly', () => {
     expect(parseCount('312,530,935,570 views', 'view')).toBe('312530935570');
   });
 
@@ -42,23 +42,23 @@ describe('parseCount', () => {
     'more than 5 subscribers',
     'No K subscribers',
     '',
-  ])('does not guess at "%s"', (text) => {
+  ])('returns nothing for "%s"', (text) => {
     expect(parseCount(text, 'subscriber')).toBeUndefined();
   });
 
   it.each(['12 B video', '18 B video', '2 video', '1.234 videos', '1 234 videos', '12 mil videos', '1,2 M videos'])(
-    'does not take "%s" for English: other languages have the same noun',
+    'returns nothing for "%s", which another language shares with English',
     (text) => {
       expect(parseCount(text, 'video')).toBeUndefined();
     },
   );
 
-  it('takes a count for nothing but its own noun', () => {
+  it('reads a count only with its own noun', () => {
     expect(parseCount('7.6K videos', 'subscriber')).toBeUndefined();
     expect(parseCount('7.6K videos', 'video')).toBe('7600');
   });
 
-  it('gives back any integer, grouped or not', () => {
+  it('reads any integer, with or without separators', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (count) => {
         expect(parseCount(`${count.toLocaleString('en-US')} views`, 'view')).toBe(String(count));
@@ -74,7 +74,7 @@ describe('parseCount', () => {
     }
   });
 
-  it('answers any text with digits or nothing', () => {
+  it('returns digits or nothing for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(parseCount(`${text} views`, 'view') ?? '0').toMatch(/^(0|[1-9]\d*)$/);
@@ -95,7 +95,7 @@ describe('parseJoinedDate', () => {
   });
 
   it.each(['Joined Feb 29, 2015', 'Joined 32 May 2015', 'Beigetreten: 01.02.2015', 'Joined 02/01/2015', 'Joined', ''])(
-    'does not guess at "%s"',
+    'returns nothing for "%s"',
     (text) => {
       expect(parseJoinedDate(text)).toBeUndefined();
     },
@@ -112,13 +112,13 @@ describe('textOf', () => {
     expect(textOf(value)).toBe('x');
   });
 
-  it('joins runs and keeps an empty text', () => {
+  it('joins runs and accepts an empty text', () => {
     expect(textOf({ runs: [{ text: '185' }, { text: ' videos' }] })).toBe('185 videos');
     expect(textOf({ simpleText: '' })).toBe('');
   });
 
   it.each([[undefined], [null], [1], [[]], [{}], [{ runs: [] }], [{ runs: [{ text: 1 }] }], [{ simpleText: 1 }]])(
-    'finds none in %j',
+    'finds no text in %j',
     (value) => {
       expect(textOf(value)).toBeUndefined();
     },

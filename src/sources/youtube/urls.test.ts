@@ -23,7 +23,7 @@ describe('parseHandle', () => {
     'he/him',
     '@',
     '',
-  ])('finds none in "%s"', (text) => {
+  ])('finds no handle in "%s"', (text) => {
     expect(parseHandle(text)).toBeUndefined();
   });
 });
@@ -35,7 +35,7 @@ describe('parseChannelId', () => {
   });
 
   it.each(['FEwhat_to_watch', `https://example.org/channel/${ID}`, `https://www.youtube.com/user/${ID}`, `${ID}x`])(
-    'finds none in %s',
+    'finds no ID in %s',
     (text) => {
       expect(parseChannelId(text)).toBeUndefined();
     },
@@ -43,7 +43,7 @@ describe('parseChannelId', () => {
 });
 
 describe('findYoutubeUrl', () => {
-  it.each(['https://youtube.com/x', 'http://m.youtube.com/x', '/x'])('takes %s', (text) => {
+  it.each(['https://youtube.com/x', 'http://m.youtube.com/x', '/x'])('accepts %s', (text) => {
     expect(findYoutubeUrl(text)?.pathname).toBe('/x');
   });
 

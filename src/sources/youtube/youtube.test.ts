@@ -44,7 +44,7 @@ const resolveHandle = (name: string) => {
   return source.resolve(ref, { signal });
 };
 describe('requests', () => {
-  it('ask for the page and the panel at the same time, in English of the United States', async () => {
+  it('for page and panel are sent at the same time, with language en and country US', async () => {
     await load(LIGHTHOUSE);
     expect(replay.calls.map(({ route }) => route).sort()).toEqual(['about', 'browse']);
     for (const { body, headers } of replay.calls) {
@@ -53,7 +53,7 @@ describe('requests', () => {
     }
   });
 
-  it('do not let the panel wait for the page', async () => {
+  it('for the panel do not wait for the page', async () => {
     replay.misbehave('browse', FAULTS.hangBeforeHeaders);
     const controller = new AbortController();
     const answer = source.getChannel(LIGHTHOUSE, { signal: controller.signal });
@@ -63,7 +63,7 @@ describe('requests', () => {
     await expect(answer).rejects.toThrow();
   });
 
-  it('name the masked parts only when told to', async () => {
+  it('have a field mask only if it is set', async () => {
     await load(LIGHTHOUSE);
     expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
     replay.forgetCalls();
@@ -73,25 +73,25 @@ describe('requests', () => {
     expect(replay.callsTo('browse')[0]?.path).toBe('/youtubei/v1/browse?prettyPrint=false');
   });
 
-  it('keep the real host in the address that is resolved', async () => {
+  it('contain the real host in the URL to be resolved', async () => {
     await resolveHandle('BELLROCKLIGHT');
     expect(replay.calls[0]?.body?.url).toBe('https://www.youtube.com/@BELLROCKLIGHT');
   });
 });
 
 describe('a record', () => {
-  it('of an age-gated channel is asked for once more, without the mask', async () => {
+  it('of an age-restricted channel is requested again without the mask', async () => {
     expect((await load(AGE_GATED)).channel.title).toBe('Distillery');
     expect(replay.callsTo('browse')).toHaveLength(2);
   });
 
-  it('of a channel that moved is that of its new address, with the panel of that one', async () => {
+  it('of a channel that moved has the page and the panel of the new channel', async () => {
     const { channel, isComplete } = await load(MOVED);
     expect(channel).toMatchObject({ channelId: LIGHTHOUSE, viewCount: '312530935570' });
     expect(isComplete).toBe(true);
   });
 
-  it('of a channel that moves in a circle is none', async () => {
+  it('of a channel whose redirects form a circle is an error', async () => {
     const navigate = (browseId: string) => ({
       onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],
     });
@@ -103,7 +103,7 @@ describe('a record', () => {
     expect(replay.callsTo('browse')).toHaveLength(4);
   });
 
-  it('takes nothing from an answer without the About tab that was asked for', async () => {
+  it('has nothing from an answer without the requested About tab', async () => {
     const described = { metadata: { channelMetadataRenderer: { description: 'Of the home page.' } } };
     replay.misbehave('browse', answerJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME, title: 'T' } } }), 1);
     replay.misbehave('browse', answerJson(described), 1);
@@ -113,20 +113,20 @@ describe('a record', () => {
     expect(isComplete).toBe(true);
   });
 
-  it('never mixes a page with the panel of another channel', async () => {
+  it('never combines a page with the panel of another channel', async () => {
     replay.misbehave('browse', answerJson(ownAnswer('browseId', 'UCreplayQuiet00000000007')));
     const { channel } = await load(LIGHTHOUSE);
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
   });
 
-  it('comes from the panel behind the header’s token where our own is refused', async () => {
+  it('uses the panel of the header’s token if the built token is refused', async () => {
     const { channel, isComplete } = await load(HEADER_TOKEN);
     expect(channel).toMatchObject({ title: 'Foghorn', viewCount: '99' });
     expect(isComplete).toBe(true);
     expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
   });
 
-  it('comes from the header’s token alone where ours is switched off', async () => {
+  it('uses only the header’s token if the built one is turned off', async () => {
     const paged = createTestYoutubeSource(replay.origin, { aboutToken: 'page' });
     const { channel } = await paged.getChannel(HEADER_TOKEN, { signal });
     await paged.close();
@@ -134,20 +134,20 @@ describe('a record', () => {
     expect(replay.callsTo('about')).toHaveLength(1);
   });
 
-  it('of an older layout comes from its About tab', async () => {
+  it('uses the About tab in an older layout', async () => {
     const { channel, isComplete } = await load(QUARRY);
     expect(channel).toMatchObject({ viewCount: '186854342', country: 'CI' });
     expect(isComplete).toBe(true);
     expect(replay.callsTo('browse')[1]?.body?.params).toBe('EgVhYm91dA%3D%3D');
   });
 
-  it('without a panel anywhere is complete: nothing is missing that there is', async () => {
+  it('is complete if the channel has no panel', async () => {
     const { channel, isComplete } = await load(GAME);
     expect(channel).toMatchObject({ viewCount: null, links: null });
     expect(isComplete).toBe(true);
   });
 
-  it('tells which path carried each field', async () => {
+  it('reports the path of each field', async () => {
     const paths = new Map<string, string | undefined>();
     const observed = createTestYoutubeSource(replay.origin, { onField: (field, path) => paths.set(field, path) });
     await observed.getChannel('UCreplayQuiet00000000007', { signal });
@@ -168,7 +168,7 @@ describe('a lost panel', () => {
     'a block': answerStatus(429),
   };
 
-  it.each(Object.entries(lostPanels))('by %s leaves a record that says what is missing', async (_what, listener) => {
+  it.each(Object.entries(lostPanels))('by %s gives a record that names the missing fields', async (_what, listener) => {
     replay.misbehave('about', listener);
     const { channel, isComplete, missing } = await load(LIGHTHOUSE);
     expect(channel).toMatchObject({
@@ -181,7 +181,7 @@ describe('a lost panel', () => {
     expect([...missing].sort()).toEqual(['country', 'links', 'publishedAt', 'videoCount', 'viewCount']);
   });
 
-  it('that never comes does not take the page with it', async () => {
+  it('that never arrives does not lose the page', async () => {
     const clock = createManualClock();
     const source = createTestYoutubeSource(replay.origin, { clock });
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
@@ -192,14 +192,14 @@ describe('a lost panel', () => {
     expect([channel.title, isComplete]).toEqual(['Bell Rock Light', false]);
   });
 
-  it('by our own token is asked for by the one in the page', async () => {
+  it('of the built token is requested with the token in the page', async () => {
     replay.misbehave('about', answerStatus(404), 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
     replay.misbehave('about', FAULTS.closeMidBody, 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
   });
 
-  it('is asked for alone by what the record says of it, and is lost again where it does not come', async () => {
+  it('is requested alone with the token in the record, and is lost again if that fails', async () => {
     replay.misbehave('about', answerStatus(503));
     const { rest = '' } = await load(HEADER_TOKEN);
     await expect(source.getRest(HEADER_TOKEN, rest, { signal })).rejects.toMatchObject({
@@ -211,7 +211,7 @@ describe('a lost panel', () => {
     expect(replay.callsTo('browse')).toEqual([]);
   });
 
-  it('leaves the header’s number of videos as a stopgap, named as missing only where it is rounded', async () => {
+  it('is replaced by the header’s number of videos, which counts as missing only if it is rounded', async () => {
     replay.misbehave('about', answerStatus(503));
     expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');
     const exact = await load(HEADER_TOKEN);
@@ -219,20 +219,20 @@ describe('a lost panel', () => {
     expect(exact.missing).not.toContain('videoCount');
   });
 
-  it('is one that the page promises and no token leads to', async () => {
+  it('is one that the page has and that no token gives', async () => {
     replay.misbehave('about', answerJson({}));
     expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
   });
 });
 
 describe('the feed', () => {
-  it('says nothing with 404, with HTML, or about another channel', async () => {
+  it('gives nothing for a 404, for HTML, or for another channel', async () => {
     expect(await source.findPublishedAt(GAME, { signal })).toBeNull();
     replay.misbehave('feed', answerHtml());
     expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBeNull();
   });
 
-  it('could not tell when upstream fails', async () => {
+  it('is indeterminate when upstream fails', async () => {
     replay.misbehave('feed', answerStatus(500));
     await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({
       code: 'upstream_unavailable',

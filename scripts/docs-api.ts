@@ -245,7 +245,7 @@ function fieldsOfEveryAnswer({ components }: OpenApi): Set<string> {
 function errorRows(openApi: OpenApi): string[][] {
   const everywhere = codesOfEveryPath(openApi);
   return ERROR_CODES.map((name) => {
-    const { status, description, cacheControl, retryAfterSeconds }: Problem = PROBLEMS[name];
+    const { status, description, cacheControl = 'no-store', retryAfterSeconds }: Problem = PROBLEMS[name];
     const age = cacheControl === 'what is left' ? '`public, max-age=` the rest of its minute' : code(cacheControl);
     return [
       everywhere.has(name) ? `${code(name)} (every path)` : code(name),

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
-import type { TroubleLog } from '../../lib/trouble-log.ts';
+import type { Trouble, TroubleLog } from '../../lib/trouble-log.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
 import type { Failure, HttpResponse } from './response.ts';
@@ -100,30 +100,27 @@ export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEnt
       ...(cache !== undefined && { cache }),
       ...(failure !== undefined && { code: failure.code }),
     };
-    const hasLine = failure !== undefined ? reportFailure(failure, line) : isSlow && reportSlow(line);
+    const trouble = troubleOf(line, failure, isSlow);
+    const hasLine = trouble !== undefined && troubles.report({ ...trouble, requestId });
     if (logsAll && !hasLine) logger.info(line, 'request');
   };
+}
 
-  function reportFailure({ code, error }: Failure, line: { readonly requestId: string }): boolean {
-    const { requestId } = line;
-    const reason = describeFailure(error);
-    if (code === 'internal') {
-      const key = `bug ${error instanceof Error ? error.stack : reason}`;
-      return troubles.report({
-        level: 'error',
-        key,
-        message: 'request failed: a bug',
-        fields: { ...line, err: error },
-        requestId,
-      });
-    }
-    const key = `request ${code} ${reason}`;
-    const fields = { ...line, reason };
-    return troubles.report({ level: 'warn', key, message: 'request failed', fields, isConsequence: true, requestId });
+/** What is wrong with a response, apart from the client's mistakes. */
+function troubleOf(
+  line: { readonly route: string },
+  failure: Failure | undefined,
+  isSlow: boolean,
+): Trouble | undefined {
+  if (failure === undefined) {
+    return isSlow ? { level: 'warn', key: `slow ${line.route}`, message: 'slow request', fields: line } : undefined;
   }
-
-  function reportSlow(line: { readonly requestId: string; readonly route: string }): boolean {
-    const { requestId, route } = line;
-    return troubles.report({ level: 'warn', key: `slow ${route}`, message: 'slow request', fields: line, requestId });
+  const { code, error } = failure;
+  const reason = describeFailure(error);
+  if (code === 'internal') {
+    const key = `bug ${error instanceof Error ? error.stack : reason}`;
+    return { level: 'error', key, message: 'request failed: a bug', fields: { ...line, err: error } };
   }
+  const fields = { ...line, reason };
+  return { level: 'warn', key: `request ${code} ${reason}`, message: 'request failed', fields, isConsequence: true };
 }

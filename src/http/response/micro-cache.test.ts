@@ -4,8 +4,10 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { nextChange } from '../../lib/work.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
-import { createMicroCache, type MicroCache } from './micro-cache.ts';
+import { createMicroCache } from './micro-cache.ts';
 import { applyConditions, type HttpResponse } from './response.ts';
+
+type MicroCache = ReturnType<typeof createMicroCache>;
 
 const ENDPOINT = { url: '/:identifier' } as Endpoint;
 

@@ -6,15 +6,6 @@ import { latestChange } from '../../lib/work.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import type { HttpResponse } from './response.ts';
 
-/** Responses of the last second, sent again to equal requests. A hot response costs one look-up. */
-export interface MicroCache {
-  /** The step that finds the response to an equal request. */
-  find(context: RequestContext): HttpResponse | undefined;
-  /** Keeps a cache hit that was not found here. */
-  keep(context: RequestContext, response: HttpResponse): undefined;
-  stats(): HolderStats;
-}
-
 export interface MicroCacheOptions {
   readonly clock: Clock;
   readonly maxBytes?: number;
@@ -41,7 +32,8 @@ interface Entry {
   readonly untilWallMs: number;
 }
 
-export function createMicroCache(options: MicroCacheOptions): MicroCache {
+/** Responses of the last second, sent again to equal requests. A hot response costs one look-up. */
+export function createMicroCache(options: MicroCacheOptions) {
   const { clock, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   let latest = latestChange();
@@ -53,11 +45,12 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
     entries.clear();
   }
 
-  const stats = () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes });
+  const stats = (): HolderStats => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes });
   holders?.add('micro-cache', stats);
 
   return {
-    find(context) {
+    /** The step that finds the response to an equal request. */
+    find(context: RequestContext): HttpResponse | undefined {
       beforeLookUp?.();
       context.changeBefore = latestChange();
       dropChanged();
@@ -74,7 +67,8 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       return undefined;
     },
 
-    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }, response) {
+    /** Keeps a cache hit that was not found here. */
+    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
       if (changeBefore !== latestChange()) return;
       dropChanged();

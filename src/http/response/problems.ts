@@ -5,7 +5,8 @@ export interface Problem {
   readonly status: number;
   readonly title: string;
   readonly description: string;
-  readonly cacheControl: 'no-store' | 'what is left' | 'public, max-age=60';
+  /** Default: `no-store`. `what is left`: as long as the error says that it holds. */
+  readonly cacheControl?: 'no-store' | 'what is left' | 'public, max-age=60';
   /** Seconds that `Retry-After` names where the error itself does not say. */
   readonly retryAfterSeconds?: number;
 }
@@ -16,13 +17,11 @@ export const PROBLEMS = {
     status: 400,
     title: 'Malformed request',
     description: 'The request is not valid HTTP: no or several Host fields, broken escapes, both a length and chunks.',
-    cacheControl: 'no-store',
   },
   invalid_parameter: {
     status: 400,
     title: 'Invalid parameter',
     description: 'A parameter or the identifier is not valid; the detail names it and the allowed values.',
-    cacheControl: 'no-store',
   },
   channel_not_found: {
     status: 404,
@@ -40,78 +39,66 @@ export const PROBLEMS = {
     status: 404,
     title: 'No such path',
     description: 'There is no such path; GET / lists all paths.',
-    cacheControl: 'no-store',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
     description: 'Only GET, HEAD and OPTIONS are supported.',
-    cacheControl: 'no-store',
   },
   request_timeout: {
     status: 408,
     title: 'Request timeout',
     description: 'The request did not arrive in time.',
-    cacheControl: 'no-store',
   },
   expectation_failed: {
     status: 417,
     title: 'Expectation failed',
     description: 'The Expect field asks for something other than 100-continue.',
-    cacheControl: 'no-store',
   },
   request_too_large: {
     status: 414,
     title: 'Request too large',
     description: 'The URL (414) or the header section (431) is over the limit.',
-    cacheControl: 'no-store',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
     description: 'The client has used up its requests; Retry-After says when the next one is free.',
-    cacheControl: 'no-store',
     retryAfterSeconds: 30,
   },
   channel_blocked: {
     status: 451,
     title: 'Channel not available',
     description: 'The operator of this instance has taken the channel down.',
-    cacheControl: 'no-store',
   },
   upstream_invalid: {
     status: 502,
     title: 'Unusable upstream answer',
     description: 'The source of the channel or its picture sent an unusable response.',
-    cacheControl: 'no-store',
     retryAfterSeconds: 60,
   },
   upstream_unavailable: {
     status: 503,
     title: 'Upstream unavailable',
     description: 'The source of the channel is not available at the moment.',
-    cacheControl: 'no-store',
     retryAfterSeconds: 30,
   },
   overloaded: {
     status: 503,
     title: 'Overloaded',
     description: 'Too many pictures are waiting for an encoder.',
-    cacheControl: 'no-store',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {
     status: 504,
     title: 'Upstream timeout',
     description: 'The source of the channel did not respond in time.',
-    cacheControl: 'no-store',
     retryAfterSeconds: 10,
   },
   internal: {
     status: 500,
     title: 'Internal error',
     description: 'A bug; please report it with the request id.',
-    cacheControl: 'no-store',
   },
 } as const satisfies Record<ErrorCode, Problem>;
 
@@ -139,17 +126,19 @@ export interface ProblemResponse extends HttpResponse {
  * @param hint follows the error's message in the detail
  */
 export function problemResponse(error: unknown, { base, id, status }: ProblemContext, hint = ''): ProblemResponse {
-  const known = error instanceof AppError ? error : internalError(error);
-  const { code, outcome } = known;
+  const known = error instanceof AppError ? error : new AppError('internal', BUG);
+  const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const sent = status ?? problem.status;
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
     'cache-control': cacheControlOf(problem, known),
   };
-  const retryAfterSeconds =
-    known.retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(known.retryAfterMs / 1000));
-  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (problem.retryAfterSeconds !== undefined) {
+    const seconds =
+      retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(retryAfterMs / 1000));
+    headers['retry-after'] = String(seconds);
+  }
   if (sent === 405) headers.allow = ALLOWED_METHODS;
   if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
   const body = {
@@ -169,23 +158,17 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
   };
 }
 
-function cacheControlOf({ cacheControl }: Problem, { validForMs }: AppError): string {
+/** What a client learns about a bug. */
+const BUG = 'Something went wrong here. Please report it with the request id.';
+
+function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: AppError): string {
   if (cacheControl !== 'what is left') return cacheControl;
   return validForMs === undefined ? 'no-store' : `public, max-age=${Math.round(validForMs / 1000)}`;
 }
 
 /** What `GET /problems` lists. */
 export function listProblems(base: string): object[] {
-  return Object.entries(PROBLEMS).map(([code, { status, title, description }]) => ({
-    type: `${base}/problems#${code}`,
-    code,
-    status,
-    title,
-    description,
-  }));
-}
-
-/** What a client learns about a bug. */
-function internalError(cause: unknown): AppError {
-  return new AppError('internal', 'Something went wrong here. Please report it with the request id.', { cause });
+  return Object.entries(PROBLEMS).map(([code, { status, title, description }]) => {
+    return { type: `${base}/problems#${code}`, code, status, title, description };
+  });
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
-import { createBaseUrls } from '../http/request/context.ts';
 import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
@@ -47,7 +46,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     holders,
     limiter,
     clients,
-    baseUrls: createBaseUrls({ baseUrls: config.baseUrls }),
+    baseUrls: config.baseUrls,
     urlForm: config.urlForm,
     hasPictureVersions: config.pictureVersions,
     isNegotiating: config.negotiate,

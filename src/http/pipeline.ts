@@ -64,30 +64,28 @@ export function createPipeline(options: PipelineOptions): (request: IncomingMess
 
   return (request, response) => {
     const context = createContext(request, response);
-    const span = tracing?.start(context);
+    const span = tracing?.(context);
     if (span === undefined) run(context);
     else runInSpan(span, () => run(context));
   };
 }
 
-export interface Router {
-  /** The endpoint of a request, whatever else is wrong with it. `undefined` when there is none. */
-  find(context: RequestContext): Endpoint | undefined;
-  /** The step that sets `endpoint` and `pathParameters`. @throws AppError `route_not_found` */
-  route(context: RequestContext): undefined;
-}
+export type Router = ReturnType<typeof createRouter>;
 
-export function createRouter(endpoints: readonly Endpoint[]): Router {
+export function createRouter(endpoints: readonly Endpoint[]) {
   const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
   for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
   const match = ({ target }: RequestContext) => router.find('GET', target.path);
 
   return {
-    find(context) {
+    /** The endpoint of a request, whatever else is wrong with it. `undefined` when there is none. */
+    find(context: RequestContext): Endpoint | undefined {
       const isRoutable = context.target.problem === undefined && isAllowedMethod(context.request.method);
       return isRoutable ? (match(context)?.store as Endpoint | undefined) : undefined;
     },
-    route(context) {
+
+    /** The step that sets `endpoint` and `pathParameters`. @throws AppError `route_not_found` */
+    route(context: RequestContext): undefined {
       const found = match(context);
       if (found === null) throw routeNotFound(context.target.path);
       context.endpoint = found.store as Endpoint;
@@ -102,9 +100,9 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
  */
 export function readParameters(context: RequestContext): HttpResponse | undefined {
   const endpoint = context.endpoint as Endpoint;
-  const path = endpoint.parsePath(context.pathParameters);
+  const path = endpoint.parsePath?.(context.pathParameters);
   if (context.request.method === 'OPTIONS') return PREFLIGHT;
-  context.input = endpoint.parseInput(path, context);
+  context.input = endpoint.parseInput?.(path, context);
   return undefined;
 }
 

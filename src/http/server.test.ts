@@ -5,7 +5,6 @@ import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createClientIdentification } from './request/client.ts';
-import { createBaseUrls } from './request/context.ts';
 import type { AccessLogEntry } from './response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
@@ -20,7 +19,7 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
       defaultLimit: { requests: 10, windowMs: 30_000 },
       limitOverrides: [],
     }),
-    baseUrls: createBaseUrls({ baseUrls: [] }),
+    baseUrls: [],
     clock: createManualClock(),
     holders: createHolders(),
     onRoute: () => undefined,

@@ -6,7 +6,7 @@ import {
   type ClientStepOptions,
   createClientStep,
   createRateLimitStep,
-  type RateLimitStepOptions,
+  type RateLimitOptions,
 } from './request/client.ts';
 import { type ContextOptions, createContextFactory, createRequestIds, validate } from './request/context.ts';
 import { createRequestTracing, type RequestTracingOptions } from './request/tracing.ts';
@@ -28,7 +28,7 @@ const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes,
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 type StepOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
   ClientStepOptions &
-  RateLimitStepOptions &
+  RateLimitOptions &
   MicroCacheOptions;
 export type HttpServerOptions = Omit<RouteOptions, 'recordBodies'> &
   RecordBodiesOptions &

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createHolders } from '../../lib/holders.ts';
 import { createClientIdentification } from '../request/client.ts';
-import { createBaseUrls } from '../request/context.ts';
 import { createHttpServer, type HttpServerOptions } from '../server.ts';
 import { openApiDocument } from './document.ts';
 
@@ -21,7 +20,7 @@ function servedPaths(): string[] {
       defaultLimit: { requests: 10, windowMs: 30_000 },
       limitOverrides: [],
     }),
-    baseUrls: createBaseUrls({ baseUrls: [] }),
+    baseUrls: [],
     clock: createManualClock(),
     holders: createHolders(),
     onRoute: (route: string) => routes.push(route),

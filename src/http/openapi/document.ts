@@ -1,10 +1,8 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
 import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
-import { preflightResponses, type ResponseSchema } from './responses.ts';
+import { preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
-
-type Responses = Readonly<Record<string, ResponseSchema>>;
 
 /** The OpenAPI 3.1 document without `servers`, which depend on the request, and the operator's name. `npm run docs` writes it to openapi.json. */
 export function openApiDocument(version: string): object {
@@ -56,12 +54,11 @@ export function openApiDocument(version: string): object {
   };
 }
 
-function parametersOf({ path = {}, query }: Pick<OperationSchema, 'path' | 'query'>): object {
-  const ofQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => {
-    const required = query?.required?.includes(name) ?? false;
+function parametersOf({ path = {}, query = {} }: Pick<OperationSchema, 'path' | 'query'>): object {
+  const ofQuery = Object.entries(query).map(([name, { schema, description, isRequired }]) => {
     // A list has its values in one parameter: ids=A,B.
     const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
-    return { schema, in: 'query', name, required, description, ...style };
+    return { schema, in: 'query', name, required: isRequired, description, ...style };
   });
   const ofPath = Object.entries(path).map(([name, { description, ...schema }]) => {
     return { schema, in: 'path', name, required: true, description };

@@ -14,8 +14,8 @@ function sometimes(description: string, example: string): HeaderField {
   return { ...always(description, example), required: false };
 }
 
-/** Every field of the service's own. Those that HTTP itself needs (`Date`, `Content-Length`) are left out. */
-export const HEADER_FIELDS = {
+/** On every response of the public listener. */
+const COMMON_FIELDS = {
   'X-Request-Id': always('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
   'Access-Control-Allow-Origin': always('Any page may read any response.', '*'),
   'Access-Control-Expose-Headers': always(
@@ -36,6 +36,11 @@ export const HEADER_FIELDS = {
   'X-RateLimit-Limit': sometimes('Older form of `q`.', '10'),
   'X-RateLimit-Remaining': sometimes('Older form of `r`.', '9'),
   'X-RateLimit-Reset': sometimes('Older form of `t`.', '30'),
+};
+
+/** Every field of the service's own. Those that HTTP itself needs (`Date`, `Content-Length`) are left out. */
+export const HEADER_FIELDS = {
+  ...COMMON_FIELDS,
   'Cache-Control': always(
     'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, `no-store` for most errors.',
     'public, max-age=3600',
@@ -59,34 +64,18 @@ export const HEADER_FIELDS = {
   'Access-Control-Allow-Methods': always('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
   'Access-Control-Allow-Headers': always('The fields that a page may send.', '*'),
   'Access-Control-Max-Age': always('Seconds for which a browser may cache this.', '86400'),
-} as const satisfies Record<string, HeaderField>;
+} satisfies Record<string, HeaderField>;
 
 export type HeaderFieldName = keyof typeof HEADER_FIELDS;
-
-/** On every response of the public listener. */
-const ON_EVERY_ANSWER: readonly HeaderFieldName[] = [
-  'X-Request-Id',
-  'Access-Control-Allow-Origin',
-  'Access-Control-Expose-Headers',
-  'Cross-Origin-Resource-Policy',
-  'Timing-Allow-Origin',
-  'X-Content-Type-Options',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-];
-
 export type HeaderFields = Readonly<Record<string, { readonly $ref: string } | HeaderField>>;
 
 /** Fields that a response has only in some of its forms. */
-export function optionalHeaders(...names: readonly HeaderFieldName[]): HeaderFields {
+export function optionalHeaders(names: readonly HeaderFieldName[]): HeaderFields {
   return Object.fromEntries(names.map((name) => [name, { ...HEADER_FIELDS[name], required: false }]));
 }
 
 /** A response's `headers`: the fields of every response, and these. */
 export function headersOf(...names: readonly HeaderFieldName[]): HeaderFields {
-  const all = [...ON_EVERY_ANSWER, ...names];
+  const all = [...Object.keys(COMMON_FIELDS), ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

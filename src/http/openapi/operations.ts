@@ -1,28 +1,26 @@
+import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 import {
   BADGE_QUERY,
   BATCH_QUERY,
   CHANNEL_QUERY,
+  type Parameters,
   PICTURE_QUERY,
-  type QuerySchema,
   SEARCH_QUERY,
 } from '../request/target.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
-  BADGE,
-  CHANNEL_BATCH,
   CHANNEL_ERRORS,
-  CHANNEL_RECORD,
-  ICON,
-  JSON_DOCUMENT,
-  PICTURE,
+  DOCUMENT_FIELDS,
+  LOOKED_UP_FIELDS,
+  lookedUp,
   PICTURE_ERRORS,
-  PICTURE_OR_RECORD,
-  type ResponseSchema,
+  type Responses,
   responsesOf,
-  SEARCH_RESULTS,
   SOURCE_ERRORS,
+  success,
 } from './responses.ts';
+import { schemaOf } from './schemas.ts';
 
 /** Groups of paths. */
 export const TAGS = {
@@ -41,9 +39,8 @@ export interface OperationSchema {
   /** Whole sentences. */
   readonly description: string;
   readonly path?: Readonly<Record<string, PathParameter>>;
-  readonly query?: QuerySchema;
-  /** By status. */
-  readonly responses: Readonly<Record<string, ResponseSchema>>;
+  readonly query?: Parameters;
+  readonly responses: Responses;
 }
 
 interface PathParameter {
@@ -56,14 +53,33 @@ function text(description: string): PathParameter {
   return { type: 'string', description };
 }
 
-const DOCUMENT = { tag: 'service', responses: responsesOf(JSON_DOCUMENT) } as const;
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
+
+const DOCUMENT = {
+  tag: 'service',
+  responses: responsesOf(
+    success('document', { 'application/json': { schema: { type: 'object' } } }, { fields: DOCUMENT_FIELDS }),
+  ),
+} as const;
 
 const RECORD = {
   tag: 'channels',
   description:
     'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
-  responses: responsesOf(CHANNEL_RECORD, CHANNEL_ERRORS),
+  responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
 } as const;
+
+const PICTURE = success('picture', PICTURES, {
+  fields: [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary'],
+  bodyFields: ['Content-Disposition'],
+});
+/** At `/@handle`, for a client that accepts JSON and no picture. */
+const PICTURE_OR_RECORD = success(
+  'picture, or the record',
+  { ...PICTURES, 'application/json': { schema: schemaOf('ChannelRecord') } },
+  { fields: [...LOOKED_UP_FIELDS, 'Vary'], optionalFields: ['Last-Modified', 'Content-Disposition'] },
+);
 
 const BANNER = {
   tag: 'pictures',
@@ -106,7 +122,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     tag: 'service',
     summary: 'The service’s icon',
     description: 'Browsers ask for it beside a page.',
-    responses: responsesOf(ICON),
+    responses: responsesOf(success('icon', { 'image/png': BYTES }, { fields: DOCUMENT_FIELDS })),
   },
   '/api/channel/{identifier}': {
     id: 'Channel',
@@ -125,7 +141,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
       '`upstream_unavailable`; a later request returns more of them. `max-age` is the least of all results; if a result ' +
       'is a 5xx, the response is `no-store`.',
     query: BATCH_QUERY,
-    responses: responsesOf(CHANNEL_BATCH, ['invalid_parameter', 'upstream_timeout']),
+    responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
   },
   '/channel/{identifier}': {
     id: 'ChannelById',
@@ -152,7 +168,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     description:
       'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result. Cached for ten minutes.',
     query: SEARCH_QUERY,
-    responses: responsesOf(SEARCH_RESULTS, SOURCE_ERRORS),
+    responses: responsesOf(lookedUp('result', 'SearchResults'), SOURCE_ERRORS),
   },
   '/api/badge/{identifier}': {
     id: 'Badge',
@@ -163,7 +179,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
       'Cached as the record.',
     path: { identifier: IDENTIFIER },
     query: BADGE_QUERY,
-    responses: responsesOf(BADGE, CHANNEL_ERRORS),
+    responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
   },
   '/api/banner/{identifier}': {
     id: 'Banner',

@@ -6,7 +6,7 @@ import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.
 import type { RateLimitOverride } from '../../domain/setting-forms.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
+import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client, RequestContext, Step } from './context.ts';
 
 export interface ClientIdentification {
@@ -59,7 +59,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
     const address = formatAddress(parsed);
-    const key = typeof parsed === 'number' ? address : formatNetwork(parsed, ipv6PrefixBits);
+    const key = typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits);
     const party = partyOf(parsed, address, key);
     recentIpv6.set(compactCopy(text), party);
     return party;
@@ -97,12 +97,13 @@ function hostOf(entry: string): string {
   return match?.[1] ?? match?.[2] ?? host;
 }
 
-function formatNetwork(address: ipaddr.IPv6, prefixBits: number): string {
+/** The network with so many leading bits: `2001:db8::/64`. */
+export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   const parts = address.parts.map((part, index) => {
     const bits = Math.min(16, Math.max(0, prefixBits - index * 16));
     return part & (0xffff << (16 - bits));
   });
-  return `${new ipaddr.IPv6(parts).toRFC5952String()}/${prefixBits}`;
+  return `${new ipaddr.IPv6(parts)}/${prefixBits}`;
 }
 
 export interface ClientStepOptions {
@@ -120,34 +121,31 @@ export function createClientStep({ clients, holders }: ClientStepOptions): Step 
   };
 }
 
+/** The decision about one request of a client. */
 export interface Admission {
-  readonly limit: ClientLimit;
-  readonly isAllowed: boolean;
-  /** For a refused request: after exactly this long the next one is admitted. */
-  readonly retryAfterMs: number;
   /** `RateLimit…` of draft-ietf-httpapi-ratelimit-headers and the older `X-RateLimit-…`; none for unlimited clients. */
   readonly headers: Readonly<Record<string, string>>;
+  /** `rate_limited`, when the request is refused. After exactly its `retryAfterMs` the next one is admitted. */
+  readonly refusal: AppError | undefined;
 }
+
+export interface RateLimitOptions {
+  readonly limiter: RateLimiter;
+  /** How clients reach the operator. */
+  readonly contact: string | undefined;
+}
+
+const UNLIMITED: Admission = { headers: {}, refusal: undefined };
 
 /** Counts one request of the client. */
-export function admit(limiter: RateLimiter, { key, limit }: Client): Admission | Promise<Admission> {
-  if (limit === 'unlimited') return { limit, isAllowed: true, retryAfterMs: 0, headers: {} };
-  const decision = limiter.hit(key, limit);
-  if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided));
-  return admissionOf(limit, decision);
+export function admit(options: RateLimitOptions, { key, limit }: Client): Admission | Promise<Admission> {
+  if (limit === 'unlimited') return UNLIMITED;
+  const decision = options.limiter.hit(key, limit);
+  if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided, options.contact));
+  return admissionOf(limit, decision, options.contact);
 }
 
-const policies = new WeakMap<RateLimit, string>();
-
-function policyOf(limit: RateLimit): string {
-  const known = policies.get(limit);
-  if (known !== undefined) return known;
-  const policy = `"default";q=${limit.requests};w=${limit.windowMs / 1000}`;
-  policies.set(limit, policy);
-  return policy;
-}
-
-function admissionOf(limit: RateLimit, decision: RateLimitDecision): Admission {
+function admissionOf(limit: RateLimit, decision: RateLimitDecision, contact: string | undefined): Admission {
   const resetSeconds = Math.ceil(decision.resetMs / 1000);
   const headers = {
     'ratelimit-policy': policyOf(limit),
@@ -156,36 +154,36 @@ function admissionOf(limit: RateLimit, decision: RateLimitDecision): Admission {
     'x-ratelimit-remaining': String(decision.remaining),
     'x-ratelimit-reset': String(resetSeconds),
   };
-  return { limit, isAllowed: decision.isAllowed, retryAfterMs: decision.resetMs, headers };
+  if (decision.isAllowed) return { headers, refusal: undefined };
+  const policy = `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client.`;
+  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
+  const detail = `${policy} Try again in ${resetSeconds} s.${more}`;
+  return { headers, refusal: new AppError('rate_limited', detail, { retryAfterMs: decision.resetMs }) };
 }
 
-export interface RateLimitStepOptions {
-  readonly limiter: RateLimiter;
-  /** How clients reach the operator. */
-  readonly contact: string | undefined;
+const policies = new WeakMap<RateLimit, string>();
+
+function policyOf(limit: RateLimit): string {
+  let policy = policies.get(limit);
+  if (policy === undefined) {
+    policy = `"default";q=${limit.requests};w=${limit.windowMs / 1000}`;
+    policies.set(limit, policy);
+  }
+  return policy;
 }
 
 /** The step that counts the request and refuses those over the limit with `rate_limited`. */
-export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): Step {
-  function apply(context: RequestContext, admission: Admission): undefined {
-    context.limitHeaders = admission.headers;
-    if (!admission.isAllowed) throw tooManyRequests(admission, contact);
+export function createRateLimitStep(options: RateLimitOptions): Step {
+  function apply(context: RequestContext, { headers, refusal }: Admission): undefined {
+    context.limitHeaders = headers;
+    if (refusal !== undefined) throw refusal;
   }
 
   return (context) => {
-    const admission = admit(limiter, context.client);
+    const admission = admit(options, context.client);
     if (admission instanceof Promise) return admission.then((decided) => apply(context, decided));
     return apply(context, admission);
   };
-}
-
-/** @param contact how clients reach the operator */
-export function tooManyRequests({ limit, retryAfterMs }: Admission, contact: string | undefined): AppError {
-  const seconds = Math.ceil(retryAfterMs / 1000);
-  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
-  const policy =
-    limit === 'unlimited' ? '' : `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client. `;
-  return new AppError('rate_limited', `${policy}Try again in ${seconds} s.${more}`, { retryAfterMs });
 }
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
@@ -251,17 +249,6 @@ function bitsOfIpv4(address: ipaddr.IPv4): number {
 /** Every address that begins with the same bits. */
 export type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
-interface Ipv4Entry<T> {
-  readonly network: number;
-  readonly mask: number;
-  readonly value: T;
-}
-
-interface Ipv6Entry<T> {
-  readonly network: readonly [ipaddr.IPv6, number];
-  readonly value: T;
-}
-
 /**
  * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4
  * networks that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes
@@ -270,22 +257,18 @@ interface Ipv6Entry<T> {
 export function createNetworkTable<T>(
   entries: readonly (readonly [network: Network, value: T])[],
 ): (address: IpAddress) => T | undefined {
-  const ipv4: Ipv4Entry<T>[] = [];
-  const ipv6: Ipv6Entry<T>[] = [];
   const longestFirst = entries
-    .map(([network, value]) => [asIpv4(network), value] as const)
-    .sort(([[, left]], [[, right]]) => right - left);
-  for (const [[address, prefixBits], value] of longestFirst) {
-    if (address instanceof ipaddr.IPv6) {
-      ipv6.push({ network: [address, prefixBits], value });
-    } else {
-      const mask = prefixBits === 0 ? 0 : -1 << (32 - prefixBits);
-      ipv4.push({ network: bitsOfIpv4(address) & mask, mask, value });
-    }
-  }
+    .map(([network, value]) => [...asIpv4(network), value] as const)
+    .sort(([, left], [, right]) => right - left);
+  const ipv4 = longestFirst.flatMap(([address, prefixBits, value]) => {
+    if (address instanceof ipaddr.IPv6) return [];
+    const mask = prefixBits === 0 ? 0 : -1 << (32 - prefixBits);
+    return [{ network: bitsOfIpv4(address) & mask, mask, value }];
+  });
+  const ipv6 = longestFirst.filter(([address]) => address instanceof ipaddr.IPv6);
   return (address) => {
     if (typeof address === 'number') return ipv4.find((entry) => (address & entry.mask) === entry.network)?.value;
-    return ipv6.find((entry) => address.match(entry.network[0], entry.network[1]))?.value;
+    return ipv6.find(([network, prefixBits]) => address.match(network, prefixBits))?.[2];
   };
 }
 

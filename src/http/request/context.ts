@@ -67,38 +67,30 @@ export interface Endpoint<Path = unknown, Input = unknown> {
   /** In find-my-way's notation: `/api/channel/:identifier`. */
   readonly url: string;
   /** Reads the path alone. Preflights get its errors too. */
-  parsePath(parameters: PathParameters): Path;
+  parsePath?(parameters: PathParameters): Path;
   /** Adds the query and the header fields. */
-  parseInput(path: Path, context: RequestContext): Input;
+  parseInput?(path: Path, context: RequestContext): Input;
   respond(input: Input, context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 
-export interface BaseUrlOptions {
-  /** The operator's origins; none: each request's own. */
-  readonly baseUrls: readonly string[];
+/** The endpoint as it is. Its types follow from what its functions return. */
+export function endpoint<Path, Input>(definition: Endpoint<Path, Input>): Endpoint {
+  return definition;
 }
 
-export interface BaseUrls {
-  /** For answers to requests that do not say which host they ask: the first of the operator's origins, or empty. */
-  readonly fallback: string;
-  /**
-   * The origin that URLs in the answer start with, or `undefined` when it would have to be made of an unusable
-   * authority.
-   *
-   * @param authority what the client calls the service: `Host`, or the authority of an absolute target
-   */
-  find(authority: string, scheme: 'http' | 'https'): string | undefined;
-}
-
-export function createBaseUrls({ baseUrls }: BaseUrlOptions): BaseUrls {
+/**
+ * Finds the origin that URLs in a response start with: the operator's one that the client asks for, else the first. If
+ * the operator names none, it is made of the authority, and empty when that is unusable.
+ *
+ * @param baseUrls the operator's origins
+ * @returns a function of what the client calls the service: `Host`, or the authority of an absolute target
+ */
+export function createBaseFinder(baseUrls: readonly string[]) {
   const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
   const [first] = baseUrls;
-  return {
-    fallback: first ?? '',
-    find(authority, scheme) {
-      if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
-      return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : undefined;
-    },
+  return (authority: string, scheme: 'http' | 'https'): string => {
+    if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
+    return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : '';
   };
 }
 
@@ -124,7 +116,8 @@ function isPort(text: string | undefined): boolean {
 export interface ContextOptions {
   readonly clock: Clock;
   readonly clients: { isTrustedProxy(socketAddress: string): boolean };
-  readonly baseUrls: BaseUrls;
+  /** The operator's origins. None: each request's own. */
+  readonly baseUrls: readonly string[];
   readonly nextRequestId: () => string;
   readonly lifetime: Lifetime;
 }
@@ -135,6 +128,7 @@ const NO_HEADERS = {};
 /** Makes the context of a request when its header section has arrived. Never throws: steps report what is wrong. */
 export function createContextFactory(options: ContextOptions) {
   const { clock, clients, baseUrls, nextRequestId, lifetime } = options;
+  const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
     const forwarded = headers['x-forwarded-proto'];
@@ -154,7 +148,7 @@ export function createContextFactory(options: ContextOptions) {
       target,
       scheme,
       authority,
-      base: baseUrls.find(authority, scheme) ?? baseUrls.fallback,
+      base: findBase(authority, scheme),
       isLast: lifetime.isClosing || isLastAfterUpgrade(request),
       client: UNKNOWN_CLIENT,
       limitHeaders: NO_HEADERS,

@@ -1,7 +1,6 @@
-import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { formatAddress, parseAddress } from './client.ts';
+import { formatAddress, networkOf, parseAddress } from './client.ts';
 
 export interface RefusedNetwork {
   /** Host part cut. */
@@ -73,10 +72,5 @@ function createPeriod(): LRUCache<string, number> {
 export function cutAddress(text: string): string {
   const address = parseAddress(text);
   if (address === undefined) return 'other';
-  if (typeof address === 'number') return `${formatAddress(address & ~0xff)}/${CUT_IPV4_BITS}`;
-  const [first = 0, second = 0, third = 0] = address.parts;
-  return `${new ipaddr.IPv6([first, second, third, 0, 0, 0, 0, 0]).toRFC5952String()}/${CUT_IPV6_BITS}`;
+  return typeof address === 'number' ? `${formatAddress(address & ~0xff)}/24` : networkOf(address, 48);
 }
-
-const CUT_IPV4_BITS = 24;
-const CUT_IPV6_BITS = 48;

@@ -1,10 +1,10 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { Format } from '../../domain/formats.ts';
 import type { Variant } from '../../domain/variants.ts';
-import { createQueryReader, PICTURE_QUERY, SEARCH_QUERY } from './target.ts';
+import { PICTURE_QUERY, readQuery, SEARCH_QUERY } from './target.ts';
 
 test('parameters are read as the types of their schema', () => {
-  const { type, format, width, height } = createQueryReader(PICTURE_QUERY)({ type: 'tv', format: 'jpg', width: '320' });
+  const { type, format, width, height } = readQuery(PICTURE_QUERY, { type: 'tv', format: 'jpg', width: '320' });
   expect({ type, format, width, height }).toEqual({ type: 'tv', format: 'jpg', width: 320, height: undefined });
   expectTypeOf(type).toEqualTypeOf<Variant | 'phone' | undefined>();
   expectTypeOf(format).toEqualTypeOf<Format | 'jpg' | undefined>();
@@ -12,7 +12,7 @@ test('parameters are read as the types of their schema', () => {
 });
 
 test('a required parameter is never undefined', () => {
-  const { q, limit } = createQueryReader(SEARCH_QUERY)({ q: ' kitchen ' });
+  const { q, limit } = readQuery(SEARCH_QUERY, { q: ' kitchen ' });
   expect({ q, limit }).toEqual({ q: 'kitchen', limit: undefined });
   expectTypeOf(q).toEqualTypeOf<string>();
 });

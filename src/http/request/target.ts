@@ -1,9 +1,8 @@
-import { parse } from 'node:querystring';
-import type { XStatic } from 'typebox/schema';
+import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
-import { FORMATS, type Format } from '../../domain/formats.ts';
+import { FORMATS } from '../../domain/formats.ts';
 import { quoted } from '../../domain/printable.ts';
-import { VARIANTS, type Variant } from '../../domain/variants.ts';
+import { VARIANTS } from '../../domain/variants.ts';
 
 /** A request's target, read once, before anything looks at its path. */
 export interface RequestTarget {
@@ -22,9 +21,7 @@ export const MAX_URL_BYTES = 8_192;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 export function parseTarget(rawUrl: string): RequestTarget {
-  if (rawUrl.length > MAX_URL_BYTES) {
-    return unusable(urlTooLong());
-  }
+  if (rawUrl.length > MAX_URL_BYTES) return unusable(urlTooLong());
   const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
   const origin = absolute?.[0] ?? '';
   const relative = rawUrl.slice(origin.length);
@@ -34,7 +31,7 @@ export function parseTarget(rawUrl: string): RequestTarget {
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
   if (!path.startsWith('/')) return unusable(noTarget());
   if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL has no host.'));
-  const reason = findPathFault(path) ?? findQueryFault(query);
+  const reason = findFault(path, query);
   if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
   return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
 }
@@ -59,235 +56,171 @@ function dropEmptySegments(path: string): string {
 
 /** What no path can be faulty without: an escape, a backslash, a dot segment. */
 const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
+const SEPARATOR_OR_NUL = /%2f|%5c|%00|[\\\0]/i;
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-function findPathFault(path: string): string | undefined {
+function findFault(path: string, query: string): string | undefined {
   if (path.includes('#')) return 'The path holds a "#": leave the fragment out.';
-  if (!SUSPICIOUS.test(path)) return undefined;
-  for (const segment of path.split('/')) {
-    const decoded = decode(segment);
-    if (decoded === undefined) return 'The path holds a broken percent-escape or broken UTF-8.';
-    if (/[/\\\0]/.test(decoded))
+  if (SUSPICIOUS.test(path)) {
+    if (!isDecodable(path)) return 'The path holds a broken percent-escape or broken UTF-8.';
+    if (SEPARATOR_OR_NUL.test(path))
       return 'The path holds an encoded slash, a backslash or a NUL: none of them can be part of a name.';
-    if (decoded === '.' || decoded === '..') return 'The path holds a dot segment: write the path without it.';
+    if (DOT_SEGMENT.test(path)) return 'The path holds a dot segment: write the path without it.';
   }
-  return undefined;
+  const isBroken = query.includes('%') && !isDecodable(query);
+  return isBroken ? 'The query holds a broken percent-escape or broken UTF-8.' : undefined;
 }
 
-function findQueryFault(query: string): string | undefined {
-  if (!query.includes('%') || decode(query) !== undefined) return undefined;
-  return 'The query holds a broken percent-escape or broken UTF-8.';
-}
-
-function decode(text: string): string | undefined {
+function isDecodable(text: string): boolean {
   try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /*
- * The service's parameters, each written once: these JSON Schemas check requests and are what /openapi.json shows.
+ * The service's parameters, each written once: this checks requests, and /openapi.json shows the same.
  */
 
-interface OneOf<Names extends readonly string[] = readonly string[]> {
-  readonly type: 'string';
-  readonly enum: Names;
+/** A query parameter. `Value` includes `undefined` unless the parameter is required. */
+export interface Parameter<Value = unknown> {
   readonly description: string;
-  readonly default?: Names[number];
+  /** JSON Schema. */
+  readonly schema: { readonly type: 'string' | 'integer' | 'array'; readonly [keyword: string]: unknown };
+  /** What is allowed, for messages. */
+  readonly expected: string;
+  readonly isRequired: boolean;
+  /** Returns `undefined` when the text is not allowed. */
+  read(text: string): Value | undefined;
 }
 
-interface WholeNumber {
-  readonly type: 'integer';
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly description: string;
-  readonly default?: number;
+/** The parameters of one endpoint by name. */
+export type Parameters = Readonly<Record<string, Parameter>>;
+type Values<Query extends Parameters> = {
+  readonly [Name in keyof Query]: Query[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+/** @param fallback what the endpoint uses without the parameter */
+function oneOf<const Name extends string>(
+  names: readonly Name[],
+  description: string,
+  fallback?: NoInfer<Name>,
+): Parameter<Name | undefined> {
+  return {
+    description,
+    schema: { type: 'string', enum: names, default: fallback },
+    expected: `${names.join(', ')} (lower case)`,
+    isRequired: false,
+    read: (text) => names.find((name) => name === text),
+  };
 }
 
-interface Text {
-  readonly type: 'string';
-  readonly minLength: number;
-  readonly maxLength: number;
-  readonly description: string;
-}
-
-/** Values in one parameter, separated by commas. */
-interface List {
-  readonly type: 'array';
-  readonly items: { readonly type: 'string' };
-  readonly minItems: number;
-  readonly maxItems: number;
-  readonly description: string;
-}
-
-type Parameter = OneOf | WholeNumber | Text | List;
-
-export interface QuerySchema {
-  readonly type: 'object';
-  readonly required?: readonly string[];
-  readonly properties: Readonly<Record<string, Parameter>>;
-}
-
-function oneOf<const Names extends readonly string[]>(
-  names: Names,
-  options: { description: string; default?: NoInfer<Names[number]> },
-): OneOf<Names> {
-  return { type: 'string', enum: names, ...options };
-}
-
-function pixels(description: string): WholeNumber {
-  return { type: 'integer', minimum: 1, maximum: 4096, description };
+function wholeNumber(
+  minimum: number,
+  maximum: number,
+  description: string,
+  fallback?: number,
+): Parameter<number | undefined> {
+  return {
+    description,
+    schema: { type: 'integer', minimum, maximum, default: fallback },
+    expected: `a whole number from ${minimum} to ${maximum}`,
+    isRequired: false,
+    read(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
 }
 
 export const CHANNEL_QUERY = {
-  type: 'object',
-  properties: {
-    type: oneOf(['id', 'username', 'handle'], { description: 'How the identifier is read.', default: 'id' }),
-  },
-} as const satisfies QuerySchema;
+  type: oneOf(['id', 'username', 'handle'], 'How the identifier is read.', 'id'),
+};
 
 export const PICTURE_QUERY = {
-  type: 'object',
-  properties: {
-    // A tuple type, from which the type of the parameter is made.
-    type: oneOf([...VARIANTS, 'phone'] as unknown as readonly [Variant, 'phone'], {
-      description: 'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',
-      default: 'default',
-    }),
-    format: oneOf([...FORMATS, 'jpg'] as unknown as readonly [Format, 'jpg'], {
-      description:
-        'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
-    }),
-    width: pixels('Pixels, at most those of the crop. Without `height`, the ratio stays.'),
-    height: pixels('Pixels, at most those of the crop. Without `width`, the ratio stays.'),
-    quality: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      description: 'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
-    },
-  },
-} as const satisfies QuerySchema;
+  type: oneOf(
+    [...VARIANTS, 'phone'],
+    'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',
+    'default',
+  ),
+  format: oneOf(
+    [...FORMATS, 'jpg'],
+    'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+  ),
+  width: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `height`, the ratio stays.'),
+  height: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `width`, the ratio stays.'),
+  quality: wholeNumber(
+    1,
+    100,
+    'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
+  ),
+};
 
-export const SEARCH_QUERY = {
-  type: 'object',
-  required: ['q'],
-  properties: {
-    q: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 100,
-      description: 'The search text, without surrounding blanks.',
-    },
-    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20, description: 'Maximum number of results.' },
-  },
-} as const satisfies QuerySchema;
+const MAX_SEARCH_CODE_POINTS = 100;
 
-export const BATCH_QUERY = {
-  type: 'object',
-  required: ['ids'],
-  properties: {
-    ids: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      maxItems: 50,
-      description: 'Channel IDs and @handles, separated by commas.',
-    },
+/** Blanks around it are dropped. A name or number with blanks is not allowed. */
+const SEARCH_TEXT: Parameter<string> = {
+  description: 'The search text, without surrounding blanks.',
+  schema: { type: 'string', minLength: 1, maxLength: MAX_SEARCH_CODE_POINTS },
+  expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
+  isRequired: true,
+  read(text) {
+    const trimmed = text.trim();
+    return trimmed !== '' && [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
   },
-} as const satisfies QuerySchema;
+};
+
+export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 50, 'Maximum number of results.', 20) };
+
+const MAX_BATCH = 50;
+
+/** In one parameter. The endpoint checks each value. */
+const BATCH_IDS: Parameter<readonly string[]> = {
+  description: 'Channel IDs and @handles, separated by commas.',
+  schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_BATCH },
+  expected: `1 to ${MAX_BATCH} values, separated by commas`,
+  isRequired: true,
+  read(text) {
+    const values = text.split(',', MAX_BATCH + 1);
+    return text === '' || values.length > MAX_BATCH ? undefined : values;
+  },
+};
+
+export const BATCH_QUERY = { ids: BATCH_IDS };
 
 export const BADGE_QUERY = {
-  type: 'object',
-  properties: {
-    metric: oneOf(['subscribers', 'views', 'videos'], {
-      description: 'The count that the badge shows.',
-      default: 'subscribers',
-    }),
-  },
-} as const satisfies QuerySchema;
-
-type RawQuery = Readonly<Record<string, unknown>>;
+  metric: oneOf(['subscribers', 'views', 'videos'], 'The count that the badge shows.', 'subscribers'),
+};
 
 /** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
-export function parseQuery(query: string): RawQuery {
+export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }
 
 /**
- * A reader for the parameters of one endpoint. Unknown ones are ignored: people add them to get past caches.
+ * Reads the parameters of one endpoint. Unknown ones are ignored: people add them to get past caches.
  *
  * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
  */
-export function createQueryReader<const Schema extends QuerySchema>(
-  schema: Schema,
-): (raw: RawQuery) => XStatic<Schema> {
-  const readers = Object.entries(schema.properties).map(([name, parameter]) => {
-    const isRequired = schema.required?.includes(name) ?? false;
-    return [name, createParameterReader(name, parameter, isRequired)] as const;
-  });
-  return (raw) => {
-    const read: Record<string, unknown> = {};
-    for (const [name, readParameter] of readers) {
-      const value = readParameter(raw[name]);
-      if (value !== undefined) read[name] = value;
-    }
-    return read as XStatic<Schema>;
-  };
+export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery): Values<Query> {
+  const values: Record<string, unknown> = {};
+  for (const name in parameters) values[name] = readParameter(name, parameters[name] as Parameter, raw[name]);
+  return values as Values<Query>;
 }
 
-function createParameterReader(name: string, parameter: Parameter, isRequired: boolean): (raw: unknown) => unknown {
-  const expected = expectationOf(parameter);
-  return (raw) => {
-    if (raw === undefined) {
-      if (isRequired)
-        throw new AppError('invalid_parameter', `The parameter "${name}" is missing. Valid: ${expected}.`);
-      return undefined;
-    }
-    if (typeof raw !== 'string') {
-      throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
-    }
-    const value = readValue(raw, parameter);
-    if (value !== undefined) return value;
-    const fault = raw.trim() === '' ? `The parameter "${name}" is empty` : `${quoted(raw)} is not a valid ${name}`;
-    throw new AppError('invalid_parameter', `${fault}. Valid: ${expected}.`);
-  };
-}
-
-/** `undefined` when the value is not allowed. */
-function readValue(raw: string, parameter: Parameter): number | string | string[] | undefined {
-  if (parameter.type === 'array') return readList(raw, parameter);
-  if (parameter.type === 'integer') return readWholeNumber(raw, parameter);
-  if ('enum' in parameter) return parameter.enum.includes(raw) ? raw : undefined;
-  return readText(raw, parameter);
-}
-
-function readWholeNumber(raw: string, { minimum, maximum }: WholeNumber): number | undefined {
-  if (!/^\d{1,9}$/.test(raw)) return undefined;
-  const value = Number(raw);
-  return value >= minimum && value <= maximum ? value : undefined;
-}
-
-/** The values as they came: the endpoint checks them. */
-function readList(raw: string, { maxItems }: List): string[] | undefined {
-  const values = raw.split(',', maxItems + 1);
-  return raw === '' || values.length > maxItems ? undefined : values;
-}
-
-/** Blanks around a text are dropped. A name or number with blanks is not allowed. */
-function readText(raw: string, { minLength, maxLength }: Text): string | undefined {
-  const text = raw.trim();
-  const codePoints = [...text].length;
-  return codePoints >= minLength && codePoints <= maxLength ? text : undefined;
-}
-
-function expectationOf(parameter: Parameter): string {
-  if (parameter.type === 'integer') {
-    return `a whole number from ${parameter.minimum} to ${parameter.maximum}`;
+function readParameter(name: string, { isRequired, expected, read }: Parameter, raw: ParsedUrlQuery[string]): unknown {
+  if (raw === undefined && !isRequired) return undefined;
+  if (Array.isArray(raw)) {
+    throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
   }
-  if ('enum' in parameter) return `${parameter.enum.join(', ')} (lower case)`;
-  if (parameter.type === 'array') return `${parameter.minItems} to ${parameter.maxItems} values, separated by commas`;
-  return `a text of ${parameter.minLength} to ${parameter.maxLength} characters`;
+  const value = raw === undefined ? undefined : read(raw);
+  if (value === undefined) throw new AppError('invalid_parameter', `${faultOf(name, raw)}. Valid: ${expected}.`);
+  return value;
+}
+
+function faultOf(name: string, raw: string | undefined): string {
+  if (raw === undefined) return `The parameter "${name}" is missing`;
+  return raw.trim() === '' ? `The parameter "${name}" is empty` : `${quoted(raw)} is not a valid ${name}`;
 }

@@ -2,13 +2,11 @@ import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ClientIdentification } from './client.ts';
 import type { RequestContext } from './context.ts';
 
-export interface RequestTracing {
-  /** `undefined` for a request that is not sampled. */
-  start(context: RequestContext): Span | undefined;
-}
+/** Starts the span of a request. `undefined` for a request that is not sampled. */
+export type RequestTracing = (context: RequestContext) => Span | undefined;
 
 export interface RequestTracingOptions {
-  readonly clients: ClientIdentification;
+  readonly clients: Pick<ClientIdentification, 'isTrustedProxy'>;
 }
 
 /**
@@ -27,10 +25,11 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
     if (headersSent && statusCode === REFUSED) return;
     const route = endpoint?.url;
     const method = request.method ?? '';
+    const isKnown = KNOWN_METHODS.has(method);
     if (route !== undefined) span.updateName(`${nameOf(method)} ${route}`);
     span.setAttributes({
-      'http.request.method': isKnownMethod(method) ? method : '_OTHER',
-      'http.request.method_original': isKnownMethod(method) ? undefined : cut(method),
+      'http.request.method': isKnown ? method : '_OTHER',
+      'http.request.method_original': isKnown ? undefined : cut(method),
       'http.route': route,
       'http.response.status_code': headersSent ? statusCode : undefined,
       'network.protocol.version': request.httpVersion,
@@ -43,16 +42,14 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
     span.end();
   }
 
-  return {
-    start(context) {
-      const { method = '', headers, socket } = context.request;
-      const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
-      const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
-      if (span === undefined) return undefined;
-      context.span = span;
-      context.response.once('close', () => finish(span, context));
-      return span;
-    },
+  return (context) => {
+    const { method = '', headers, socket } = context.request;
+    const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
+    const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
+    if (span === undefined) return undefined;
+    context.span = span;
+    context.response.once('close', () => finish(span, context));
+    return span;
   };
 }
 
@@ -72,13 +69,9 @@ function cut(text: string): string {
 }
 
 /** By the conventions every other method is `_OTHER`: strangers can make up names. */
-const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT'];
-
-function isKnownMethod(method: string): boolean {
-  return KNOWN_METHODS.includes(method);
-}
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
 /** The name until the route is known, and when there is none. */
 function nameOf(method: string): string {
-  return isKnownMethod(method) ? method : 'HTTP';
+  return KNOWN_METHODS.has(method) ? method : 'HTTP';
 }

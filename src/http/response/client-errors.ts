@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
-import type { RateLimiter } from '../../rate-limit/limiter.ts';
-import { admit, type ClientIdentification, tooManyRequests } from '../request/client.ts';
-import { type BaseUrls, methodNotAllowed, notHttp } from '../request/context.ts';
+import { type Admission, admit, type ClientIdentification, type RateLimitOptions } from '../request/client.ts';
+import { type Client, methodNotAllowed, notHttp } from '../request/context.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
 import { type AccessLogEntry, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
@@ -18,81 +17,73 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-/** The responses to Node's client errors. */
-export interface ClientErrors {
-  /** For `clientError`: bytes that are no request, or none in time. */
-  onParserError(error: ParserError, socket: Duplex): void;
-  /** For `connect`: Node hands over the bare socket. */
-  onConnect(request: IncomingMessage, socket: Duplex): void;
+/** What Node keeps on a socket. For all but the address there are no public names. */
+interface HttpSocket extends Duplex {
+  readonly remoteAddress?: string;
+  /** The response that is being written. Those to pipelined requests follow it. */
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
 }
 
-export interface ClientErrorOptions {
-  readonly limiter: RateLimiter;
+export interface ClientErrorOptions extends RateLimitOptions {
   readonly clients: ClientIdentification;
   readonly nextRequestId: () => string;
-  readonly baseUrls: Pick<BaseUrls, 'fallback'>;
-  /** How clients reach the operator. */
-  readonly contact: string | undefined;
+  readonly baseUrls: readonly string[];
   readonly onResponse: (entry: AccessLogEntry) => void;
 }
 
 interface Refusal {
-  readonly fault: AppError;
+  readonly fault: unknown;
   /** In place of the problem's own. */
   readonly status?: number;
-}
-
-interface Decision {
-  readonly fault: unknown;
-  readonly status?: number;
-  readonly limitHeaders: Readonly<Record<string, string>>;
 }
 
 /**
  * Responds to what never becomes a request. Node would close the connection with an empty body or none. Such bytes count
  * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
  */
-export function createClientErrors(options: ClientErrorOptions): ClientErrors {
-  const { limiter, clients, nextRequestId, baseUrls, contact, onResponse } = options;
+export function createClientErrors(options: ClientErrorOptions) {
+  const { clients, nextRequestId, baseUrls, onResponse } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
   /** Counts the request. The rate limit comes before every other fault. */
-  async function decide(address: string, refusal: Refusal): Promise<Decision> {
+  async function decide(client: Client, refusal: Refusal): Promise<Refusal & Pick<Admission, 'headers'>> {
     try {
-      const admission = await admit(limiter, clients.identify(address, undefined));
-      const decided = admission.isAllowed ? refusal : { fault: tooManyRequests(admission, contact) };
-      return { ...decided, limitHeaders: admission.headers };
+      const admission = await admit(options, client);
+      return {
+        ...(admission.refusal === undefined ? refusal : { fault: admission.refusal }),
+        headers: admission.headers,
+      };
     } catch (error) {
-      return { fault: error, limitHeaders: {} };
+      return { fault: error, headers: {} };
     }
   }
 
-  async function refuse(socket: Duplex, refusal: Refusal): Promise<void> {
+  async function refuse(socket: HttpSocket, refusal: Refusal): Promise<void> {
     if (!isFirstFault(socket)) return;
-    const id = nextRequestId();
-    const address = addressOf(socket);
-    const { fault, status, limitHeaders } = await decide(address, refusal);
-    const problem = problemResponse(fault, { base: baseUrls.fallback, id, ...(status !== undefined && { status }) });
-    const { failure } = problem;
+    const requestId = nextRequestId();
+    const client = clients.identify(socket.remoteAddress ?? 'unknown', undefined);
+    const { fault, status, headers } = await decide(client, refusal);
+    const context = { base: baseUrls[0] ?? '', id: requestId, ...(status !== undefined && { status }) };
+    const problem = problemResponse(fault, context);
     await earlierResponses(socket);
-    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': id, ...limitHeaders }));
-    else if (failure === undefined) return;
-    const client = clients.identify(address, undefined).address;
+    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...headers }));
+    else if (problem.failure === undefined) return;
     onResponse({
       route: UNPARSED,
       status: problem.status,
       seconds: 0,
-      requestId: id,
+      requestId,
       method: '',
       path: '',
-      client,
-      failure,
+      client: client.address,
+      failure: problem.failure,
     });
   }
 
   /** A request with a broken body gets its own response. Where the next request begins is unknown. */
-  async function closeAfterResponses(socket: Duplex): Promise<void> {
+  async function closeAfterResponses(socket: HttpSocket): Promise<void> {
     if (!isFirstFault(socket)) return;
     await earlierResponses(socket);
     if (socket.writable) endAndClose(socket);
@@ -106,12 +97,15 @@ export function createClientErrors(options: ClientErrorOptions): ClientErrors {
   }
 
   return {
-    onParserError(error, socket) {
+    /** For `clientError`: bytes that are no request, or none in time. */
+    onParserError(error: ParserError, socket: HttpSocket): void {
       if (error.code === 'ECONNRESET') socket.destroy();
-      else if (isInBody(socket)) void closeAfterResponses(socket);
+      else if (socket.parser?.incoming?.complete === false) void closeAfterResponses(socket);
       else void refuse(socket, refusalFor(error));
     },
-    onConnect(_request, socket) {
+
+    /** For `connect`: Node hands over the bare socket. */
+    onConnect(_request: IncomingMessage, socket: HttpSocket): void {
       // Node has removed its own listener: without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
       void refuse(socket, { fault: methodNotAllowed() });
@@ -143,17 +137,6 @@ function endAndClose(socket: Duplex, text?: string): void {
   socket.once('close', () => clearTimeout(linger));
 }
 
-function addressOf(socket: Duplex): string {
-  return (socket as Duplex & { remoteAddress?: string }).remoteAddress ?? 'unknown';
-}
-
-/** What Node keeps on a socket. There are no public names for it. */
-interface HttpSocket extends Duplex {
-  /** The response that is being written. Those to pipelined requests follow it. */
-  readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
-}
-
 /** Waits until earlier requests have their responses: more bytes would end up in the middle of them. */
 async function earlierResponses(socket: HttpSocket): Promise<void> {
   for (let response = socket._httpMessage; response && !socket.destroyed; response = socket._httpMessage) {
@@ -161,14 +144,18 @@ async function earlierResponses(socket: HttpSocket): Promise<void> {
   }
 }
 
-function isInBody(socket: HttpSocket): boolean {
-  return socket.parser?.incoming?.complete === false;
-}
+/** The beginning of a request line (RFC 9112 section 3): method and target. */
+const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
+/** A request line with any method. Anything else is not HTTP. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function refusalFor(error: ParserError): Refusal {
+  const text = unreadableText(error);
+  // Empty when the request line is not in this packet: of a URL in several packets, only the last is known.
+  const [, target = ''] = METHOD_AND_TARGET.exec(text) ?? [];
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      if (hasLongUrl(error)) return { fault: urlTooLong() };
+      if (target.length > MAX_URL_BYTES) return { fault: urlTooLong() };
       return {
         fault: new AppError('request_too_large', 'The header section is too large.'),
         status: HEADERS_TOO_LARGE_STATUS,
@@ -177,9 +164,9 @@ function refusalFor(error: ParserError): Refusal {
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT':
     case 'HPE_INVALID_VERSION':
-      return { fault: hasRequestLine(error) ? methodNotAllowed() : notHttp() };
+      return { fault: REQUEST_LINE.test(text) ? methodNotAllowed() : notHttp() };
     case 'HPE_INVALID_URL':
-      return { fault: hasUnescapedTarget(error) ? unescapedTarget() : noTarget() };
+      return { fault: /[^\x21-\x7e]/.test(target) ? unescapedTarget() : noTarget() };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { fault: new AppError('request_timeout', 'The request did not arrive in time.') };
     default:
@@ -189,29 +176,6 @@ function refusalFor(error: ParserError): Refusal {
 
 function unescapedTarget(): AppError {
   return new AppError('malformed_request', 'The URL contains characters that must be percent-encoded.');
-}
-
-/** The beginning of a request line (RFC 9112 section 3): method and target. */
-const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
-/** A request line with any method. Anything else is not HTTP. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
-
-function hasRequestLine(error: ParserError): boolean {
-  return REQUEST_LINE.test(unreadableText(error));
-}
-
-function hasLongUrl(error: ParserError): boolean {
-  return targetOf(error).length > MAX_URL_BYTES;
-}
-
-function hasUnescapedTarget(error: ParserError): boolean {
-  return /[^\x21-\x7e]/.test(targetOf(error));
-}
-
-/** Empty when the request line is not in this packet: of a URL in several packets, only the last is known. */
-function targetOf(error: ParserError): string {
-  const [, target = ''] = METHOD_AND_TARGET.exec(unreadableText(error)) ?? [];
-  return target;
 }
 
 /** The packet at fault without the requests before it. */

@@ -2,8 +2,8 @@ import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint } from '../request/context.ts';
-import { BADGE_QUERY, createQueryReader, parseQuery } from '../request/target.ts';
+import { type Endpoint, endpoint, type PathParameters } from '../request/context.ts';
+import { BADGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { entityTag, keptForMs } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
@@ -12,42 +12,28 @@ interface BadgeRouteOptions {
   readonly channels: ChannelService;
 }
 
-type Metric = (typeof BADGE_QUERY.properties.metric.enum)[number];
-
-interface BadgeRequest {
-  readonly refs: readonly ChannelRef[];
-  readonly metric: Metric;
-}
-
 /** A count of a channel for an endpoint badge of shields.io. */
 export function badgeRoutes({ channels }: BadgeRouteOptions): Endpoint[] {
-  const readQuery = createQueryReader(BADGE_QUERY);
-  const badge: Endpoint<readonly ChannelRef[], BadgeRequest> = {
+  const badge = endpoint({
     url: '/api/badge/:identifier',
-    parsePath: ({ identifier = '' }) => refsOf(identifier),
-    parseInput(refs, { target }) {
-      const { metric = 'subscribers' } = readQuery(parseQuery(target.query));
-      return { refs, metric };
-    },
-    async respond({ refs, metric }) {
+    parsePath: refsOf,
+    parseInput: (refs, { target }) => ({ refs, ...readQuery(BADGE_QUERY, parseQuery(target.query)) }),
+    async respond({ refs, metric = 'subscribers' }) {
       const { channel, outcome } = await channels.getChannel(refs);
       const body = JSON.stringify(badgeOf(channel, metric, keptForMs(outcome)));
       return jsonResponse(outcome, { body, etag: entityTag(body) });
     },
-  };
+  });
   return [badge];
 }
 
-function refsOf(identifier: string): readonly ChannelRef[] {
+function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {
   const [id = '', extension] = identifier.split('.', 2);
-  if (extension === undefined || !isChannelId(id)) return parseBannerPath(identifier).refs;
+  if (extension === undefined || !isChannelId(id)) return parseBannerPath({ identifier }).refs;
   throw new AppError('invalid_parameter', 'A badge is JSON: leave the extension out.');
 }
 
-const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const satisfies Record<
-  Metric,
-  keyof Channel
->;
+const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const;
 
 /** Three digits are what fits on a badge: 1,284,000 is 1.28M. Never more than the channel has. */
 const SHORT_COUNT = new Intl.NumberFormat('en', {
@@ -60,7 +46,7 @@ const SHORT_COUNT = new Intl.NumberFormat('en', {
 const MIN_CACHE_SECONDS = 300;
 
 /** The schema of shields.io/badges/endpoint-badge (seen 2026-11). */
-function badgeOf(channel: Channel, metric: Metric, freshMs: number): object {
+function badgeOf(channel: Channel, metric: keyof typeof FIELDS, freshMs: number): object {
   const count = channel[FIELDS[metric]];
   return {
     schemaVersion: 1,

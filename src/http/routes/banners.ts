@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
-import { type ChannelRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
@@ -9,9 +9,16 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
-import { disconnectSignal, type Endpoint, type RequestContext, routeNotFound } from '../request/context.ts';
+import {
+  disconnectSignal,
+  type Endpoint,
+  endpoint,
+  type PathParameters,
+  type RequestContext,
+  routeNotFound,
+} from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { createQueryReader, PICTURE_QUERY, parseQuery } from '../request/target.ts';
+import { PICTURE_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
@@ -23,30 +30,46 @@ interface BannerRouteOptions extends ChannelRouteOptions {
   readonly holders: Holders;
 }
 
+interface PictureInput extends PictureRequest {
+  /** True for a client that knows the channel page at `/@handle` as JSON. */
+  readonly wantsRecord: boolean;
+}
+
+const SHORT_URL = '/:identifier';
+
 /** Banner crops and the avatar, in both URL forms. */
 export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
   const { clock, banners, isNegotiating, holders } = options;
   holders.add('Accept fields', acceptFieldStats);
-  const readQuery = createQueryReader(PICTURE_QUERY);
 
-  function parseInput(path: PicturePath, context: RequestContext): PictureRequest {
+  function parseInput(path: PicturePath, context: RequestContext): PictureInput {
     const query = parseQuery(context.target.query);
+    const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type: typeName, format: formatName, width, height, quality } = readQuery(query);
+    const { type: typeName, format: formatName, width, height, quality } = readQuery(PICTURE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
     const format = formatName === undefined ? undefined : findFormat(formatName);
     assertAgree('type', path.variant, type);
     assertAgree('format', path.format, format);
-    const formats = formatsOf(path.format ?? format, context);
-    return { refs: path.refs, variant: path.variant ?? type ?? 'default', formats, width, height, quality };
+    const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
+    return {
+      refs: path.refs,
+      variant: path.variant ?? type ?? 'default',
+      formats: formatsOf(path.format ?? format, accept),
+      width,
+      height,
+      quality,
+      wantsRecord: isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept),
+    };
   }
 
-  function formatsOf(format: Format | undefined, { request }: RequestContext): readonly Format[] {
+  function formatsOf(format: Format | undefined, accept: string | undefined): readonly Format[] {
     if (format !== undefined) return [format];
-    return isNegotiating ? acceptedFormats(request.headers.accept) : [];
+    return isNegotiating ? acceptedFormats(accept) : [];
   }
 
-  async function respond(input: PictureRequest, context: RequestContext): Promise<HttpResponse> {
+  async function respond(input: PictureInput, context: RequestContext): Promise<HttpResponse> {
+    if (input.wantsRecord) return recordResponse(options, input.refs, context.base);
     const startedAtMs = clock.monotonic();
     const picture = await banners.getPicture(input);
     const described = describe(picture);
@@ -64,42 +87,13 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     return { ...described, headers, body, cache: outcome.kind };
   }
 
-  /** Clients that know the channel page at `/@handle` as JSON get the record. */
-  function wantsRecord({ refs }: PicturePath, { request, target, isNegotiated }: RequestContext): boolean {
-    const isHandle = refs[0]?.kind === 'handle';
-    if (!isHandle || !isNegotiated || !acceptsOnlyJson(request.headers.accept)) return false;
-    return parseQuery(target.query).type === undefined;
-  }
-
-  const common = { parseInput, respond };
-  const alone: Endpoint<PicturePath, PictureRequest | RecordRequest> = {
-    url: '/:identifier',
-    parsePath: ({ identifier = '' }) => parseShortPath(identifier),
-    parseInput(path, context) {
-      const picture = parseInput(path, context);
-      return wantsRecord(path, context) ? { recordOf: path.refs } : picture;
-    },
-    respond: (input, context) =>
-      'recordOf' in input ? recordResponse(options, input.recordOf, context.base) : respond(input, context),
+  const pathReaders = {
+    '/api/banner/:identifier': parseBannerPath,
+    '/api/banner/:identifier/:variant': parseBannerPath,
+    '/:identifier/:variant': parseShortPath,
+    [SHORT_URL]: parseShortPath,
   };
-  const pictures: Endpoint<PicturePath, PictureRequest>[] = [
-    { url: '/api/banner/:identifier', parsePath: ({ identifier = '' }) => parseBannerPath(identifier), ...common },
-    {
-      url: '/api/banner/:identifier/:variant',
-      parsePath: ({ identifier = '', variant }) => parseBannerPath(identifier, variant),
-      ...common,
-    },
-    {
-      url: '/:identifier/:variant',
-      parsePath: ({ identifier = '', variant }) => parseShortPath(identifier, variant),
-      ...common,
-    },
-  ];
-  return [...pictures, alone];
-}
-
-interface RecordRequest {
-  readonly recordOf: readonly ChannelRef[];
+  return Object.entries(pathReaders).map(([url, parsePath]) => endpoint({ url, parsePath, parseInput, respond }));
 }
 
 /** The response without its body. */
@@ -148,33 +142,29 @@ function acceptedFormats(accept: string | undefined): readonly Format[] {
   if (accept === undefined || accept === '') return [];
   const known = parsed.get(accept);
   if (known !== undefined) return known;
-  const formats = parseAccept(accept);
+  const qualities = readAccept(accept);
+  const qualityOfFormat = (format: Format) => qualities.get(formatRow(format).mediaType) ?? 0;
+  const formats = NEGOTIATED.filter((format) => qualityOfFormat(format) > 0);
+  formats.sort((a, b) => qualityOfFormat(b) - qualityOfFormat(a));
   if (accept.length <= MAX_REMEMBERED_LENGTH) parsed.set(accept, formats);
   return formats;
 }
 
-function parseAccept(accept: string): readonly Format[] {
-  const qualities = new Map<Format, number>();
-  for (const range of accept.toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const format = NEGOTIATED.find((candidate) => type === formatRow(candidate).mediaType);
-    if (format !== undefined) qualities.set(format, Math.max(qualities.get(format) ?? 0, qualityOf(parameters)));
-  }
-  return NEGOTIATED.filter((format) => (qualities.get(format) ?? 0) > 0).sort(
-    (a, b) => (qualities.get(b) ?? 0) - (qualities.get(a) ?? 0),
-  );
-}
-
 /** True if the field names JSON, and no image type. */
-function acceptsOnlyJson(accept: string | undefined): boolean {
-  const types = accept !== undefined && /json/i.test(accept) ? accept.toLowerCase().split(',').map(acceptedTypeOf) : [];
+function acceptsOnlyJson(accept = ''): boolean {
+  if (!/json/i.test(accept)) return false;
+  const types = [...readAccept(accept)].filter(([, quality]) => quality > 0).map(([type]) => type);
   return types.includes('application/json') && !types.some((type) => type.startsWith('image/'));
 }
 
-/** The media type of a range, or nothing if its quality is 0. */
-function acceptedTypeOf(range: string): string {
-  const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-  return qualityOf(parameters) > 0 ? type : '';
+/** The media ranges of the field, each with its highest quality. */
+function readAccept(accept: string): Map<string, number> {
+  const qualities = new Map<string, number>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    qualities.set(type, Math.max(qualities.get(type) ?? 0, qualityOf(parameters)));
+  }
+  return qualities;
 }
 
 const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
@@ -199,15 +189,15 @@ export interface PicturePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
  */
-export function parseBannerPath(identifier: string, segment?: string): PicturePath {
-  const variant = parseVariantSegment(segment);
+export function parseBannerPath({ identifier = '', variant: segment }: PathParameters): PicturePath {
+  const { variant, format } = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
-  if (named !== undefined && variant.variant === undefined) {
-    if (named.format !== undefined) return { ...variant, refs: refsOfBareIdentifier(named.id), format: named.format };
+  if (named !== undefined && variant === undefined) {
+    if (named.format !== undefined) return { refs: named.refs, variant, format: named.format };
     throw new AppError('invalid_parameter', `The extension is not one of ${FORMATS.join(', ')}, jpg.`);
   }
   const refs = refsOfBareIdentifier(identifier);
-  if (refs.length > 0) return { ...variant, refs };
+  if (refs.length > 0) return { refs, variant, format };
   throw new AppError(
     'invalid_parameter',
     `${quoted(identifier)} is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.${identifierNote(identifier)}`,
@@ -220,19 +210,14 @@ export function parseBannerPath(identifier: string, segment?: string): PicturePa
  *
  * @throws AppError `route_not_found`
  */
-function parseShortPath(identifier: string, segment?: string): PicturePath {
-  if (segment !== undefined) {
-    const refs = identifier === RESERVED_SEGMENT ? [] : refsOfBareIdentifier(identifier);
-    if (refs.length === 0) throw routeNotFound(`/${identifier}/${segment}`);
-    return { ...parseVariantSegment(segment), refs };
-  }
-  const named = splitChannelIdExtension(identifier);
-  if (named?.format !== undefined) {
-    return { refs: refsOfBareIdentifier(named.id), variant: undefined, format: named.format };
-  }
-  const refs = isChannelId(identifier) || identifier.startsWith('@') ? refsOfBareIdentifier(identifier) : [];
-  if (refs.length > 0) return { refs, variant: undefined, format: undefined };
-  throw routeNotFound(`/${identifier}`);
+function parseShortPath({ identifier = '', variant: segment }: PathParameters): PicturePath {
+  const isAlone = segment === undefined;
+  const named = isAlone ? splitChannelIdExtension(identifier) : undefined;
+  if (named?.format !== undefined) return { refs: named.refs, variant: undefined, format: named.format };
+  const isName = isAlone ? isChannelId(identifier) || identifier.startsWith('@') : identifier !== RESERVED_SEGMENT;
+  const refs = isName ? refsOfBareIdentifier(identifier) : [];
+  if (refs.length === 0) throw routeNotFound(isAlone ? `/${identifier}` : `/${identifier}/${segment}`);
+  return { refs, ...parseVariantSegment(segment) };
 }
 
 /** The extensions that a path may end in. */
@@ -255,7 +240,7 @@ function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'va
 
 const CHANNEL_ID_WITH_EXTENSION = /^(UC[A-Za-z0-9_-]{22})\.(.*)$/;
 
-function splitChannelIdExtension(identifier: string): { id: string; format: Format | undefined } | undefined {
-  const [, id, extension] = CHANNEL_ID_WITH_EXTENSION.exec(identifier) ?? [];
-  return id === undefined || extension === undefined ? undefined : { id, format: findFormat(extension) };
+function splitChannelIdExtension(identifier: string): Pick<PicturePath, 'refs' | 'format'> | undefined {
+  const [, id, extension = ''] = CHANNEL_ID_WITH_EXTENSION.exec(identifier) ?? [];
+  return id === undefined ? undefined : { refs: [channelIdRef(id)], format: findFormat(extension) };
 }

@@ -2,9 +2,9 @@ import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
-import type { Endpoint } from '../request/context.ts';
+import { type Endpoint, endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { BATCH_QUERY, createQueryReader, parseQuery } from '../request/target.ts';
+import { BATCH_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { PROBLEMS } from '../response/problems.ts';
 import { cacheStatusOf, entityTag, type HttpResponse, keptForMs } from '../response/response.ts';
 import { JSON_MEDIA_TYPE, type RecordBodies } from '../response/serializers.ts';
@@ -14,16 +14,8 @@ interface ChannelBatchRouteOptions {
   readonly recordBodies: RecordBodies;
 }
 
-interface RequestedChannel {
-  /** As the client wrote it. */
-  readonly identifier: string;
-  readonly ref: ChannelRef;
-}
-
 /** The records of many channels in one response. */
 export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatchRouteOptions): Endpoint[] {
-  const readQuery = createQueryReader(BATCH_QUERY);
-
   function itemOf(identifier: string, result: BatchResult, base: string): string {
     const named = `{"identifier":${JSON.stringify(identifier)}`;
     if (!(result instanceof AppError)) {
@@ -33,13 +25,12 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
     return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
   }
 
-  const batch: Endpoint<undefined, readonly RequestedChannel[]> = {
+  const batch = endpoint({
     url: '/api/channels',
-    parsePath: () => undefined,
     parseInput(_path, context) {
       // Each item has an age of its own.
       context.microCacheKey = undefined;
-      const { ids } = readQuery(parseQuery(context.target.query));
+      const { ids } = readQuery(BATCH_QUERY, parseQuery(context.target.query));
       return ids.map((identifier, at) => ({ identifier, ref: parseId(identifier, at) }));
     },
     async respond(requested, { base }) {
@@ -47,7 +38,7 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
       const items = requested.map(({ identifier }, at) => itemOf(identifier, results[at] as BatchResult, base));
       return responseOf(results, `{"results":[${items.join(',')}]}`);
     },
-  };
+  });
   return [batch];
 }
 

@@ -8,9 +8,9 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint, RequestContext } from '../request/context.ts';
+import { type Endpoint, endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { CHANNEL_QUERY, createQueryReader, parseQuery, type RequestTarget } from '../request/target.ts';
+import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery } from '../request/target.ts';
 import type { HttpResponse } from '../response/response.ts';
 import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
 
@@ -31,29 +31,22 @@ export async function recordResponse(
 
 /** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
 export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
-  const readQuery = createQueryReader(CHANNEL_QUERY);
-
-  function endpoint(
-    url: string,
-    parseInput: (identifier: string, context: RequestContext) => readonly ChannelRef[],
-  ): Endpoint<string, readonly ChannelRef[]> {
-    return {
+  const readers: Record<string, (identifier: string, target: RequestTarget) => readonly ChannelRef[]> = {
+    '/api/channel/:identifier': (identifier, target) => {
+      const { type = 'id' } = readQuery(CHANNEL_QUERY, parseQuery(target.query));
+      return parseIdentifier(identifier, type, target);
+    },
+    '/channel/:identifier': (identifier, target) => parseIdentifier(identifier, 'id', target),
+    '/user/:identifier': (identifier, target) => parseIdentifier(identifier, 'username', target),
+    '/c/:identifier': refsOfCustomName,
+  };
+  return Object.entries(readers).map(([url, read]) =>
+    endpoint({
       url,
-      parsePath: ({ identifier = '' }) => identifier,
-      parseInput,
+      parseInput: (_path, { pathParameters, target }) => read(pathParameters.identifier ?? '', target),
       respond: (refs, { base }) => recordResponse(options, refs, base),
-    };
-  }
-
-  return [
-    endpoint('/api/channel/:identifier', (identifier, { target }) => {
-      const { type = 'id' } = readQuery(parseQuery(target.query));
-      return [parseIdentifier(identifier, type, target)];
     }),
-    endpoint('/channel/:identifier', (identifier, { target }) => [parseIdentifier(identifier, 'id', target)]),
-    endpoint('/user/:identifier', (identifier, { target }) => [parseIdentifier(identifier, 'username', target)]),
-    endpoint('/c/:identifier', refsOfCustomName),
-  ];
+  );
 }
 
 function refsOfCustomName(name: string): ChannelRef[] {
@@ -71,9 +64,9 @@ function refsOfCustomName(name: string): ChannelRef[] {
  * @throws AppError `invalid_parameter` when it cannot be of that kind; the message names the request that reads it as
  * the kind that it can be
  */
-function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): ChannelRef {
+function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
-  if (ref !== undefined) return ref;
+  if (ref !== undefined) return [ref];
   const advice = adviceFor(text, kind, target) + identifierNote(text);
   throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}`);
 }

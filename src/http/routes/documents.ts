@@ -21,19 +21,14 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
     json('/', (base) => indexOf(base, options)),
     json('/problems', (base) => ({ problems: listProblems(base) })),
     json('/openapi.json', (base) => ({ ...readOpenApi(options), servers: [{ url: base }] })),
-    document('/favicon.ico', () => unchanging('image/png', icon)),
+    { url: '/favicon.ico', respond: () => unchanging('image/png', icon) },
   ];
-}
-
-function document(url: string, respond: Endpoint['respond']): Endpoint {
-  return { url, parsePath: () => undefined, parseInput: () => undefined, respond };
 }
 
 /** Indented: people open these documents in a browser or a terminal. */
 function json(url: string, contentOf: (base: string) => object): Endpoint {
-  return document(url, (_input, { base }) =>
-    unchanging(JSON_MEDIA_TYPE, `${JSON.stringify(contentOf(base), null, 2)}\n`),
-  );
+  const write = (base: string) => `${JSON.stringify(contentOf(base), null, 2)}\n`;
+  return { url, respond: (_input, { base }) => unchanging(JSON_MEDIA_TYPE, write(base)) };
 }
 
 function unchanging(contentType: string, body: string | Buffer): HttpResponse {

@@ -169,8 +169,9 @@ const CASES = process.env.CI ? 10_000 : 1_000;
 /** Enough for every rule to be the only one that carries its field. */
 const CASES_PER_RULE = 5_000;
 
-function parse({ page, about, ...rest }: ChannelAnswers, layouts: ChannelLayouts) {
-  return buildRecord({ page: readPage(page, layouts), panel: readPanel(about, layouts), ...rest }, () => {}, layouts);
+function parse({ page, about, isAboutLost, requestedId }: ChannelAnswers, layouts: ChannelLayouts) {
+  const values = isAboutLost ? 'lost' : readPanel(about, layouts).fields;
+  return buildRecord({ page: readPage(page, layouts), about: values, requestedId }, () => {}, layouts);
 }
 
 function parseCase({ answers }: CorpusCase, layouts: ChannelLayouts = CHANNEL_LAYOUTS): ExpectedRecord | undefined {

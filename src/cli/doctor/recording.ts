@@ -164,7 +164,7 @@ function feedOf({ url, body }: RecordedCall): RecordedAnswer[] {
 /** The values in the page alone; `undefined` if it shows no channel. */
 function pageValues(body: JsonObject, requestedId: string): object | undefined {
   const page = readPage(body);
-  const channel = buildRecord({ page, isAboutLost: false, requestedId })?.channel;
+  const channel = buildRecord({ page, requestedId })?.channel;
   if (channel === undefined) return undefined;
   const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
@@ -173,7 +173,7 @@ function pageValues(body: JsonObject, requestedId: string): object | undefined {
 
 /** The values in the About panel alone, for a page in English. */
 function panelValues(body: JsonObject, channelId: string): object {
-  return { channelId, ...readAboutFields(readPanel(body), undefined) };
+  return { channelId, ...readAboutFields(readPanel(body).fields, undefined) };
 }
 
 function baseOf(picture: OriginalRef | null): string | null {

@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isIndeterminate } from '../../domain/errors.ts';
-import type { ApiAnswer } from './answers.ts';
 import type { Innertube } from './innertube.ts';
-import type { PageReading, PanelReading } from './readings.ts';
+import type { FieldReading, PageReading } from './readings.ts';
 
 /**
- * The result of the About calls: the `panel`, or the `tab` of older layouts. `none`: the channel has no About data beside
- * its page. `lost`: a call failed.
+ * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the channel has no About
+ * data beside its page. `lost`: a call failed.
  */
-export type About =
-  | { readonly kind: 'panel'; readonly reading: PanelReading }
-  | { readonly kind: 'tab'; readonly reading: PageReading }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'lost' };
-
-const NONE: About = { kind: 'none' };
-const LOST: About = { kind: 'lost' };
+export type About = readonly FieldReading[] | 'none' | 'lost';
 
 /** What a page says about how to load its channel's About data. */
 export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
@@ -36,13 +28,13 @@ export async function completeAbout(
   panel: About | undefined,
   signal: AbortSignal,
 ): Promise<About> {
-  const panelChannelId = panel && findPanelChannelId(panel);
   // After a redirect the panel is that of another channel.
-  const isOfAnother = panelChannelId !== undefined && panelChannelId !== channelId;
+  const isOfAnother =
+    typeof panel === 'object' && panel.some(({ field, value }) => field === 'channelId' && value !== channelId);
   const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
-  if (about?.kind === 'panel') return about;
+  if (typeof about === 'object') return about;
   const offered = await loadAboutOfPage(innertube, hints, channelId, signal);
-  return offered.kind === 'none' && about?.kind === 'lost' ? LOST : offered;
+  return offered === 'none' && about === 'lost' ? 'lost' : offered;
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */
@@ -52,37 +44,30 @@ async function loadAboutOfPage(
   channelId: string,
   signal: AbortSignal,
 ): Promise<About> {
-  if (aboutTab === 'here') return NONE;
+  if (aboutTab === 'here') return 'none';
   if (aboutToken !== undefined) {
     const about = await loadByToken(innertube, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
-    return about.kind === 'panel' ? about : LOST;
+    return about === 'none' ? 'lost' : about;
   }
-  if (aboutTab === undefined) return NONE;
-  const answer = await answerUnlessLost(innertube.browseAboutTab(channelId, signal), signal);
-  if (answer === undefined) return LOST;
-  return answer.kind === 'value' && answer.value.aboutTab === 'here' ? { kind: 'tab', reading: answer.value } : NONE;
-}
-
-/** The channel ID in a panel. */
-function findPanelChannelId(about: About): unknown {
-  return about.kind === 'panel' ? about.reading.fields.find(({ field }) => field === 'channelId')?.value : undefined;
+  if (aboutTab === undefined) return 'none';
+  const answer = await unlessLost(innertube.browseAboutTab(channelId, signal), signal);
+  if (answer === 'lost') return 'lost';
+  return answer.kind === 'value' && answer.value.aboutTab === 'here' ? answer.value.fields : 'none';
 }
 
 async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
-  const answer = await answerUnlessLost(innertube.browseContinuation(token, signal), signal);
-  if (answer === undefined) return LOST;
-  return answer.kind === 'value' && answer.value.hasPanel ? { kind: 'panel', reading: answer.value } : NONE;
+  const answer = await unlessLost(innertube.browseContinuation(token, signal), signal);
+  if (answer === 'lost') return 'lost';
+  return answer.kind === 'value' && answer.value.hasPanel ? answer.value.fields : 'none';
 }
 
-async function answerUnlessLost<Value>(
-  call: Promise<ApiAnswer<Value>>,
-  signal: AbortSignal,
-): Promise<ApiAnswer<Value> | undefined> {
+/** The result of the work; `lost` if upstream gave no usable answer, unless `signal` was aborted. */
+export async function unlessLost<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'lost'> {
   try {
-    return await call;
+    return await work;
   } catch (error) {
-    if (isIndeterminate(error) && !signal.aborted) return undefined;
+    if (isIndeterminate(error) && !signal.aborted) return 'lost';
     throw error;
   }
 }

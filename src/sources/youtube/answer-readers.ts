@@ -3,12 +3,9 @@ import { firstAt, type JsonObject, parseJsonObject } from './json.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 
-/** The result of a reader; `null` if the response was no JSON object. */
-export type Parsed<Value> = { readonly value: Value } | null;
-
 /*
- * Readers that reduce each kind of response to what the service needs. A thread imports this module for long responses
- * (`BodyReader`), so the readers must have no state.
+ * Readers that reduce each kind of response to what the service needs; `null` if a response is no JSON object. A thread
+ * imports this module for long responses (`BodyReader`), so the readers must have no state.
  */
 
 /** The page of a channel, or its About tab. */
@@ -29,9 +26,9 @@ export const feed = (body: Uint8Array) => readFeed(new TextDecoder().decode(body
 
 const MAX_REASON_CHARACTERS = 50;
 
-function jsonReader<Value>(read: (body: JsonObject) => Value): (body: Uint8Array) => Parsed<Value> {
+function jsonReader<Value>(read: (body: JsonObject) => Value): (body: Uint8Array) => Value | null {
   return (body) => {
     const object = parseJsonObject(body);
-    return object === undefined ? null : { value: read(object) };
+    return object === undefined ? null : read(object);
   };
 }

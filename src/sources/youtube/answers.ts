@@ -2,14 +2,12 @@ import { AppError } from '../../domain/errors.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type * as readers from './answer-readers.ts';
-import type { Parsed } from './answer-readers.ts';
 
 export type AnswerReader = BodyReader<typeof readers>;
 
 /** Readers of JSON responses. */
 export type AnswerName = Exclude<keyof typeof readers, 'feed'>;
-export type ValueOf<Name extends AnswerName> =
-  ReturnType<(typeof readers)[Name]> extends Parsed<infer Value> ? Value : never;
+export type ValueOf<Name extends AnswerName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
 export type ApiAnswer<Value> =
@@ -31,8 +29,7 @@ export async function readApiAnswer<Name extends AnswerName>(
   throwIfUnavailable(response);
   const { status, body } = response;
   if (status >= 200 && status < 300) {
-    const parsed = (await reader.read(name, body, signal)) as Parsed<ValueOf<Name>>;
-    return { kind: 'value', value: requireObject(parsed) };
+    return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
   }
   return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
 }
@@ -43,9 +40,8 @@ export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'x
   if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);
   if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
   if (status >= 500) {
-    throw new AppError('upstream_unavailable', 'The video site failed to answer.', {
-      cause: new Error(`status ${status}`),
-    });
+    const cause = new Error(`status ${status}`);
+    throw new AppError('upstream_unavailable', 'The video site failed to answer.', { cause });
   }
   if (expected === 'json' && isMarkup(response.body)) throw blocked(response, `HTML with status ${status}`);
 }
@@ -62,9 +58,16 @@ function blocked({ headers }: HttpResponse, what: string): AppError {
   });
 }
 
-function requireObject<Value>(parsed: Parsed<Value>): Value {
-  if (parsed === null) throw invalid('The video site sent an answer that is cut short or no JSON object.');
-  return parsed.value;
+function requireObject<Value>(value: Value | null): Value {
+  if (value === null) throw invalid('The video site sent an answer that is cut short or no JSON object.');
+  return value;
+}
+
+/** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
+export function requireFound<Value>(answer: ApiAnswer<Value>, call: string, problem: string): Value {
+  if (answer.kind === 'value') return answer.value;
+  if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
+  throw invalid(problem, new Error(answer.reason));
 }
 
 export function invalid(message: string, cause?: unknown): AppError {
@@ -83,7 +86,7 @@ const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
 
 /** The error for an alert: "no such channel", or indeterminate for every other text. */
 export function alertError(text: string): AppError {
-  const cause = new Error(text);
-  if (GONE.test(text)) return new AppError('channel_not_found', 'There is no such channel.', { cause });
-  return new AppError('upstream_unavailable', 'The video site did not show this channel.', { cause, scope: 'key' });
+  if (GONE.test(text)) return channelNotFound(text);
+  const options = { cause: new Error(text), scope: 'key' } as const;
+  return new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }

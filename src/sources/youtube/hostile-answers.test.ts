@@ -55,7 +55,7 @@ describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {
       ['panel', 'about'],
     ] as const) {
       const reading = await readInThread(name, answerFullOf(part, value));
-      const counts = reading?.value.fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
+      const counts = reading?.fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
       expect(counts).toEqual([]);
     }
   });
@@ -76,7 +76,7 @@ describe.each(Object.entries(TEXTS))('a search full of %s', (_what, text) => {
     const sections = [{ itemSectionRenderer: { contents: [{ channelRenderer }] } }];
     const answer = { onResponseReceivedCommands: [{ appendContinuationItemsAction: { continuationItems: sections } }] };
     const hit = { title: 'T', description: null, customUrl: null, subscriberCount: null, videoCount: null };
-    expect((await readInThread('searchPage', JSON.stringify(answer)))?.value.hits).toMatchObject([hit]);
+    expect((await readInThread('searchPage', JSON.stringify(answer)))?.hits).toMatchObject([hit]);
   });
 });
 

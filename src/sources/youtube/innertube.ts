@@ -10,8 +10,6 @@ import {
 } from './answers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { PAGE_HEADERS } from './client-version-lookup.ts';
-import type { EndpointReading, PageReading, PanelReading } from './readings.ts';
-import type { SearchPageReading } from './search-page.ts';
 
 /** The origin that requests name, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -35,23 +33,9 @@ export interface InnertubeOptions {
 }
 
 /** The calls of YouTube's own web client, without a key, a session or an account. */
-export interface Innertube {
-  browseChannel(
-    channelId: string,
-    options: { useFieldMask: boolean; signal: AbortSignal },
-  ): Promise<ApiAnswer<PageReading>>;
-  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiAnswer<PageReading>>;
-  /** Loads a channel's About panel. */
-  browseContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<PanelReading>>;
-  /** `url` is a page of www.youtube.com; the value is `null` if the response names no target. */
-  resolveUrl(url: string, signal: AbortSignal): Promise<ApiAnswer<EndpointReading | null>>;
-  search(query: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
-  searchContinuation(token: string, signal: AbortSignal): Promise<ApiAnswer<SearchPageReading>>;
-  /** The channel's feed, unchecked. */
-  getFeed(channelId: string, signal: AbortSignal): Promise<HttpResponse>;
-}
+export type Innertube = ReturnType<typeof createInnertube>;
 
-export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions): Innertube {
+export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions) {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -102,14 +86,24 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   }
 
   return {
-    browseChannel: (channelId, { useFieldMask, signal }) =>
-      call('page', 'browse', { browseId: channelId }, signal, useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : ''),
-    browseAboutTab: (channelId, signal) => call('page', 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    browseContinuation: (token, signal) => call('panel', 'browse', { continuation: token }, signal),
-    resolveUrl: (url, signal) => call('endpoint', 'navigation/resolve_url', { url }, signal),
-    search: (query, signal) => call('searchPage', 'search', { query, params: CHANNELS_ONLY }, signal),
-    searchContinuation: (token, signal) => call('searchPage', 'search', { continuation: token }, signal),
-    getFeed: (channelId, signal) =>
+    /** The page of a channel. */
+    browseChannel(channelId: string, { useFieldMask, signal }: { useFieldMask: boolean; signal: AbortSignal }) {
+      const mask = useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : '';
+      return call('page', 'browse', { browseId: channelId }, signal, mask);
+    },
+    browseAboutTab: (channelId: string, signal: AbortSignal) =>
+      call('page', 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+    /** Loads a channel's About panel. */
+    browseContinuation: (token: string, signal: AbortSignal) =>
+      call('panel', 'browse', { continuation: token }, signal),
+    /** @param url a page of www.youtube.com */
+    resolveUrl: (url: string, signal: AbortSignal) => call('endpoint', 'navigation/resolve_url', { url }, signal),
+    search: (query: string, signal: AbortSignal) =>
+      call('searchPage', 'search', { query, params: CHANNELS_ONLY }, signal),
+    searchContinuation: (token: string, signal: AbortSignal) =>
+      call('searchPage', 'search', { continuation: token }, signal),
+    /** The channel's feed, unchecked. */
+    getFeed: (channelId: string, signal: AbortSignal) =>
       http.request({
         method: 'GET',
         url: `${origin}/feeds/videos.xml?channel_id=${channelId}`,

@@ -1,5 +1,4 @@
 import type { FieldFinding } from '../source.ts';
-import { readFieldValue } from './fields.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
 import {
   ABOUT_PANEL,
@@ -15,8 +14,8 @@ import {
   PAGE_HEADER,
   UNREAD_NAMES,
 } from './layouts.ts';
-import { isEnglish, readPage } from './readings.ts';
-import { isRoundedVideoCount } from './record.ts';
+import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts';
+import { findBest, isRoundedVideoCount } from './record.ts';
 import { isDefaultAvatar } from './urls.ts';
 
 /** Complete responses about one channel. */
@@ -57,51 +56,41 @@ const OPTIONAL_FIELDS: readonly ChannelField[] = ['customUrl', 'country', 'subsc
 
 /** Compares responses about one channel with the known layouts, field by field. */
 export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
+  const page = readPage(answers.page);
+  const readings = [...page.fields, ...readPanel(answers.about).fields];
+  const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers, readings));
   const special = findSpecialLayout(answers);
-  const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers));
   const header = findUnknownHeader(answers.page.header);
-  const { language } = readPage(answers.page);
-  const remarks = [
-    ...(special === undefined
-      ? []
-      : [`This is ${special}: most fields are not available for it. Inspect an ordinary channel.`]),
-    ...(language === undefined || isEnglish(language)
-      ? []
-      : [`The page is in another language (${language}): ${NOT_READ}.`]),
-    ...(header === undefined ? [] : [`The page has an unknown header: ${header}.`]),
-  ];
+  const remarks: string[] = [];
+  if (special !== undefined) {
+    remarks.push(`This is ${special}: most fields are not available for it. Inspect an ordinary channel.`);
+  }
+  if (page.language !== undefined && !isEnglish(page.language)) {
+    remarks.push(`The page is in another language (${page.language}): ${NOT_READ}.`);
+  }
+  if (header !== undefined) remarks.push(`The page has an unknown header: ${header}.`);
   return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };
 }
 
-function inspectField(field: ChannelField, answers: ChannelAnswers): FieldFinding {
+function inspectField(field: ChannelField, answers: ChannelAnswers, readings: readonly FieldReading[]): FieldFinding {
   const newest = CHANNEL_LAYOUTS[field][0] ?? '';
-  const unread = valuesAt(answers, newest).find((found) => !isKnownAbsence(field, found));
-  for (const path of CHANNEL_LAYOUTS[field]) {
-    const value = valuesAt(answers, path)
-      .map((found) => readFieldValue(field, found))
-      .find((read) => read !== undefined);
-    if (value === undefined) continue;
-    if (path === newest) return { field, state: 'fine', value, path, note: null };
-    const isRounded = field === 'videoCount' && isRoundedVideoCount(value);
-    return {
-      field,
-      state: isRounded ? 'rounded' : 'older',
-      value,
-      path,
-      note: describeNewest(newest, answers, unread),
-    };
+  const found = findBest(field, readings);
+  if (found?.path === newest) return { ...found, state: 'fine', note: null };
+  const unread = valuesAt(answers, newest).find((value) => !isKnownAbsence(field, value));
+  const note = describeNewest(newest, answers, unread);
+  if (found !== undefined) {
+    const isRounded = field === 'videoCount' && isRoundedVideoCount(found.value);
+    return { ...found, state: isRounded ? 'rounded' : 'older', note };
   }
   const nothing = { field, value: null, path: null };
-  if (unread !== undefined) {
-    return { ...nothing, state: 'unreadable', path: newest, note: describeNewest(newest, answers, unread) };
-  }
+  if (unread !== undefined) return { ...nothing, state: 'unreadable', path: newest, note };
   const isExpected = !OPTIONAL_FIELDS.includes(field) || findMissingPart(newest, answers) !== undefined;
-  if (isExpected) return { ...nothing, state: 'missing', note: describeNewest(newest, answers, unread) };
+  if (isExpected) return { ...nothing, state: 'missing', note };
   return { ...nothing, state: 'absent', note: describeUnknown(newest, answers) };
 }
 
 function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown): string {
-  if (unread !== undefined) return `cannot be read: ${abbreviate(jsonOf(unread))}`;
+  if (unread !== undefined) return `cannot be read: ${sampleOf(unread)}`;
   const part = findMissingPart(newest, answers);
   const what = part === undefined ? `nothing at ${newest}` : `the ${part} is not in the answer`;
   return [what, describeUnknown(newest, answers)].filter((text) => text !== null).join('; ');
@@ -148,25 +137,21 @@ function findUnknownHeader(header: unknown): string | undefined {
   return Object.keys(header).some((name) => KNOWN_HEADERS.has(name)) ? undefined : Object.keys(header).join(', ');
 }
 
-const HEADER_ROOT = 'page.header.';
-const KNOWN_HEADERS: ReadonlySet<string> = new Set(
+const KNOWN_HEADERS: ReadonlySet<string | undefined> = new Set(
   Object.values(CHANNEL_LAYOUTS)
     .flat()
-    .filter((path) => path.startsWith(HEADER_ROOT))
-    .map((path) => path.slice(HEADER_ROOT.length).split('.', 1)[0] ?? ''),
+    .filter((path) => path.startsWith('page.header.'))
+    .map((path) => path.split('.')[2]),
 );
 
-function jsonOf(value: unknown): string {
+const SAMPLE_CHARACTERS = 80;
+
+function sampleOf(value: unknown): string {
   try {
-    return JSON.stringify(value);
+    const text = JSON.stringify(value);
+    return text.length > SAMPLE_CHARACTERS ? `${text.slice(0, SAMPLE_CHARACTERS)}…` : text;
   } catch (error) {
     if (error instanceof RangeError) return 'nested too deeply to be shown';
     throw error;
   }
-}
-
-const SAMPLE_CHARACTERS = 80;
-
-function abbreviate(text: string): string {
-  return text.length > SAMPLE_CHARACTERS ? `${text.slice(0, SAMPLE_CHARACTERS)}…` : text;
 }

@@ -71,13 +71,10 @@ export function readPanel(about: JsonObject, layouts: ChannelLayouts = CHANNEL_L
   return { fields: readFields(answer, layouts), hasPanel: isJsonObject(firstAt(answer, ABOUT_PANEL)) };
 }
 
-/** `null` if the response names no target. */
-export function readEndpoint(body: JsonObject): EndpointReading | null {
-  const endpoint = firstAt(body, 'endpoint');
-  if (endpoint === undefined) return null;
+export function readEndpoint(body: JsonObject): EndpointReading {
   return {
-    browseId: textWithin(firstAt(endpoint, 'browseEndpoint.browseId'), MAX_URL_CHARACTERS),
-    target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), MAX_URL_CHARACTERS),
+    browseId: textWithin(firstAt(body, 'endpoint.browseEndpoint.browseId'), MAX_URL_CHARACTERS),
+    target: textWithin(firstAt(body, 'endpoint.urlEndpoint.url'), MAX_URL_CHARACTERS),
   };
 }
 

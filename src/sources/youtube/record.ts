@@ -1,5 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { LoadedChannel } from '../source.ts';
+import type { About } from './about.ts';
 import type { FieldValue } from './fields.ts';
 import {
   AGE_GATE,
@@ -9,17 +10,14 @@ import {
   type ChannelLayouts,
   METADATA,
 } from './layouts.ts';
-import { type FieldReading, isEnglish, type PageReading, type PanelReading } from './readings.ts';
+import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
 import { avatarOriginal, bannerOriginal } from './urls.ts';
 
 /** All upstream responses about one channel. */
 export interface ChannelReadings {
   readonly page: PageReading;
-  /** The About tab of older layouts, in the form of a page. */
-  readonly tab?: PageReading | undefined;
-  readonly panel?: PanelReading | undefined;
-  /** True if the About call failed: fields that it would carry are missing, not absent. */
-  readonly isAboutLost: boolean;
+  /** Default: none. If it is lost, fields that it would carry are missing, not absent. */
+  readonly about?: About;
   readonly requestedId: string;
 }
 
@@ -32,11 +30,8 @@ export function buildRecord(
   onField: FieldObserver = () => {},
   layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): LoadedChannel | undefined {
-  const { page, tab, panel, isAboutLost, requestedId } = readings;
-  const found = readable(
-    [page, tab, panel].flatMap((reading) => reading?.fields ?? []),
-    page.language,
-  );
+  const { page, about = 'none', requestedId } = readings;
+  const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
   const carriedBy = new Map<ChannelField, string>();
   const best = <Field extends ChannelField>(field: Field): FieldValue<Field> | null => {
     const reading = findBest(field, found, layouts);
@@ -64,7 +59,7 @@ export function buildRecord(
     banner: banner === null ? null : bannerOriginal(banner),
     avatar: avatar === null ? null : avatarOriginal(avatar),
   };
-  const missing = isAboutLost && page.aboutTab !== 'here' ? missingFields(channel) : [];
+  const missing = about === 'lost' && page.aboutTab !== 'here' ? missingFields(channel) : [];
   for (const field of CHANNEL_FIELDS) {
     if (!missing.includes(field)) onField(field, carriedBy.get(field));
   }
@@ -72,13 +67,9 @@ export function buildRecord(
 }
 
 /** The fields of an About panel or tab, in the language of the page. */
-export function readAboutFields(
-  { fields }: Pick<PanelReading, 'fields'>,
-  language: string | undefined,
-): Pick<Channel, (typeof ABOUT_FIELDS)[number]> {
+export function readAboutFields(fields: readonly FieldReading[], language: string | undefined): Partial<Channel> {
   const found = readable(fields, language);
-  const values = ABOUT_FIELDS.map((field) => [field, findBest(field, found, CHANNEL_LAYOUTS)?.value ?? null]);
-  return Object.fromEntries(values);
+  return Object.fromEntries(ABOUT_FIELDS.map((field) => [field, findBest(field, found)?.value ?? null]));
 }
 
 /** On a page that is not in English, only values that are the same in every language. */
@@ -89,7 +80,7 @@ function readable(found: readonly FieldReading[], language: string | undefined):
 
 /** The title or ID in a page. The ID may differ from the requested one. */
 export function readPageField(field: 'channelId' | 'title', page: PageReading): string | undefined {
-  return findBest(field, page.fields, CHANNEL_LAYOUTS)?.value as string | undefined;
+  return findBest(field, page.fields)?.value as string | undefined;
 }
 
 /**
@@ -112,21 +103,16 @@ export function showsChannel(page: PageReading): boolean {
 }
 
 /** The value at the first of the field's paths that has one. */
-function findBest(
+export function findBest(
   field: ChannelField,
   found: readonly FieldReading[],
-  layouts: ChannelLayouts,
+  layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): FieldReading | undefined {
   for (const path of layouts[field]) {
     const reading = found.find((each) => each.field === field && each.path === path);
     if (reading !== undefined) return reading;
   }
   return undefined;
-}
-
-/** True for counts that the page's header rounds to thousands or millions. */
-export function isRoundedVideoCount(videoCount: unknown): boolean {
-  return Number(videoCount) >= ROUNDED_VIDEO_COUNT;
 }
 
 const ABOUT_FIELDS = [
@@ -140,8 +126,10 @@ const ABOUT_FIELDS = [
   'links',
 ] as const satisfies readonly ChannelField[];
 
-/** The page's header rounds video counts from here on ("7.6k videos"); the About panel never does. */
-const ROUNDED_VIDEO_COUNT = 1_000;
+/** The page's header rounds video counts from 1,000 on ("7.6k videos"); the About panel never does. */
+export function isRoundedVideoCount(videoCount: unknown): boolean {
+  return Number(videoCount) >= 1_000;
+}
 
 function missingFields(channel: Channel): ChannelField[] {
   return ABOUT_FIELDS.filter(

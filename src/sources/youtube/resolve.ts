@@ -1,7 +1,6 @@
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
-import { type ApiAnswer, channelNotFound, invalid } from './answers.ts';
+import { channelNotFound, invalid, requireFound } from './answers.ts';
 import { type Innertube, YOUTUBE_WEB } from './innertube.ts';
-import type { EndpointReading } from './readings.ts';
 import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
 /** In 2025-07 a handle led to another URL instead of its channel. More than one such step was never seen. */
@@ -15,7 +14,8 @@ const MAX_HOPS = 3;
 export async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
   let url = pageUrl(ref);
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-    const { browseId, target } = requireEndpoint(await innertube.resolveUrl(url, signal));
+    const answer = await innertube.resolveUrl(url, signal);
+    const { browseId, target } = requireFound(answer, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined) {
       if (isChannelId(browseId)) return browseId;
       throw channelNotFound(`${url} is the page ${browseId}`);
@@ -33,17 +33,11 @@ function pageUrl({ kind, value }: ChannelRef): string {
   return `${YOUTUBE_WEB}/${kind === 'handle' ? '@' : 'user/'}${encodeURIComponent(value)}`;
 }
 
-function requireEndpoint(answer: ApiAnswer<EndpointReading | null>): EndpointReading {
-  if (answer.kind === 'refusal') {
-    if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound('resolve_url: NOT_FOUND');
-    throw invalid('The video site did not understand the question for this name.', new Error(answer.reason));
-  }
-  if (answer.value === null) throw invalid('The video site sent an answer without a channel or an address.');
-  return answer.value;
-}
+const NOT_UNDERSTOOD = 'The video site did not understand the question for this name.';
 
 function requireNextUrl(target: string | undefined): string {
-  const url = target === undefined ? undefined : findYoutubeUrl(target);
+  if (target === undefined) throw invalid('The video site sent an answer without a channel or an address.');
+  const url = findYoutubeUrl(target);
   if (url === undefined) throw invalid('The video site sent this name to an address that is not its own.');
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }

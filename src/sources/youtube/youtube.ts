@@ -1,15 +1,20 @@
 import { extname } from 'node:path';
+import type { Channel } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import type { ChannelSource, LoadOptions, SourceWithDates } from '../source.ts';
+import { withDeadline } from '../../lib/work.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
+import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
-import { throwIfUnavailable } from './answers.ts';
-import { createChannelLoader } from './channel.ts';
+import { alertError, invalid, requireFound, throwIfUnavailable } from './answers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import { createInnertube } from './innertube.ts';
-import type { FieldObserver } from './record.ts';
+import type { PageReading } from './readings.ts';
+import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
 import { resolveChannelId } from './resolve.ts';
 import { searchChannels } from './search.ts';
 
@@ -34,22 +39,90 @@ export type YoutubeSource = SourceWithDates & Required<Pick<ChannelSource, 'getR
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
 
-/** YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them. */
+const MAX_REDIRECTS = 3;
+
+/**
+ * YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them.
+ *
+ * A record takes one round trip: the page and the About panel are loaded in parallel. Without the page there is no record;
+ * without the panel the record is incomplete.
+ */
 export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSource {
-  const { clientVersions } = options;
+  const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
-  const innertube = createInnertube({ ...options, reader });
-  const { loadChannel, loadRest } = createChannelLoader({ ...options, innertube });
+  const innertube = createInnertube({ http, origin, clientVersions, reader });
+
+  async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
+    const panelAbort = new AbortController();
+    const panel = startPanel(channelId, AbortSignal.any([signal, panelAbort.signal]));
+    // The rejection is handled below. If the page alone decides the result, it does not matter.
+    panel?.catch(() => undefined);
+    try {
+      const page = await loadPage(channelId, signal);
+      const target = page.redirects.find((redirect) => redirect !== channelId);
+      if (target === undefined) {
+        assertShowsChannel(page);
+        return await readRecord(channelId, page, panel, signal);
+      }
+      if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
+      panelAbort.abort();
+      return await loadChannel(target, signal, redirects + 1);
+    } finally {
+      panelAbort.abort();
+    }
+  }
+
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
+    if (useFieldMask) {
+      const answer = await innertube.browseChannel(channelId, { useFieldMask, signal });
+      if (answer.kind === 'value' && answer.value.hasKnownPart) return answer.value;
+    }
+    // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
+    const answer = await innertube.browseChannel(channelId, { useFieldMask: false, signal });
+    return requireFound(answer, 'browse', 'The video site did not understand the question for this channel.');
+  }
+
+  /** Starts to load the panel before the page is known, unless the setting demands the token of the page. */
+  function startPanel(channelId: string, signal: AbortSignal): Promise<About> | undefined {
+    return aboutToken === 'computed' ? loadAboutPanel(innertube, channelId, signal) : undefined;
+  }
+
+  async function readRecord(
+    requestedId: string,
+    page: PageReading,
+    panel: Promise<About> | undefined,
+    signal: AbortSignal,
+  ): Promise<LoadedChannel> {
+    const channelId = readPageField('channelId', page) ?? requestedId;
+    // Limits the wait: a failed panel must not fail the page.
+    const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
+      completeAbout(innertube, channelId, page, await panel, patience),
+    );
+    const about = await unlessLost(loading, signal);
+    const loaded = buildRecord({ page, about, requestedId }, onField);
+    if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
+    return loaded.isComplete ? loaded : { ...loaded, rest: formatRest(page) };
+  }
+
+  /** Loads the About data that `loadChannel` could not load, and returns the fields in it. */
+  async function loadRest(channelId: string, rest: string, signal: AbortSignal): Promise<Partial<Channel>> {
+    const { language, ...hints } = parseRest(rest);
+    const about = await completeAbout(innertube, channelId, hints, await startPanel(channelId, signal), signal);
+    if (about === 'lost') {
+      throw new AppError('upstream_unavailable', 'The video site sent incomplete data for this channel.');
+    }
+    return readAboutFields(about === 'none' ? [] : about, language);
+  }
 
   return {
     name: 'youtube',
     isLive: true,
-    origin: options.origin,
+    origin,
     holders: { 'long answers of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     getRest: (channelId, rest, { signal }) => loadRest(channelId, rest, signal),
-    search: (query, _limit, options) => searchChannels(innertube, query, options),
+    search: (query, _limit, search) => searchChannels(innertube, query, search),
 
     async findPublishedAt(channelId: string, { signal }: LoadOptions) {
       const response = await innertube.getFeed(channelId, signal);
@@ -63,7 +136,30 @@ export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSourc
     runDueWork: () => clientVersions.runIfDue(),
 
     async close() {
-      await Promise.all([options.http.close(), reader.close()]);
+      await Promise.all([http.close(), reader.close()]);
     },
+  };
+}
+
+function assertShowsChannel(page: PageReading): void {
+  if (showsChannel(page)) return;
+  if (page.alert !== undefined) throw alertError(page.alert);
+  throw invalid('The video site sent an answer without a channel.');
+}
+
+/** The details of a page that are needed to load the About data later, without the page. */
+type Rest = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
+
+function formatRest({ aboutToken, aboutTab, language }: Rest): string {
+  const known = Object.entries({ token: aboutToken, tab: aboutTab, language });
+  return new URLSearchParams(known.filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
+}
+
+function parseRest(text: string): Rest {
+  const known = new URLSearchParams(text);
+  return {
+    aboutToken: known.get('token') ?? undefined,
+    aboutTab: known.get('tab') === 'elsewhere' ? 'elsewhere' : undefined,
+    language: known.get('language') ?? undefined,
   };
 }

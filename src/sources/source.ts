@@ -2,6 +2,7 @@ import type { Channel, SearchHit } from '../domain/channel.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import type { Check } from '../lib/shape.ts';
 
 export interface LoadOptions {
   /** The disconnect signal: aborted when nobody waits for the result. The source then closes its sockets. */
@@ -99,6 +100,17 @@ export const SOLO_LEASE: Lease = { tryAcquire: async () => true };
 export interface KeptText {
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
+}
+
+/** The JSON value of a text; `undefined` if it is invalid: the store may be shared or damaged. */
+export async function readKept<T>(kept: KeptText, check: Check<T>): Promise<T | undefined> {
+  const text = await kept.read();
+  try {
+    const value: unknown = JSON.parse(text ?? 'null');
+    return check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

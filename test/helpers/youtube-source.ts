@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http/client.ts';
+import { SOLO_LEASE } from '../../src/sources/source.ts';
 import {
   BUILT_IN_CLIENT_VERSION,
   type ClientVersions,
-  createFixedClientVersion,
+  createClientVersions,
 } from '../../src/sources/youtube/client-version.ts';
 import type { FieldObserver } from '../../src/sources/youtube/record.ts';
 import { createYoutubeSource } from '../../src/sources/youtube/youtube.ts';
+import { createMemoryText } from './kept-text.ts';
 
 interface TestOptions {
   readonly useFieldMask?: boolean;
@@ -24,10 +26,19 @@ export function createTestYoutubeSource(origin: string, options: TestOptions = {
     followRedirects: false,
     userAgent: 'pennant-test',
   });
+  const clientVersions = createClientVersions({
+    setting: BUILT_IN_CLIENT_VERSION,
+    http,
+    origin,
+    clock: systemClock,
+    kept: createMemoryText(),
+    lease: SOLO_LEASE,
+    onChange: () => undefined,
+  });
   return createYoutubeSource({
     http,
     origin,
-    clientVersions: createFixedClientVersion(BUILT_IN_CLIENT_VERSION),
+    clientVersions,
     useFieldMask: true,
     aboutToken: 'computed',
     clock: systemClock,

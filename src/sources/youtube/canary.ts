@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
-import type { ChannelSource, KeptText, Lease, LoadedChannel, LoadOptions } from '../source.ts';
+import { type ChannelSource, type KeptText, type Lease, type LoadedChannel, readKept } from '../source.ts';
 import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
 
 export interface CanaryOptions {
@@ -20,13 +20,6 @@ export interface CanaryOptions {
   readonly clock: Clock;
   readonly kept: KeptText;
   readonly lease: Lease;
-}
-
-/** Loads a known channel at intervals and detects fields that disappeared. */
-export interface Canary {
-  /** Reads the result of other instances, and loads the channel if that is due. Rejects only for a bug. */
-  runIfDue(): Promise<void>;
-  state(): CanaryState;
 }
 
 /** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
@@ -53,13 +46,16 @@ const LEASE_MS = MINUTE_MS;
 const MAX_REASON = 300;
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
-export function createCanary(options: CanaryOptions): Canary {
+/** Loads a known channel at intervals and detects fields that disappeared. */
+export function createCanary(options: CanaryOptions) {
   const { source, name, refs, intervalMs, clock, kept: shared, lease } = options;
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
-    const found = parseKept(await shared.read());
-    if (found?.name === name && found.checkedAtMs > kept.checkedAtMs) kept = found;
+    const found = await readKept(shared, KEPT);
+    if (found?.name !== name || found.checkedAtMs <= kept.checkedAtMs) return;
+    const gone = Object.entries(found.gone).filter(([field]) => found.known.some((each) => each === field));
+    kept = { ...found, gone: Object.fromEntries(gone) };
   }
 
   function isDue(): boolean {
@@ -69,7 +65,7 @@ export function createCanary(options: CanaryOptions): Canary {
     return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? intervalMs : Math.min(intervalMs, RECHECK_MS));
   }
 
-  async function load({ signal }: LoadOptions): Promise<LoadedChannel> {
+  async function load(signal: AbortSignal): Promise<LoadedChannel> {
     let notFound: unknown;
     for (const ref of refs) {
       try {
@@ -87,26 +83,24 @@ export function createCanary(options: CanaryOptions): Canary {
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
     try {
-      const { channel } = await withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
-        load({ signal }),
-      );
+      const { channel } = await withDeadline(clock, LOAD_MS, new AbortController().signal, load);
       return { name, checkedAtMs, failure: null, ...compare(channel, kept, checkedAtMs) };
     } catch (error) {
-      if (error instanceof AppError)
-        return { ...kept, checkedAtMs, failure: describeFailure(error).slice(0, MAX_REASON) };
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      return { ...kept, checkedAtMs, failure: describeFailure(error).slice(0, MAX_REASON) };
     }
   }
 
   return {
-    async runIfDue() {
+    /** Reads the result of other instances, and loads the channel if that is due. Rejects only for a bug. */
+    async runIfDue(): Promise<void> {
       await readShared();
       if (!isDue() || !(await lease.tryAcquire('youtube-canary', LEASE_MS))) return;
       kept = await check();
       await shared.write(JSON.stringify(kept));
     },
 
-    state: () => ({
+    state: (): CanaryState => ({
       name,
       checkedAtMs: kept.checkedAtMs === 0 ? null : kept.checkedAtMs,
       known: kept.known,
@@ -138,15 +132,3 @@ const KEPT = fields<Kept>({
   gone: mapOf(TIME),
   failure: nullOr(text()),
 });
-
-/** `undefined` if the stored text is invalid: the store may be shared or damaged. */
-function parseKept(stored: string | undefined): Kept | undefined {
-  try {
-    const value: unknown = JSON.parse(stored ?? 'null');
-    if (!KEPT(value)) return undefined;
-    const gone = Object.entries(value.gone).filter(([field]) => value.known.some((each) => each === field));
-    return { ...value, gone: Object.fromEntries(gone) };
-  } catch {
-    return undefined;
-  }
-}

@@ -1,8 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
+import type { HttpClient } from '../../lib/http/client.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { withDeadline } from '../../lib/work.ts';
+import { invalid } from './answers.ts';
 
 /** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */
 export const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
@@ -45,49 +46,35 @@ const PLACES: Readonly<Record<'sw.js_data' | 'page', Place>> = {
 
 /** Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version. */
 export async function lookUpClientVersion(options: LookupOptions): Promise<Lookup> {
-  const { clock, timeoutMs } = options;
+  const { clock } = options;
+  // The first place must leave time for the second one.
+  const timeoutMs = options.timeoutMs / 2;
   const problems: string[] = [];
-  try {
-    return await withDeadline(clock, timeoutMs, new AbortController().signal, async (signal) => {
-      for (const [name, place] of Object.entries(PLACES)) {
-        // The first place must leave time for the second one.
-        const found = await ask(place, options, timeoutMs / 2, signal);
-        if (found.version !== undefined) return { ...found, ...describe(problems) };
-        problems.push(`${name}: ${found.problem}`);
-      }
-      return describe(problems);
-    });
-  } catch (error) {
-    if (error instanceof AppError) return describe([...problems, error.message]);
-    throw error;
+  const problem = () => (problems.length === 0 ? {} : { problem: problems.join('; ') });
+  for (const [name, place] of Object.entries(PLACES)) {
+    try {
+      const { signal } = new AbortController();
+      const version = await withDeadline(clock, timeoutMs, signal, (deadline) =>
+        ask(place, { ...options, timeoutMs }, deadline),
+      );
+      return { version, ...problem() };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      problems.push(`${name}: ${error.message}`);
+    }
   }
+  return problem();
 }
 
-function describe(problems: readonly string[]): Lookup {
-  return problems.length === 0 ? {} : { problem: problems.join('; ') };
-}
-
-async function ask(
-  { path, read }: Place,
-  { http, origin }: LookupOptions,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Lookup> {
-  try {
-    const url = `${origin}${path}`;
-    const headers = PAGE_HEADERS;
-    const response = await http.request({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_BYTES, signal });
-    return readAnswer(response, read);
-  } catch (error) {
-    if (error instanceof AppError) return { problem: error.message };
-    throw error;
-  }
-}
-
-function readAnswer({ status, body }: HttpResponse, read: Place['read']): Lookup {
-  if (status !== 200) return { problem: `status ${status}` };
+async function ask({ path, read }: Place, options: LookupOptions, signal: AbortSignal): Promise<string> {
+  const { http, origin, timeoutMs } = options;
+  const url = `${origin}${path}`;
+  const headers = PAGE_HEADERS;
+  const { status, body } = await http.request({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_BYTES, signal });
+  if (status !== 200) throw invalid(`status ${status}`);
   const version = read(body.toString('utf8'));
-  return version === undefined ? { problem: 'no version in the answer' } : { version: compactCopy(version) };
+  if (version === undefined) throw invalid('no version in the answer');
+  return compactCopy(version);
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

@@ -3,8 +3,8 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
-import type { KeptText, Lease } from '../source.ts';
-import { CLIENT_VERSION, type Lookup, lookUpClientVersion } from './client-version-lookup.ts';
+import { type KeptText, type Lease, readKept } from '../source.ts';
+import { CLIENT_VERSION, lookUpClientVersion } from './client-version-lookup.ts';
 
 /** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
@@ -26,48 +26,14 @@ export interface ClientVersionChange {
   readonly to: string;
 }
 
-export interface ClientVersionsOptions extends Omit<LearnedClientVersionOptions, 'lookUp'> {
-  /** The operator's version; `undefined`: the version is learned. */
+export interface ClientVersionsOptions {
+  /** The operator's version, which is never changed; `undefined`: the version is learned. */
   readonly setting: string | undefined;
   readonly http: HttpClient;
   readonly origin: string;
-}
-
-export function createClientVersions({ setting, http, origin, ...options }: ClientVersionsOptions): ClientVersions {
-  if (setting !== undefined) return createFixedClientVersion(setting);
-  const lookUp = () =>
-    lookUpClientVersion({ http, origin, clock: options.clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
-  return createLearnedClientVersion({ ...options, lookUp });
-}
-
-/** The operator's version. Nothing is learned. */
-export function createFixedClientVersion(version: string): ClientVersions {
-  let refusals = 0;
-  return {
-    current: async () => version,
-    report(_version, outcome) {
-      refusals = outcome === 'refused' ? refusals + 1 : 0;
-    },
-    findOther: async () => undefined,
-    runIfDue: async () => undefined,
-    state: () => ({
-      version,
-      origin: 'setting',
-      learnedAtMs: null,
-      isRefused: refusals >= MIN_REFUSALS,
-      problem:
-        refusals >= MIN_REFUSALS
-          ? `YouTube refuses ${version}, which YOUTUBE_CLIENT_VERSION sets: unset it to use the current version`
-          : null,
-    }),
-  };
-}
-
-interface LearnedClientVersionOptions {
   readonly clock: Clock;
   readonly kept: KeptText;
   readonly lease: Lease;
-  readonly lookUp: () => Promise<Lookup>;
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (change: ClientVersionChange) => void;
 }
@@ -85,12 +51,6 @@ interface Kept {
   readonly learnedAtMs: number;
   readonly askedAtMs: number;
   readonly writtenAtMs: number;
-}
-
-/** Retries with a version that were refused again. */
-interface Trials {
-  readonly sinceMs: number;
-  readonly count: number;
 }
 
 const NOTHING_KEPT: Kept = {
@@ -119,17 +79,18 @@ const MIN_REFUSALS = 3;
  * Learns the version once a day and when a call is refused. A learned version stays in use until it is refused. If an
  * earlier version is accepted then, that one is used again. A failed look-up changes nothing.
  */
-function createLearnedClientVersion(options: LearnedClientVersionOptions): ClientVersions {
-  const { clock, kept: shared, lease, lookUp, onChange } = options;
+export function createClientVersions(options: ClientVersionsOptions): ClientVersions {
+  const { setting, http, origin, clock, kept: shared, lease, onChange } = options;
   let kept = NOTHING_KEPT;
   let loading: Promise<unknown> | undefined;
   let renewing: Promise<void> | undefined;
   let lastAskedAtMs = Number.NEGATIVE_INFINITY;
   let refusals = 0;
-  /** At most one entry for each known version, of which there are three. */
-  const trials = new Map<string, Trials>();
+  /** Refused retries since `trialsSinceMs`, by version: at most one entry for each known version, of which there are three. */
+  const trials = new Map<string, number>();
+  let trialsSinceMs = Number.NEGATIVE_INFINITY;
 
-  const current = () => kept.current ?? BUILT_IN_CLIENT_VERSION;
+  const current = () => setting ?? kept.current ?? BUILT_IN_CLIENT_VERSION;
 
   function take(next: Kept): void {
     const from = current();
@@ -149,15 +110,11 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
 
   /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
   async function readShared(): Promise<boolean> {
-    const found = parseKept(await shared.read(), clock.now());
-    const storedAtMs = found?.writtenAtMs ?? 0;
-    if (found !== undefined && storedAtMs > kept.writtenAtMs) take(found);
+    const found = await readKept(shared, KEPT);
+    const past = found && withoutFuture(found, clock.now());
+    const storedAtMs = past?.writtenAtMs ?? 0;
+    if (past !== undefined && storedAtMs > kept.writtenAtMs) take(past);
     return storedAtMs < kept.writtenAtMs;
-  }
-
-  function load(): Promise<unknown> {
-    loading ??= readShared();
-    return loading;
   }
 
   function switchTo(version: string): Promise<void> {
@@ -167,69 +124,63 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
   }
 
   async function renew(): Promise<void> {
+    await readShared();
     if (clock.monotonic() - lastAskedAtMs < MIN_PAUSE_MS) return;
     if (!(await lease.tryAcquire('youtube-client-version', MIN_PAUSE_MS))) return;
     lastAskedAtMs = clock.monotonic();
-    const found = await lookUp();
+    const { version } = await lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
     const now = clock.now();
-    await write({
-      askedAtMs: now,
-      ...(found.version === undefined ? {} : { learned: found.version, learnedAtMs: now }),
-    });
+    await write({ askedAtMs: now, ...(version === undefined ? {} : { learned: version, learnedAtMs: now }) });
   }
 
   function renewOnce(): Promise<void> {
-    renewing ??= readShared()
-      .then(renew)
-      .finally(() => {
-        renewing = undefined;
-      });
+    renewing ??= renew().finally(() => {
+      renewing = undefined;
+    });
     return renewing;
   }
 
-  function failedTrials(version: string): Trials {
-    const recent = trials.get(version);
-    const isOver = recent === undefined || clock.monotonic() - recent.sinceMs >= MIN_PAUSE_MS;
-    return isOver ? { sinceMs: clock.monotonic(), count: 0 } : recent;
+  function trialsOf(version: string): number {
+    if (clock.monotonic() - trialsSinceMs >= MIN_PAUSE_MS) {
+      trials.clear();
+      trialsSinceMs = clock.monotonic();
+    }
+    return trials.get(version) ?? 0;
   }
 
   function knownVersions(): string[] {
     return [kept.learned, kept.earlier, BUILT_IN_CLIENT_VERSION].filter((version) => version !== null);
   }
 
-  function noteRefusal(version: string): void {
-    if (version === current()) {
-      refusals += 1;
-      return;
-    }
-    const failed = failedTrials(version);
-    trials.set(version, { ...failed, count: failed.count + 1 });
-  }
-
-  function noteAcceptance(version: string): void {
-    if (version === current()) refusals = 0;
-    else if (knownVersions().includes(version)) void switchTo(version);
-  }
-
   return {
     async current() {
-      await load();
+      if (setting !== undefined) return setting;
+      loading ??= readShared();
+      await loading;
       return current();
     },
 
     report(version, outcome) {
-      if (outcome === 'refused') noteRefusal(version);
-      else noteAcceptance(version);
+      const isCurrent = version === current();
+      if (outcome === 'refused') {
+        if (isCurrent) refusals += 1;
+        else trials.set(version, trialsOf(version) + 1);
+      } else if (isCurrent) {
+        refusals = 0;
+      } else if (knownVersions().includes(version)) {
+        void switchTo(version);
+      }
     },
 
     async findOther(refused) {
+      if (setting !== undefined) return undefined;
       if (refused === current()) await renewOnce();
       if (refused !== current()) return current();
-      return knownVersions().find((version) => version !== refused && failedTrials(version).count < MAX_TRIALS);
+      return knownVersions().find((version) => version !== refused && trialsOf(version) < MAX_TRIALS);
     },
 
     async runIfDue() {
-      await load();
+      if (setting !== undefined) return;
       if (await readShared()) await shared.write(JSON.stringify(kept));
       const now = clock.now();
       if (now - kept.learnedAtMs < RENEW_AFTER_MS || now - kept.askedAtMs < RETRY_AFTER_MS) return;
@@ -239,15 +190,19 @@ function createLearnedClientVersion(options: LearnedClientVersionOptions): Clien
     },
 
     state() {
+      const version = current();
+      const origin = kept.current === null ? 'built-in' : 'learned';
       const isRefused = refusals >= MIN_REFUSALS;
+      const advice =
+        setting === undefined
+          ? 'and no other version is known to work'
+          : 'which YOUTUBE_CLIENT_VERSION sets: unset it to use the current version';
       return {
-        version: current(),
-        origin: kept.current === null ? 'built-in' : 'learned',
+        version,
+        origin: setting === undefined ? origin : 'setting',
         learnedAtMs: kept.learnedAtMs === 0 ? null : kept.learnedAtMs,
         isRefused,
-        problem: isRefused
-          ? `YouTube refuses ${current()}, and no other version is known to work`
-          : describeLookups(kept),
+        problem: isRefused ? `YouTube refuses ${version}, ${advice}` : describeLookups(kept),
       };
     },
   };
@@ -271,22 +226,8 @@ const KEPT = fields<Kept>({
   writtenAtMs: TIME,
 });
 
-/** `undefined` if the stored text is invalid: the store may be shared or damaged. */
-function parseKept(stored: string | undefined, nowMs: number): Kept | undefined {
-  const kept = parseJson(stored);
-  if (!KEPT(kept)) return undefined;
+function withoutFuture(kept: Kept, nowMs: number): Kept {
   const past = (timeMs: number) => (timeMs > nowMs + MAX_CLOCK_SKEW_MS ? 0 : timeMs);
   const { learnedAtMs, askedAtMs, writtenAtMs } = kept;
-  return {
-    ...kept,
-    ...{ learnedAtMs: past(learnedAtMs), askedAtMs: past(askedAtMs), writtenAtMs: past(writtenAtMs) },
-  };
-}
-
-function parseJson(stored: string | undefined): unknown {
-  try {
-    return JSON.parse(stored ?? 'null');
-  } catch {
-    return undefined;
-  }
+  return { ...kept, learnedAtMs: past(learnedAtMs), askedAtMs: past(askedAtMs), writtenAtMs: past(writtenAtMs) };
 }

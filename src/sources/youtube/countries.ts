@@ -10,56 +10,42 @@ export const COUNTRY_CODES: readonly string[] = (
 ).split(' ');
 
 /** English names that upstream uses or used, and that are missing from the Unicode names (CLDR). */
-const ALIASES: readonly (readonly [name: string, code: string])[] = [
-  ['Bolivia, Plurinational State of', 'BO'],
-  ['Brunei Darussalam', 'BN'],
-  ['Burma', 'MM'],
-  ['Cabo Verde', 'CV'],
-  ['Cape Verde', 'CV'],
-  ['Congo', 'CG'],
-  ['Congo - Brazzaville', 'CG'],
-  ['Congo - Kinshasa', 'CD'],
-  ['Congo, Democratic Republic of the', 'CD'],
-  ['Cote d’Ivoire', 'CI'],
-  ['Czech Republic', 'CZ'],
-  ['Democratic Republic of the Congo', 'CD'],
-  ['East Timor', 'TL'],
-  ['Falkland Islands (Islas Malvinas)', 'FK'],
-  ['Hong Kong', 'HK'],
-  ['Iran, Islamic Republic of', 'IR'],
-  ['Ivory Coast', 'CI'],
-  ['Korea, Republic of', 'KR'],
-  ['Lao People’s Democratic Republic', 'LA'],
-  ['Macao', 'MO'],
-  ['Macau', 'MO'],
-  ['Macedonia', 'MK'],
-  ['Macedonia (FYROM)', 'MK'],
-  ['Moldova, Republic of', 'MD'],
-  ['Myanmar', 'MM'],
-  ['Palestine', 'PS'],
-  ['Palestinian Territories', 'PS'],
-  ['Republic of the Congo', 'CG'],
-  ['Russian Federation', 'RU'],
-  ['South Georgia and the South Sandwich Islands', 'GS'],
-  ['Swaziland', 'SZ'],
-  ['Syrian Arab Republic', 'SY'],
-  ['Taiwan, Province of China', 'TW'],
-  ['Tanzania, United Republic of', 'TZ'],
-  ['The Bahamas', 'BS'],
-  ['The Gambia', 'GM'],
-  ['The Netherlands', 'NL'],
-  ['Turkey', 'TR'],
-  ['Türkiye', 'TR'],
-  ['U.S. Virgin Islands', 'VI'],
-  ['US', 'US'],
-  ['USA', 'US'],
-  ['United States of America', 'US'],
-  ['Vatican City', 'VA'],
-  ['Venezuela, Bolivarian Republic of', 'VE'],
-  ['Viet Nam', 'VN'],
-  ['Virgin Islands, British', 'VG'],
-  ['Virgin Islands, U.S.', 'VI'],
-];
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  BN: ['Brunei Darussalam'],
+  BO: ['Bolivia, Plurinational State of'],
+  BS: ['The Bahamas'],
+  CD: ['Congo, Democratic Republic of the', 'Democratic Republic of the Congo'],
+  CG: ['Congo', 'Republic of the Congo'],
+  CI: ['Ivory Coast'],
+  CV: ['Cabo Verde', 'Cape Verde'],
+  CZ: ['Czech Republic'],
+  FK: ['Falkland Islands (Islas Malvinas)'],
+  GM: ['The Gambia'],
+  GS: ['South Georgia and the South Sandwich Islands'],
+  HK: ['Hong Kong'],
+  IR: ['Iran, Islamic Republic of'],
+  KR: ['Korea, Republic of'],
+  LA: ['Lao People’s Democratic Republic'],
+  MD: ['Moldova, Republic of'],
+  MK: ['Macedonia', 'Macedonia (FYROM)'],
+  MM: ['Burma', 'Myanmar'],
+  MO: ['Macao', 'Macau'],
+  NL: ['The Netherlands'],
+  PS: ['Palestine'],
+  RU: ['Russian Federation'],
+  SY: ['Syrian Arab Republic'],
+  SZ: ['Swaziland'],
+  TL: ['East Timor'],
+  TR: ['Turkey'],
+  TW: ['Taiwan, Province of China'],
+  TZ: ['Tanzania, United Republic of'],
+  US: ['US', 'USA', 'United States of America'],
+  VA: ['Vatican City'],
+  VE: ['Venezuela, Bolivarian Republic of'],
+  VG: ['Virgin Islands, British'],
+  VI: ['Virgin Islands, U.S.'],
+  VN: ['Viet Nam'],
+};
 
 /** The two-letter code for a country's English name; `undefined` for an unknown name. */
 export function findCountryCode(englishName: string): string | undefined {
@@ -71,13 +57,11 @@ export function findCountryCode(englishName: string): string | undefined {
 let codesByName: ReadonlyMap<string, string> | undefined;
 
 function buildCodesByName(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  const names = new Intl.DisplayNames(['en'], { type: 'region' });
   const codes = new Map<string, string>();
   for (const code of COUNTRY_CODES) {
-    const name = names.of(code);
-    if (name !== undefined) codes.set(comparable(name), code);
+    for (const name of [names.of(code) ?? code, ...(ALIASES[code] ?? [])]) codes.set(comparable(name), code);
   }
-  for (const [name, code] of ALIASES) codes.set(comparable(name), code);
   return codes;
 }
 

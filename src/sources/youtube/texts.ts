@@ -26,16 +26,8 @@ export type CountNoun = 'subscriber' | 'view' | 'video';
 const GROUPED_INTEGER = /^(?:\d{1,16}|\d{1,3}(?:,\d{3}){1,5})$/;
 const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
 /** The number of zeros that each abbreviation means. */
-const ABBREVIATIONS: ReadonlyMap<string, number> = new Map([
-  ['k', 3],
-  ['m', 6],
-  ['b', 9],
-]);
-const SCALES: ReadonlyMap<string, number> = new Map([
-  ['thousand', 3],
-  ['million', 6],
-  ['billion', 9],
-]);
+const ABBREVIATIONS: ReadonlyMap<string, number> = new Map(Object.entries({ k: 3, m: 6, b: 9 }));
+const SCALES: ReadonlyMap<string, number> = new Map(Object.entries({ thousand: 3, million: 6, billion: 9 }));
 
 /**
  * Reads "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "7,634 videos",

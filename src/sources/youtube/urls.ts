@@ -6,9 +6,8 @@ const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
 /** Reads an http or https URL of YouTube, or a path on it; `undefined` for everything else. */
 export function findYoutubeUrl(text: string): URL | undefined {
   if (text.startsWith('/') && !text.startsWith('//')) return findYoutubeUrl(`https://www.youtube.com${text}`);
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const url = URL.parse(text);
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
   return isWeb && YOUTUBE_HOSTS.includes(url.hostname) ? url : undefined;
 }
 
@@ -50,15 +49,14 @@ const DEFAULT_AVATAR_PATH = '/a/default-user';
 export function parsePictureBase(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const [base = ''] = (value.startsWith('//') ? `https:${value}` : value).split(/[=?#]/);
-  if (!URL.canParse(base)) return undefined;
-  const url = new URL(base);
-  if (url.protocol !== 'https:' || url.pathname.length < 2) return undefined;
+  const url = URL.parse(base);
+  if (url?.protocol !== 'https:' || url.pathname.length < 2) return undefined;
   return isDefaultAvatar(base) ? undefined : base;
 }
 
 export function isDefaultAvatar(pictureUrl: string): boolean {
   const absolute = pictureUrl.startsWith('//') ? `https:${pictureUrl}` : pictureUrl;
-  return URL.canParse(absolute) && new URL(absolute).pathname.startsWith(DEFAULT_AVATAR_PATH);
+  return URL.parse(absolute)?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
 }
 
 /**

@@ -7,7 +7,6 @@ import { QuotaSpentError } from '../lib/http/call-budget.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { traced } from '../lib/tracing.ts';
 import { withDeadline } from '../lib/work.ts';
-import { fillMissingFields } from './fill-missing-fields.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
@@ -31,24 +30,7 @@ export interface FailoverOptions {
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
-/**
- * All sources as one. Sources are tried in order, and the first one that finds the channel wins. "No such channel" from a
- * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
- * specific failure is thrown, with the time after which to retry.
- */
-export interface Failover {
-  resolve(ref: ChannelRef, options?: LoadOptions): Promise<Resolution>;
-  getChannel(channelId: string, options?: LoadOptions): Promise<LoadedChannel>;
-  /** Loads the fields that were missing from a record. `rest` is that of the record. */
-  getRest(channelId: string, rest: string, options?: LoadOptions): Promise<Partial<Channel>>;
-  /**
-   * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
-   * searched, for their next page.
-   */
-  search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchResult>;
-  /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
-  findPublishedAt(channelId: string, options?: LoadOptions): Promise<string | null>;
-}
+export type Failover = ReturnType<typeof createFailover>;
 
 export interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
@@ -62,7 +44,12 @@ interface SourceRequest {
 
 const RETRY_AFTER_MS = 10_000;
 
-export function createFailover(options: FailoverOptions): Failover {
+/**
+ * All sources as one. Sources are tried in order, and the first one that finds the channel wins. "No such channel" from a
+ * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
+ * specific failure is thrown, with the time after which to retry.
+ */
+export function createFailover(options: FailoverOptions) {
   const { sources, breakers, clock, onOutcome } = options;
 
   async function ask<T>(
@@ -115,13 +102,11 @@ export function createFailover(options: FailoverOptions): Failover {
     throw notFound ?? new AppError('channel_not_found', NO_SOURCE);
   }
 
-  async function fillFromNext(
-    loaded: LoadedChannel,
-    winner: ChannelSource,
-    signal: AbortSignal,
-  ): Promise<LoadedChannel> {
-    const next = sources.slice(sources.indexOf(winner) + 1).find((source) => source.isLive);
-    if (next === undefined || !winner.isLive) return loaded;
+  /** Names the source in the `rest` of its record, and fills missing fields from the next live source. */
+  async function complete(found: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
+    const loaded = found.rest === undefined ? found : { ...found, rest: `${source.name} ${found.rest}` };
+    const next = sources.slice(sources.indexOf(source) + 1).find(({ isLive }) => isLive);
+    if (next === undefined || !source.isLive) return loaded;
     return fillMissingFields(loaded, (channelId) =>
       withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
         ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
@@ -129,24 +114,6 @@ export function createFailover(options: FailoverOptions): Failover {
         ),
       ),
     );
-  }
-
-  /** Bypasses the breaker: feeds fail for days while everything else works, and must not pause their source. */
-  async function findPublishedAtOf(
-    source: ChannelSource,
-    channelId: string,
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    const find = source.findPublishedAt?.bind(source);
-    if (find === undefined) return null;
-    try {
-      return await withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
-        find(channelId, { signal: attemptSignal }),
-      );
-    } catch (error) {
-      if (error instanceof AppError) return null;
-      throw error;
-    }
   }
 
   async function searchPage(
@@ -165,41 +132,50 @@ export function createFailover(options: FailoverOptions): Failover {
   }
 
   function withinRequest<T>(
-    caller: Partial<LoadOptions> | undefined,
+    { signal = new AbortController().signal }: Partial<LoadOptions>,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return withDeadline(clock, TIME_LIMITS_MS.request, caller?.signal ?? new AbortController().signal, work);
+    return withDeadline(clock, TIME_LIMITS_MS.request, signal, work);
   }
 
   return {
-    resolve(ref, caller) {
+    resolve(ref: ChannelRef, caller: Partial<LoadOptions> = {}): Promise<Resolution> {
       return withinRequest(caller, async (signal) => {
         const request = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
         const { value, source } = await tryInOrder(request, signal, (each, attempt) => each.resolve(ref, attempt));
         if (value.loaded === undefined) return value;
-        return { ...value, loaded: await fillFromNext(withRestOf(source, value.loaded), source, signal) };
+        return { ...value, loaded: await complete(value.loaded, source, signal) };
       });
     },
 
-    getChannel(channelId, caller) {
+    getChannel(channelId: string, caller: Partial<LoadOptions> = {}): Promise<LoadedChannel> {
       return withinRequest(caller, async (signal) => {
         const request = { operation: 'getChannel', key: channelId } as const;
         const { value, source } = await tryInOrder(request, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
-        return fillFromNext(withRestOf(source, value), source, signal);
+        return complete(value, source, signal);
       });
     },
 
-    getRest(channelId, rest, caller) {
+    /** Loads the fields that were missing from a record. `rest` is that of the record. */
+    getRest(channelId: string, rest: string, caller: Partial<LoadOptions> = {}): Promise<Partial<Channel>> {
       return withinRequest(caller, async (signal) => {
-        const { source, place } = findSourceOfRest(sources, rest);
-        const request = { operation: 'getRest', key: channelId } as const;
-        return ask(source, request, signal, (attempt) => source.getRest(channelId, place, attempt));
+        const end = rest.indexOf(' ');
+        const source = sources.find(({ name }) => name === rest.slice(0, end));
+        if (source?.getRest === undefined) {
+          throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
+        }
+        const getRest = source.getRest.bind(source, channelId, rest.slice(end + 1));
+        return ask(source, { operation: 'getRest', key: channelId }, signal, getRest);
       });
     },
 
-    search(query, limit, { from, ...caller } = {}) {
+    /**
+     * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
+     * searched, for their next page.
+     */
+    search(query: string, limit: number, { from, ...caller }: FailoverSearchOptions = {}): Promise<SearchResult> {
       return withinRequest(caller, async (signal) => {
         if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
@@ -215,11 +191,19 @@ export function createFailover(options: FailoverOptions): Failover {
       });
     },
 
-    findPublishedAt(channelId, caller) {
+    /**
+     * The exact second a channel was created, from the first source that has it; `null` if none has it now. Bypasses the
+     * breakers: feeds fail for days while everything else works, and must not pause their source.
+     */
+    findPublishedAt(channelId: string, caller: Partial<LoadOptions> = {}): Promise<string | null> {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
-          const publishedAt = await findPublishedAtOf(source, channelId, signal);
-          if (publishedAt !== null) return publishedAt;
+          const publishedAt = await unlessFailed(
+            withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, async (attempt) =>
+              source.findPublishedAt?.(channelId, { signal: attempt }),
+            ),
+          );
+          if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;
       });
@@ -229,20 +213,45 @@ export function createFailover(options: FailoverOptions): Failover {
 
 const NO_SOURCE = 'No source of channels is configured.';
 
-/** Prefixes `rest` with the name of the source that can read it. */
-function withRestOf({ name }: ChannelSource, loaded: LoadedChannel): LoadedChannel {
-  return loaded.rest === undefined ? loaded : { ...loaded, rest: `${name} ${loaded.rest}` };
+/**
+ * Fills missing fields from another source's record of the same channel: fields whose upstream call failed, and `links`,
+ * which the official API does not have. Best effort: if the other source fails, does not know the channel or takes too
+ * long, the record stays as it is, and `missing` names the fields that could not be filled.
+ */
+async function fillMissingFields(
+  loaded: LoadedChannel,
+  getOther: (channelId: string) => Promise<LoadedChannel>,
+): Promise<LoadedChannel> {
+  const needed = emptyFields(loaded);
+  if (needed.length === 0) return loaded;
+  const other = await unlessFailed(getOther(loaded.channel.channelId));
+  const unfilled = other === undefined ? needed : emptyFields(other);
+  const filled = needed.filter((field) => !unfilled.includes(field));
+  const missing = needed.filter((field) => unfilled.includes(field));
+  return {
+    ...loaded,
+    channel: other === undefined ? loaded.channel : { ...loaded.channel, ...pick(other.channel, filled) },
+    isComplete: loaded.isComplete || missing.length === 0,
+    missing,
+  };
 }
 
-function findSourceOfRest(sources: readonly ChannelSource[], rest: string) {
-  const end = rest.indexOf(' ');
-  const source = sources.find(({ name }) => name === rest.slice(0, end));
-  if (source !== undefined && hasRests(source)) return { source, place: rest.slice(end + 1) };
-  throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
+function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {
+  return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
 }
 
-function hasRests(source: ChannelSource): source is ChannelSource & Required<Pick<ChannelSource, 'getRest'>> {
-  return source.getRest !== undefined;
+/** The result of the work; `undefined` if it failed in an expected way. */
+async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
+}
+
+function pick(channel: Channel, fields: readonly (keyof Channel)[]): Partial<Channel> {
+  return Object.fromEntries(fields.map((field) => [field, channel[field]]));
 }
 
 interface SearchedPage {

@@ -49,8 +49,6 @@ export interface ApiError {
   readonly isAboutKey: boolean;
 }
 
-const NO_ERROR: ApiError = { reasons: [], isAboutKey: false };
-
 const MAX_REASONS = 10;
 const MAX_REASON_CHARACTERS = 50;
 
@@ -71,30 +69,28 @@ export function readApiError(body: JsonObject): ApiError {
  */
 export function assertServed(status: number, error: ApiError | undefined, method: 'channels' | 'search'): void {
   if (status === 200 && error !== undefined) return;
-  const refusal = findRefusal(status, error ?? NO_ERROR);
-  if (refusal !== undefined) throw refusal;
-  const { reasons } = error ?? NO_ERROR;
+  const { reasons, isAboutKey } = error ?? { reasons: [], isAboutKey: false };
+  const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${reasons}]`}`;
+  const refusal = findRefusal(status, reasons, isAboutKey);
+  if (refusal !== undefined) throw new DataApiRefusal(refusal, cause);
   // Since 2026-01 unknown IDs get 400, and so do calls that are wrong in other ways: it says nothing about the channel.
   const isNotFound = status === 404 && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
   if (method === 'channels' && isNotFound) {
     throw new AppError('channel_not_found', 'There is no such channel.');
   }
-  throw invalidAnswer(`status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${reasons}]`}`);
+  throw invalidAnswer(cause);
 }
 
 export function invalidAnswer(cause: string): AppError {
   return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable answer.', { cause: new Error(cause) });
 }
 
-function findRefusal(status: number, { reasons, isAboutKey }: ApiError): DataApiRefusal | undefined {
-  const cause = `status ${status}, reasons [${reasons}]`;
+function findRefusal(status: number, reasons: readonly string[], isAboutKey: boolean): RefusalReason | undefined {
   const known = reasons.map((reason) => REASONS.get(reason)).find((reason) => reason !== undefined);
-  if (known !== undefined) return new DataApiRefusal(known, cause);
-  if (status === 403 && reasons.some((reason) => CHANNEL_REFUSALS.has(reason))) {
-    return new DataApiRefusal('channel_refused', cause);
-  }
-  if (isAboutKey) return new DataApiRefusal('key_refused', cause);
-  if (status === 429) return new DataApiRefusal('rate_limited', cause);
+  if (known !== undefined) return known;
+  if (status === 403 && reasons.some((reason) => CHANNEL_REFUSALS.has(reason))) return 'channel_refused';
+  if (isAboutKey) return 'key_refused';
+  if (status === 429) return 'rate_limited';
   const isRefused = status === 401 || status === 403 || status >= 500 || (status >= 300 && status < 400);
-  return isRefused ? new DataApiRefusal('refused', cause) : undefined;
+  return isRefused ? 'refused' : undefined;
 }

@@ -5,9 +5,6 @@ import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
 import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePictureBase } from '../youtube/urls.ts';
 
-const CHANNEL_LIST = 'youtube#channelListResponse';
-const SEARCH_LIST = 'youtube#searchListResponse';
-
 /** A list of the API, reduced to what the service needs of it. */
 export interface ListReading<T> {
   /** How many there were; what cannot be read counts too. */
@@ -20,12 +17,12 @@ const MAX_ITEMS = 50;
 
 /** The channels of a channels.list answer; `null` for anything else. */
 export function readChannelList(body: JsonObject): ListReading<Channel> | null {
-  return body.kind === CHANNEL_LIST ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
+  return body.kind === 'youtube#channelListResponse' ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
 }
 
 /** The hits of a search.list answer, in its order; `null` for anything else. What is no channel is left out. */
 export function readSearchList(body: JsonObject): ListReading<SearchHit> | null {
-  if (body.kind !== SEARCH_LIST) return null;
+  if (body.kind !== 'youtube#searchListResponse') return null;
   const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
   return readItems(items, parseHit);
 }
@@ -56,14 +53,6 @@ const CHANNEL_PATHS = {
   banner: ['brandingSettings.image.bannerExternalUrl'],
   avatar: ['snippet.thumbnails.high.url', 'snippet.thumbnails.medium.url', 'snippet.thumbnails.default.url'],
 } as const satisfies Record<keyof Channel, readonly string[]>;
-
-/** The one of a channels.list answer's items that was asked for. */
-function findItem(items: readonly unknown[], channelId: string | undefined): unknown {
-  return items.find((each) => {
-    const id = textAt(each, 'id') ?? '';
-    return channelId === undefined ? isChannelId(id) : id === channelId;
-  });
-}
 
 function parseChannel(item: unknown): Channel | undefined {
   const text = (field: keyof Channel) => textAtFirst(item, CHANNEL_PATHS[field]);
@@ -137,31 +126,21 @@ function toSeconds(timestamp: string): string | null {
 
 /** search.list escapes its texts for HTML, channels.list does not. */
 function unescapeHtml(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+  return text.replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-};
-
-type Field = keyof typeof CHANNEL_PATHS;
-
-const FIELDS = Object.keys(CHANNEL_PATHS) as Field[];
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
 /** What a channel may do without. */
-const OPTIONAL_FIELDS: readonly Field[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
+const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
 
 /** Compares a channels.list answer with the record that was read from it. */
 export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
-  const item = findItem(valuesAt(body, 'items.*'), channel.channelId);
-  return FIELDS.map((field) => inspectField(field, item, channel));
+  const item = valuesAt(body, 'items.*').find((each) => textAt(each, 'id') === channel.channelId);
+  return (Object.keys(CHANNEL_PATHS) as (keyof Channel)[]).map((field) => inspectField(field, item, channel));
 }
 
-function inspectField(field: Field, item: unknown, channel: Channel): FieldFinding {
+function inspectField(field: keyof Channel, item: unknown, channel: Channel): FieldFinding {
   const path = CHANNEL_PATHS[field].find((each) => firstAt(item, each) !== undefined) ?? null;
   const picture = field === 'banner' || field === 'avatar' ? channel[field]?.key : undefined;
   const value = picture ?? channel[field];

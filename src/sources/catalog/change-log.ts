@@ -41,20 +41,12 @@ export interface ChangesSince {
 }
 
 /** Writes the log, inside the caller's write transaction. */
-export interface ChangeLogWriter {
-  add(changes: readonly LoggedChange[]): void;
-}
-
-export function createChangeLogWriter(db: DatabaseSync): ChangeLogWriter {
+export function logChanges(db: DatabaseSync, changes: readonly LoggedChange[]): void {
   const insert = db.prepare('INSERT INTO changes (channel_id, names, is_removed) VALUES (?, ?, ?)');
-  const trim = db.prepare('DELETE FROM changes WHERE sequence <= (SELECT max(sequence) FROM changes) - ?');
-  return {
-    add(changes) {
-      for (const { channelId, names, isRemoved } of changes)
-        insert.run(channelId, JSON.stringify(names), Number(isRemoved));
-      trim.run(MAX_CHANGES);
-    },
-  };
+  for (const { channelId, names, isRemoved } of changes) {
+    insert.run(channelId, JSON.stringify(names), Number(isRemoved));
+  }
+  db.prepare('DELETE FROM changes WHERE sequence <= (SELECT max(sequence) FROM changes) - ?').run(MAX_CHANGES);
 }
 
 /** Creates the tables if they are missing, inside the caller's write transaction. */
@@ -93,17 +85,6 @@ export function readChangesSince(db: DatabaseSync, since: CatalogPosition | unde
   };
 }
 
-/** Detects changes of the catalog by other processes. */
-export interface CatalogWatch {
-  /**
-   * Calls `onChanges` if there are changes since the last check, or since the start position. It is called for every
-   * request on the event loop, because a thread would respond too late. The file is read once per turn of the event loop:
-   * that takes 2 µs if nothing has changed, and the requests of a turn had arrived before it began.
-   */
-  check(): undefined;
-  close(): void;
-}
-
 export interface CatalogWatchOptions {
   readonly path: string;
   readonly clock: Clock;
@@ -122,7 +103,8 @@ interface OpenFile {
   readonly inode: bigint;
 }
 
-export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWatchOptions): CatalogWatch {
+/** Detects changes of the catalog by other processes. */
+export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWatchOptions) {
   let file: OpenFile | undefined;
   let seenVersion: unknown;
   let isChecked = false;
@@ -174,7 +156,12 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
   }
 
   return {
-    check() {
+    /**
+     * Calls `onChanges` if there are changes since the last check, or since the start position. It is called for every
+     * request on the event loop, because a thread would respond too late. The file is read once per turn of the event
+     * loop: that takes 2 µs if nothing has changed, and the requests of a turn had arrived before it began.
+     */
+    check(): undefined {
       if (isChecked) return;
       isChecked = true;
       setImmediate(() => {

@@ -23,21 +23,31 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Reads the value of a field. Throws a `RecordRefusedError` that names `field`. */
 type FieldReader<T> = (value: unknown, field: string) => T;
 
+const readCount = optional(textThat((text) => /^(0|[1-9]\d{0,18})$/.test(text), 'a decimal integer as a string'));
+const readFileName = optional(textThat(isFileName, 'a file name without a path'));
+
 /** All fields of a line except the ignored ones, in the order of an exported line. */
 const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[K]> } = {
-  channelId: readChannelId,
+  channelId: textThat(isChannelId, '"UC" followed by 22 letters, digits, "_" or "-"'),
   title: readTitle,
   description: optional((value, field) => readText(value, field, MAX_DESCRIPTION_CHARACTERS)),
-  customUrl: optional(readCustomUrl),
-  publishedAt: optional(readTimestamp),
-  country: optional(readCountry),
-  subscriberCount: optional(readCount),
-  viewCount: optional(readCount),
-  videoCount: optional(readCount),
+  customUrl: optional(
+    textThat(
+      (text) => text.startsWith('@') && findHandle(text) !== undefined,
+      '"@" and a handle of 1 to 30 letters, digits, "_", "-", "." or "·"',
+    ),
+  ),
+  publishedAt: optional(textThat(isTimestamp, 'a time that exists, as YYYY-MM-DDThh:mm:ssZ')),
+  country: optional(textThat((text) => /^[A-Z]{2}$/.test(text), 'a country code of two capital letters')),
+  subscriberCount: readCount,
+  viewCount: readCount,
+  videoCount: readCount,
   links: optional(readLinks),
-  username: optional(readUsername),
-  bannerFile: optional(readFileName),
-  avatarFile: optional(readFileName),
+  username: optional(
+    textThat((text) => findUsername(text) !== undefined, '1 to 60 of the characters A-Z a-z 0-9 "_" "-" "."'),
+  ),
+  bannerFile: readFileName,
+  avatarFile: readFileName,
 };
 
 /** Fields of the API's record that follow from others. They are accepted and ignored, so that API responses can be imported. */
@@ -79,9 +89,11 @@ function optional<T>(read: FieldReader<T>): FieldReader<T | null> {
   return (value, field) => (value === undefined || value === null ? null : read(value, field));
 }
 
-function readChannelId(value: unknown, field: string): string {
-  if (typeof value === 'string' && isChannelId(value)) return value;
-  throw refusal(field, '"UC" followed by 22 letters, digits, "_" or "-"', value);
+function textThat(fits: (text: string) => boolean, expected: string): FieldReader<string> {
+  return (value, field) => {
+    if (typeof value === 'string' && fits(value)) return value;
+    throw refusal(field, expected, value);
+  };
 }
 
 function readTitle(value: unknown, field: string): string {
@@ -100,32 +112,16 @@ function readText(value: unknown, field: string, maxCharacters: number): string 
   return value;
 }
 
-function readCustomUrl(value: unknown, field: string): string {
-  if (typeof value === 'string' && value.startsWith('@') && findHandle(value) !== undefined) return value;
-  throw refusal(field, '"@" and a handle of 1 to 30 letters, digits, "_", "-", "." or "·"', value);
+function isTimestamp(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false;
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text.replace('Z', '.000Z');
 }
 
-function readUsername(value: unknown, field: string): string {
-  if (typeof value === 'string' && findUsername(value) !== undefined) return value;
-  throw refusal(field, '1 to 60 of the characters A-Z a-z 0-9 "_" "-" "."', value);
-}
-
-function readTimestamp(value: unknown, field: string): string {
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) {
-    const date = new Date(value);
-    if (!Number.isNaN(date.getTime()) && date.toISOString() === value.replace('Z', '.000Z')) return value;
-  }
-  throw refusal(field, 'a time that exists, as YYYY-MM-DDThh:mm:ssZ', value);
-}
-
-function readCountry(value: unknown, field: string): string {
-  if (typeof value === 'string' && /^[A-Z]{2}$/.test(value)) return value;
-  throw refusal(field, 'a country code of two capital letters', value);
-}
-
-function readCount(value: unknown, field: string): string {
-  if (typeof value === 'string' && /^(0|[1-9]\d{0,18})$/.test(value)) return value;
-  throw refusal(field, 'a decimal integer as a string', value);
+/** Only names without a path, so that a record cannot refer to files outside the given folder. */
+function isFileName(text: string): boolean {
+  const isBare = text.isWellFormed() && /^(?!\.{1,2}$)[^/\\\p{Cc}]+$/u.test(text);
+  return isBare && Buffer.byteLength(text) <= MAX_FILE_NAME_BYTES;
 }
 
 function readLinks(value: unknown, field: string): ChannelLink[] {
@@ -149,13 +145,6 @@ function readHttpUrl(value: unknown, field: string): string {
   const url = /^https?:\/\/\S+$/.test(text) ? URL.parse(text) : null;
   if (url === null) throw refusal(field, 'an absolute URL with http or https', value);
   return readText(url.href, field, MAX_LINK_URL_CHARACTERS);
-}
-
-/** Only names without a path, so that a record cannot refer to files outside the given folder. */
-function readFileName(value: unknown, field: string): string {
-  const isBare = typeof value === 'string' && value.isWellFormed() && /^(?!\.{1,2}$)[^/\\\p{Cc}]+$/u.test(value);
-  if (isBare && Buffer.byteLength(value) <= MAX_FILE_NAME_BYTES) return value;
-  throw refusal(field, 'a file name without a path', value);
 }
 
 function refusal(field: string, expected: string, value: unknown): RecordRefusedError {

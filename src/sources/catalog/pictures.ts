@@ -26,10 +26,14 @@ export function isPictureName(fileName: string): boolean {
  * Copies a picture into the catalog's folder and returns its name, which is the digest of its bytes. An existing picture
  * is not written again.
  *
+ * @param imagesDir `null`: the picture is checked, not copied
  * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not a picture
  */
-export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string): string {
-  const { name, bytes } = readPicture(field, fileName, fromDir);
+export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string | null): string {
+  const bytes = readFile(field, fileName, fromDir);
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
+  const name = `${digest}.${extensionOf(field, fileName, bytes)}`;
+  if (imagesDir === null) return name;
   const target = join(imagesDir, name);
   if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
     makeDirectory(imagesDir);
@@ -41,22 +45,8 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
   return name;
 }
 
-/**
- * Like `placePicture`, but copies nothing.
- *
- * @returns the name that the picture would get
- */
-export function checkPicture(field: string, fileName: string, fromDir: string): string {
-  return readPicture(field, fileName, fromDir).name;
-}
-
 /** A record names a picture that is not in the folder. */
 export class MissingPictureError extends RecordRefusedError {}
-
-function readPicture(field: string, fileName: string, fromDir: string): { name: string; bytes: Buffer } {
-  const bytes = readFile(field, fileName, fromDir);
-  return { name: `${digestOf(bytes)}.${extensionOf(field, fileName, bytes)}`, bytes };
-}
 
 function readFile(field: string, fileName: string, fromDir: string): Buffer {
   const path = join(fromDir, fileName);
@@ -80,10 +70,6 @@ function extensionOf(field: string, fileName: string, bytes: Buffer): string {
     throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
   }
   return format === 'gif' ? 'gif' : formatRow(format).extension;
-}
-
-function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
 }
 
 /**

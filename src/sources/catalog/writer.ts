@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
-import { createChangeLogWriter, emptyChangeLog, ensureChangeLog, type LoggedChange } from './change-log.ts';
+import { emptyChangeLog, ensureChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
 import { RecordRefusedError } from './parse-record.ts';
-import { checkPicture, placePicture, removeUnreferencedPictures } from './pictures.ts';
+import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
@@ -14,21 +14,7 @@ import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 /** The outcome of one record of a batch. */
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 
-/** The only code that changes a catalog. Readers in other processes never wait for it (WAL). */
-export interface CatalogWriter {
-  /**
-   * Adds records with their pictures, and replaces records with the same ID. The outcomes are in the order of the records.
-   * The whole batch becomes visible at once.
-   */
-  putBatch(records: readonly CatalogRecord[], imagesFrom: string): Outcome[];
-  /** Removes a channel; false if there is none with this ID. */
-  remove(channelId: string): boolean;
-  /** Empties the change log of a new catalog, because its records are no changes. */
-  beginChangeLog(): void;
-  /** Removes the pictures that no record names. */
-  removeLeftovers(): void;
-  close(): void;
-}
+export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
 
 /**
  * They find the pictures that no record names, without reading every record for each picture. Versions that do not know
@@ -39,74 +25,65 @@ const PICTURE_INDEXES = `
   CREATE INDEX IF NOT EXISTS channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
 `;
 
-export interface CatalogWriterOptions {
-  /** False: pictures are only checked. Default: true. */
-  readonly storesPictures?: boolean;
-}
-
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
 
 export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
 /**
- * Opens the catalog for writing. Creates the database if there is none, and upgrades an older one.
+ * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
+ * Creates the database if there is none, and upgrades an older one.
  *
+ * @param options.storesPictures false: pictures are only checked
  * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
-export function openCatalogWriter(
-  { database, images }: CatalogPaths,
-  { storesPictures = true }: CatalogWriterOptions = {},
-): CatalogWriter {
+export function openCatalogWriter({ database, images }: CatalogPaths, { storesPictures } = { storesPictures: true }) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
   const statements = createRecordStatements(db);
   const isPictureReferenced = db.prepare(IS_PICTURE_REFERENCED);
 
   function put(record: CatalogRecord, imagesFrom: string): Outcome {
+    const place = (field: 'bannerFile' | 'avatarFile') => {
+      const name = record[field];
+      return name === null ? null : placePicture(field, name, imagesFrom, storesPictures ? images : null);
+    };
     try {
       statements.refuseConflicts(record);
-      return statements.put({
-        ...record,
-        bannerFile: place('bannerFile', record.bannerFile, imagesFrom),
-        avatarFile: place('avatarFile', record.avatarFile, imagesFrom),
-      });
+      return statements.put({ ...record, bannerFile: place('bannerFile'), avatarFile: place('avatarFile') });
     } catch (error) {
       if (error instanceof RecordRefusedError) return error;
       throw error;
     }
   }
 
-  function place(field: string, fileName: string | null, imagesFrom: string): string | null {
-    if (fileName === null) return null;
-    return storesPictures
-      ? placePicture(field, fileName, imagesFrom, images)
-      : checkPicture(field, fileName, imagesFrom);
-  }
-
   function inTransaction<T>(work: () => T): T {
-    return explainingFailure(database, () => runInTransaction(db, work));
+    return explainingFailure(database, () =>
+      runInTransaction(db, () => {
+        const result = work();
+        statements.flush();
+        return result;
+      }),
+    );
   }
 
   return {
-    putBatch: (records, imagesFrom) =>
-      inTransaction(() => {
-        const outcomes = records.map((record) => put(record, imagesFrom));
-        statements.flush();
-        return outcomes;
-      }),
-    remove: (channelId) =>
-      inTransaction(() => {
-        const isRemoved = statements.remove(channelId);
-        statements.flush();
-        return isRemoved;
-      }),
-    beginChangeLog: () => inTransaction(() => emptyChangeLog(db)),
-    removeLeftovers: () =>
+    /**
+     * Adds records with their pictures, and replaces records with the same ID. The outcomes are in the order of the
+     * records. The whole batch becomes visible at once.
+     */
+    putBatch: (records: readonly CatalogRecord[], imagesFrom: string): Outcome[] =>
+      inTransaction(() => records.map((record) => put(record, imagesFrom))),
+    /** Removes a channel; false if there is none with this ID. */
+    remove: (channelId: string): boolean => inTransaction(() => statements.remove(channelId)),
+    /** Empties the change log of a new catalog, because its records are no changes. */
+    beginChangeLog: (): void => inTransaction(() => emptyChangeLog(db)),
+    /** Removes the pictures that no record names. */
+    removeLeftovers: (): void =>
       inTransaction(() =>
         removeUnreferencedPictures(images, (name) => isPictureReferenced.get({ name }) !== undefined),
       ),
-    close: () => db.close(),
+    close: (): void => db.close(),
   };
 }
 
@@ -143,20 +120,7 @@ function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /** Adds and removes single records, inside the caller's write transaction. */
-interface RecordStatements {
-  /** @throws RecordRefusedError if the handle or user name belongs to another channel */
-  refuseConflicts(record: CatalogRecord): void;
-  /** @throws RecordRefusedError if there is no row left for the subscriber count */
-  put(record: CatalogRecord): 'added' | 'replaced';
-  remove(channelId: string): boolean;
-  /**
-   * Writes the change log and updates the full-text index for the calls before it. The index is updated in row order,
-   * because FTS5 writes a new segment for each row number that is smaller than the previous one.
-   */
-  flush(): void;
-}
-
-function createRecordStatements(db: DatabaseSync): RecordStatements {
+function createRecordStatements(db: DatabaseSync) {
   const selectFormer = db.prepare(`SELECT row, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`);
   const selectHandleOwner = db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?');
   const selectUsernameOwner = db.prepare('SELECT channel_id FROM channels WHERE username_key = ? AND channel_id <> ?');
@@ -171,8 +135,6 @@ function createRecordStatements(db: DatabaseSync): RecordStatements {
       :description, :links)`);
   const deleteText = db.prepare('DELETE FROM channel_text WHERE rowid = ?');
   const insertText = db.prepare('INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, ?, ?, ?)');
-
-  const log = createChangeLogWriter(db);
 
   let changes: LoggedChange[] = [];
   let textsToDelete = new Set<number>();
@@ -209,14 +171,16 @@ function createRecordStatements(db: DatabaseSync): RecordStatements {
   }
 
   return {
-    refuseConflicts(record) {
+    /** @throws RecordRefusedError if the handle or user name belongs to another channel */
+    refuseConflicts(record: CatalogRecord): void {
       const { handleKey, usernameKey } = keysOf(record);
       const handleOwner = selectHandleOwner.get(handleKey, record.channelId);
       if (handleOwner !== undefined) throw belongsTo('customUrl', record.customUrl, handleOwner.channel_id);
       const usernameOwner = selectUsernameOwner.get(usernameKey, record.channelId);
       if (usernameOwner !== undefined) throw belongsTo('username', record.username, usernameOwner.channel_id);
     },
-    put(record) {
+    /** @throws RecordRefusedError if there is no row left for the subscriber count */
+    put(record: CatalogRecord): 'added' | 'replaced' {
       const former = findFormer(record.channelId);
       const formerRow = former?.row;
       const row = allocateRow(record.subscriberCount, formerRow);
@@ -227,15 +191,19 @@ function createRecordStatements(db: DatabaseSync): RecordStatements {
       noteChange(former?.record, record);
       return formerRow === undefined ? 'added' : 'replaced';
     },
-    remove(channelId) {
+    remove(channelId: string): boolean {
       const former = findFormer(channelId);
       if (former === undefined) return false;
       takeOut(former.row);
       noteChange(former.record, undefined);
       return true;
     },
-    flush() {
-      if (changes.length > 0) log.add(changes);
+    /**
+     * Writes the change log and updates the full-text index for the calls before it. The index is updated in row order,
+     * because FTS5 writes a new segment for each row number that is smaller than the previous one.
+     */
+    flush(): void {
+      if (changes.length > 0) logChanges(db, changes);
       changes = [];
       const deletions = [...textsToDelete].sort(ascending);
       const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));

@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect(answer?.status()).toBeGreaterThanOrEqual(400);
   });
 
-  test('has no accessibility fault that axe-core finds, in every width and colour', async () => {
+  test('has no accessibility problem that axe-core finds, in any width and colour scheme', async () => {
     const { page, service } = await visit();
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar`);
     await eventually(() => page.locator('#refused table').count()).toBe(1);

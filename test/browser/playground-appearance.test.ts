@@ -15,7 +15,7 @@ import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { factOf, visitPlayground } from '../helpers/playground.ts';
 
-/* The playground at every width, in light and dark, and with the keyboard alone. */
+/* The playground at every width, in light and dark, and with the keyboard only. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const LONG = numberedChannelId(1);
@@ -26,7 +26,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   browser = await launchBrowser();
   service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-  // The service imports the samples into an empty catalog only, so they come first.
+  // The service imports the samples only into an empty catalog, so they come first.
   expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
   const long = catalogLine(1, {
     title: 'قناة الاختبار',
@@ -51,8 +51,8 @@ async function expectSound(page: Page): Promise<void> {
   }
 }
 
-describe.skipIf(!hasBrowser)('the playground, in every width and colour', () => {
-  test('is sound on its first screen, with results and with an error', async () => {
+describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', () => {
+  test('has no layout or accessibility problem on its first screen, with results and with an error', async () => {
     const { page, lookUp } = await visitPlayground(browser, service);
     await expectSound(page);
     await page.getByRole('combobox').fill('sample');
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the playground, in every width and colour', () => 
     await expectSound(page);
   });
 
-  test('is sound with a channel, all formats and a badge', async () => {
+  test('has no such problem with a channel, all formats and a badge', async () => {
     const { page } = await visitPlayground(browser, service, '?channel=@nightglass');
     await eventually(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByRole('button', { name: 'Compare formats' }).click();
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('the playground, in every width and colour', () => 
     await expectSound(page);
   });
 
-  test('is sound with long texts, which fold, and numbers are not broken', async () => {
+  test('wraps long texts, but no numbers', async () => {
     const { page } = await visitPlayground(browser, service, `?channel=${LONG}`);
     await eventually(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');
     await expectSound(page);
@@ -110,13 +110,13 @@ describe.skipIf(!hasBrowser)('the playground, in every width and colour', () => 
   });
 });
 
-test.skipIf(!hasBrowser)('the playground can be used with the keyboard alone', async () => {
+test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', async () => {
   const { page, asked } = await visitPlayground(browser, service);
   const { keyboard } = page;
   const focused = () =>
     page.evaluate<string>(`(({ id, className, innerText, name }) =>
       id || /device-\\w+/.exec(className)?.[0] || innerText || name)(document.activeElement)`);
-  /** Presses Tab until the focus is there. */
+  /** Presses Tab until the element has the focus. */
   async function reach(name: string): Promise<void> {
     for (let presses = 0; presses < 60; presses += 1) {
       if ((await focused()).startsWith(name)) return;

@@ -10,7 +10,7 @@ import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowse
 import { isInstalled } from '../helpers/installed.ts';
 import { factOf, visitPlayground } from '../helpers/playground.ts';
 
-/* What the playground offers to copy works where people paste it. */
+/* The playground's snippets work where users paste them. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const run = promisify(execFile);
@@ -66,8 +66,8 @@ async function paste(page: Page, html = '') {
   return image.evaluate(pictureOf);
 }
 
-describe.skipIf(!hasBrowser)('pasted into a page', () => {
-  test('the <img> of a banner loads at one and two pixels per CSS pixel', async () => {
+describe.skipIf(!hasBrowser)('snippets in a page', () => {
+  test('the <img> of a banner loads with a device pixel ratio of 1 and 2', async () => {
     const { '<img>': html = '' } = await pictureSnippets('?channel=@nightglass&variant=desktop&width=640');
     expect(html).toContain('width="640" height="106"');
     const single = await paste(await emptyPage(1000), html);
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('pasted into a page', () => {
     expect(double.width).toBe(640);
   });
 
-  test('the <img> of an avatar loads, and none is left if it cannot be loaded', async () => {
+  test('the <img> of an avatar loads, and is removed if it cannot be loaded', async () => {
     const { '<img>': html = '', ...others } = await pictureSnippets('?channel=@nightglass&variant=avatar&width=48');
     expect(Object.keys(others)).not.toContain('<picture>');
     const page = await emptyPage(600, 2);
@@ -131,8 +131,8 @@ describe.skipIf(!hasBrowser)('pasted into a page', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('elsewhere', () => {
-  test('the URL and the Markdown name the picture', async () => {
+describe.skipIf(!hasBrowser)('snippets in other places', () => {
+  test('URL and Markdown lead to the picture', async () => {
     const { URL: url = '', Markdown: markdown } = await pictureSnippets('?channel=@nightglass&format=png&width=320');
     expect(url).toBe(`${service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
     expect(markdown).toBe(`![Banner of Nightglass](${url})`);
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('elsewhere', () => {
     expect(await Promise.all(types)).toEqual(['image/png', 'image/jpeg']);
   });
 
-  test('the badge is one of shields.io for the instance, with a preview', async () => {
+  test('the badge is a shields.io badge for the instance, with a preview', async () => {
     const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#metrics').getByText('Videos').click();

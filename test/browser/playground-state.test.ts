@@ -6,7 +6,7 @@ import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { factOf, visitPlayground } from '../helpers/playground.ts';
 
-/* What the playground shows in between and when something is missing: loading, errors, addresses, the rate limit. */
+/* The states of the playground: loading, errors, missing pictures, its address and the rate limit. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE = numberedChannelId(1);
@@ -19,7 +19,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   browser = await launchBrowser();
   service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-  // The service imports the samples into an empty catalog only, so they come first.
+  // The service imports the samples only into an empty catalog, so they come first.
   expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
   // Half of each colour, so that a crop of the whole banner differs from a part of its TV crop.
   const half = { create: { width: 530, height: 175, channels: 3 as const, background: '#f00' } };
@@ -49,8 +49,8 @@ function createHold() {
   return { handle, reached: reached.promise, release: released.resolve };
 }
 
-describe.skipIf(!hasBrowser)('while the playground loads', () => {
-  test('a record, it says so and shows no other channel', async () => {
+describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
+  test('a record, shows that and no other channel', async () => {
     const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     const hold = createHold();
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('while the playground loads', () => {
     expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('false');
   });
 
-  test('a picture or search results, it says so', async () => {
+  test('a picture or search results, shows that', async () => {
     const { page, lookUp } = await visitPlayground(browser, service);
     const [picture, search] = [createHold(), createHold()];
     await page.route('**/api/banner/*?type=tv*', picture.handle);
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
   });
 
-  test('names a server that is not an instance', async () => {
+  test('reports a server that is not an instance', async () => {
     const { page, lookUp } = await visitPlayground(browser, service);
     const json = { 'access-control-allow-origin': '*', 'content-type': 'application/json' };
     await page.route('**/api/channel/*', (route) => route.fulfill({ headers: json, body: '{"hello":"world"}' }));
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     expect(await page.locator('#notice').getByRole('button').count()).toBe(0);
   });
 
-  test('of a picture removes the former picture', async () => {
+  test('for a picture removes the former picture', async () => {
     const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
 });
 
 describe.skipIf(!hasBrowser)('a channel in the playground', () => {
-  test('without pictures has no snippet of another channel', async () => {
+  test('without pictures has no snippets of another channel', async () => {
     const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp(BARE);
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
 });
 
 describe.skipIf(!hasBrowser)('the address of the playground', () => {
-  test('has the whole state, which another browser shows', async () => {
+  test('contains the whole state, which another browser restores', async () => {
     const { page } = await visitPlayground(browser, service, '', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await eventually(() => other.page.locator('.device .banner img').count()).toBe(4);
   });
 
-  test('follows Back and Forward without further requests', async () => {
+  test('changes with Back and Forward without further requests', async () => {
     const { page, asked } = await visitPlayground(browser, service);
     await page.getByRole('link', { name: 'Nightglass' }).click();
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?channel=@nightglass');
   });
 
-  test('ignores values that the page does not write', async () => {
+  test('ignores invalid values', async () => {
     const { page } = await visitPlayground(
       browser,
       service,
@@ -225,7 +225,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     expect(await factOf(page, 'Format')).toBe('AVIF');
   });
 
-  test('names another instance', async () => {
+  test('can name another instance', async () => {
     const other = await startBrowsedService();
     onTestFinished(() => other.close());
     const { page, lookUp } = await visitPlayground(browser, service);
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
 });
 
 describe.skipIf(!hasBrowser)('the instance field', () => {
-  test('takes addresses only and says what is wrong with others', async () => {
+  test('accepts only origins and explains what is wrong with other texts', async () => {
     const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     const field = page.getByLabel('Instance');
@@ -306,7 +306,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await eventually(() => notice.innerText()).toBe('');
   });
 
-  test('is waited for', async () => {
+  test('delays further requests until it allows them', async () => {
     const limited = await limitedService('5/6');
     const { page, asked, lookUp } = await visitPlayground(browser, limited);
     await lookUp(SAMPLE);

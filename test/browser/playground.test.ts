@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
 import { factOf, visitPlayground } from '../helpers/playground.ts';
 
-/* What a visitor of the playground looks up, sees and gets as a file. */
+/* Lookups, results and downloads in the playground. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!hasBrowser)('the playground', () => {
-  test('begins with the sample channels, without a request', async () => {
+  test('starts with the sample channels without a request', async () => {
     const { page, asked } = await visitPlayground(browser, service);
     const shown = await page.locator('.sample-text').allInnerTexts();
     const samples = readFileSync(new URL('../../samples/channels.ndjson', import.meta.url), 'utf8')
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect([await factOf(page, 'Size'), await factOf(page, 'Format')]).toEqual(['1280 × 720', 'AVIF']);
   });
 
-  test('takes IDs, names and addresses of channels', async () => {
+  test('accepts IDs, names and URLs of channels', async () => {
     const { page, lookUp } = await visitPlayground(browser, service);
     const texts = [
       SAMPLE,
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     }
   });
 
-  test('says that the address of a video is not one of a channel, without a request', async () => {
+  test('reports that the URL of a video is no URL of a channel, without a request', async () => {
     const { page, asked, lookUp } = await visitPlayground(browser, service);
     const notice = page.locator('#notice');
     const videos = [
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(asked).toEqual([]);
   });
 
-  test('searches once typing pauses, and the keyboard takes a result', async () => {
+  test('searches when typing pauses, and results can be chosen with the keyboard', async () => {
     const { page, asked } = await visitPlayground(browser, service);
     const field = page.getByRole('combobox');
     await field.pressSequentially('saltmarrow k', { delay: 20 });
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await eventually(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
   });
 
-  test('shows parts of the TV picture on the other devices until their own is requested', async () => {
+  test('shows parts of the TV picture on the other devices until their own pictures are requested', async () => {
     const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     const phone = page.getByRole('button', { name: 'Phone', exact: true });
     await eventually(() => phone.locator('.banner img.cut').count()).toBe(1);
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
   });
 
-  test('gives avatars the widths of avatars, and banners those of banners', async () => {
+  test('offers different widths for avatars and banners', async () => {
     const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByText('Avatar', { exact: true }).click();

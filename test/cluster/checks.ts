@@ -11,13 +11,13 @@ export interface Check {
   run(cluster: Cluster): Promise<Outcome>;
 }
 
-/** The default: in any span of 30 s. */
+/** The default limit in any span of 30 s. */
 const LIMIT = 10;
 const UPSTREAM_CHANNEL = 'UCreplayLighthouse000001';
-/** Requests of the load, of which each instance in use gets some. */
+/** Requests of the load. Every instance in use gets some of them. */
 const MANY = 500;
 
-/** In the order they run. Checks that stop instances come last. */
+/** The checks in their order. Those that stop instances come last. */
 export const CHECKS: readonly Check[] = [
   { name: '1,000 requests of one client at once, through nginx', run: checkLimit },
   { name: 'a record that another instance has loaded', run: checkSharedRecord },
@@ -34,15 +34,15 @@ async function checkLimit({ instances, front }: Cluster): Promise<Outcome> {
 }
 
 /**
- * One client is admitted `LIMIT` times. Only if Redis was too slow meanwhile may instances have admitted more: each
- * decision without Redis is counted.
+ * One client is admitted `LIMIT` times. Instances may admit more only if Redis was too slow: each decision without
+ * Redis is counted.
  */
 async function checkAdmitted(instances: readonly Instance[], ask: () => Promise<SentAnswer[]>): Promise<Outcome> {
   const aloneBefore = await countAll(instances, DECIDED_ALONE);
   const answers = await ask();
   const alone = (await countAll(instances, DECIDED_ALONE)) - aloneBefore;
   const statuses = countStatuses(answers);
-  // nginx answers some requests for pictures from its cache. Those responses have no RateLimit field.
+  // nginx serves some pictures from its cache. Those responses have no RateLimit field.
   const decided = answers.filter(({ headers }) => headers.ratelimit !== undefined);
   const admitted = decided.filter(({ status }) => status !== 429).length;
   const refused = decided.filter(({ status }) => status === 429).length;
@@ -117,7 +117,7 @@ async function checkKilledInstance({ instances, front }: Cluster): Promise<Outco
   };
 }
 
-/** How many requests of the load each instance gets. A hash of names and ports decides, so an instance may get none. */
+/** The requests of the load that each instance gets. A hash of names and ports decides, so an instance may get none. */
 async function measureShares(instances: readonly Instance[], load: Load): Promise<number[]> {
   const countEach = () => Promise.all(instances.map((instance) => instance.countAnswers()));
   const before = await countEach();
@@ -133,7 +133,7 @@ async function checkRollingRestart({ instances, front }: Cluster): Promise<Outco
   for (const [at, instance] of instances.entries()) {
     ends.push(await instance.stop());
     await instance.start();
-    // nginx skips an instance for a while that it could not reach.
+    // After a failed connection, nginx skips an instance for a while.
     if (shares[at] !== 0) await comesTrue(async () => (await instance.countAnswers()) > 0, HANG_MS);
   }
   const result = await load.stop();
@@ -146,9 +146,9 @@ async function checkRollingRestart({ instances, front }: Cluster): Promise<Outco
   };
 }
 
-/** How much longer a response may take while Redis does not answer. */
+/** The additional time of a response while Redis does not answer. */
 const EXTRA_MS = 300;
-/** The slowest response with a working Redis, when everything shares one machine. */
+/** The slowest response with a working Redis on one machine. */
 const ORDINARY_MS = 200;
 const BACK_MS = 10_000;
 
@@ -237,13 +237,13 @@ function createVisitor(port: number, channelId: string) {
 
 let addresses = 0;
 
-/** Of a client that no instance knows. */
+/** Requests of a new client. */
 function newAddress(): string {
   addresses += 1;
   return `127.2.${addresses >> 8}.${addresses & 255}`;
 }
 
-/** All at once, from one address, each on a connection of its own. */
+/** Sends all requests at once from one address, each on its own connection. */
 async function askAll(port: number, urls: readonly string[], address: string): Promise<SentAnswer[]> {
   const sender = createHttpSender(port, address);
   try {

@@ -6,7 +6,7 @@ import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { findFreePort, type ServiceProcess } from '../helpers/service-process.ts';
 
-/** Clients from here are not limited; all others are, as visitors would be. */
+/** Clients from these addresses have no rate limit. All others have one, like visitors. */
 const UNLIMITED_NETWORK = '127.1.0.0/16';
 
 interface Condition {
@@ -14,14 +14,14 @@ interface Condition {
   readonly detail: string;
 }
 
-/** One of three instances, on the same port and data directory however often it is started. */
+/** One of three instances. It keeps port and data directory across restarts. */
 export interface Instance {
   readonly name: string;
   readonly port: number;
-  /** The process that runs, or ran last. */
+  /** The current or last process. */
   process(): ServiceProcess;
   start(): Promise<void>;
-  /** SIGTERM; resolves to how it ended. */
+  /** Sends SIGTERM. Resolves to the exit status. */
   stop(): Promise<number | NodeJS.Signals>;
   kill(): Promise<void>;
   /** The conditions in `/readyz`. */
@@ -32,7 +32,7 @@ export interface Instance {
   countAnswers(): Promise<number>;
 }
 
-/** Real processes on loopback: Redis, three instances, nginx, and the upstream as recorded. */
+/** Real processes on loopback: Redis, three instances, nginx, and an upstream with recorded answers. */
 export interface Cluster {
   readonly redis: RedisServer;
   readonly upstream: ReplayServer;

@@ -3,7 +3,7 @@ import { CHANNELS } from '../faults/mixed-load.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
 
-/** A request that did not get its 200. */
+/** A request that did not get a 200. */
 export interface Failure {
   readonly url: string;
   readonly reason: string;
@@ -17,14 +17,14 @@ export interface LoadResult {
 }
 
 export interface Load {
-  /** Resolves when so many more requests have ended. */
+  /** Resolves when this many more requests have ended. */
   ended(requests: number): Promise<void>;
   stop(): Promise<LoadResult>;
 }
 
 const CLIENTS = 8;
 
-/** Clients without a rate limit. Each sends one request after the other. Times are monotonic. */
+/** Clients without a rate limit. Each sends one request after another. Times are monotonic. */
 export function startLoad(port: number, urlOf: (request: number) => string): Load {
   const failures: Failure[] = [];
   let answers = 0;

@@ -1,6 +1,6 @@
 /**
- * Several machines on one: real Redis, three instances and nginx on loopback, and what must hold between them.
- * `npm run test:cluster`; takes the options of the fault suite; exit code 1 when anything did not hold.
+ * Checks a cluster on one machine: real Redis, three instances and nginx on loopback. `npm run test:cluster` accepts the
+ * options of the fault suite. The exit code is 1 if a check failed.
  */
 import { runSubjects } from '../faults/runner.ts';
 import { findNginx } from '../helpers/front.ts';
@@ -12,7 +12,7 @@ const MAX_RUN_MS = 170_000;
 
 if (!findNginx() || !findRedisServer()) process.exit(0);
 
-// A part that hangs must not hang whoever waits for this.
+// A component that hangs must not block the caller.
 setTimeout(() => {
   console.error(`not finished after ${MAX_RUN_MS / 1000} s`);
   process.exit(1);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts';
 
-/** A limiter under test with the means to move the time that it goes by. */
+/** A limiter under test with a way to move its clock. */
 export interface LimiterUnderTest {
   readonly limiter: RateLimiter;
   advance(ms: number): void;
@@ -11,7 +11,7 @@ export interface LimiterUnderTest {
 const windowMs = 30_000;
 const limit: RateLimit = { requests: 10, windowMs };
 
-/** What every rate limiter must do. `createLimiter` is called anew for each test. */
+/** The contract of every rate limiter. `createLimiter` is called for each test. */
 export function describeLimiterContract(
   name: string,
   createLimiter: () => Promise<LimiterUnderTest> | LimiterUnderTest,
@@ -29,13 +29,13 @@ export function describeLimiterContract(
       return decisions;
     }
 
-    it('admits as many requests at once as the limit says and counts down what is left', async () => {
+    it('admits exactly the limit at once and counts down the remaining number', async () => {
       const decisions = await hitTimes('192.0.2.1', 12);
       expect(decisions.map((decision) => decision.isAllowed)).toEqual([...Array(10).fill(true), false, false]);
       expect(decisions.map((decision) => decision.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]);
     });
 
-    it('tells the time until the oldest request leaves the window, never more than the window', async () => {
+    it('reports the time until the oldest request leaves the window, at most the window', async () => {
       const first = await subject.limiter.hit('192.0.2.1', limit);
       expect(first.resetMs).toBeGreaterThan(windowMs * 0.9);
       expect(first.resetMs).toBeLessThanOrEqual(windowMs);
@@ -45,7 +45,7 @@ export function describeLimiterContract(
       expect(second.resetMs).toBeLessThanOrEqual(Math.ceil(windowMs / 2));
     });
 
-    it('admits a refused client again after exactly the wait it was told', async () => {
+    it('admits a refused client again after exactly the reported wait', async () => {
       await hitTimes('192.0.2.1', 10);
       const refused = await subject.limiter.hit('192.0.2.1', limit);
       expect(refused.isAllowed).toBe(false);
@@ -60,7 +60,7 @@ export function describeLimiterContract(
       expect(later.filter((decision) => decision.isAllowed).length).toBe(10);
     });
 
-    it('does not let twice the limit through at the edge between two windows', async () => {
+    it('does not admit twice the limit at the edge between two windows', async () => {
       subject.advance(windowMs - 1);
       await hitTimes('192.0.2.1', 10);
       subject.advance(Math.floor(windowMs / 10));
@@ -74,7 +74,7 @@ export function describeLimiterContract(
       expect(other).toMatchObject({ isAllowed: true, remaining: 9 });
     });
 
-    it('holds each client to the limit it comes with', async () => {
+    it('applies the limit that is given with each request', async () => {
       const wide: RateLimit = { requests: 25, windowMs: windowMs * 2 };
       const admitted = (await hitTimes('192.0.2.1', 30, wide)).filter((decision) => decision.isAllowed);
       expect(admitted.length).toBe(25);
@@ -84,7 +84,7 @@ export function describeLimiterContract(
       expect((await hitTimes('192.0.2.2', 1))[0]?.isAllowed).toBe(true);
     });
 
-    it('takes any text as a client', async () => {
+    it('accepts any text as a client', async () => {
       for (const client of ['', '1', '2001:db8::/64', '\u{1f4fa} ключ', 'a'.repeat(1_000)]) {
         const decisions = await hitTimes(client, 11);
         expect(decisions.map((decision) => decision.isAllowed)).toEqual([...Array(10).fill(true), false]);
@@ -96,7 +96,7 @@ export function describeLimiterContract(
       expect(decisions.filter((decision) => decision.isAllowed).length).toBe(10);
     });
 
-    it('decides every sequence of requests like a plain list of times would', async () => {
+    it('decides every sequence of requests like a plain list of times', async () => {
       const steps = fc.array(
         fc.record({
           client: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::/64'),

@@ -7,33 +7,33 @@ import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey } from '../../src/store/keys.ts';
 
-/** A source that is ready to be asked, and what the suite may assume of its content. */
+/** A source under test, and what the suite may assume about its content. */
 export interface SourceUnderTest {
   readonly source: ChannelSource;
-  /** A channel that the source has. The handle is without `@` and has at least one letter of the Latin script. */
+  /** A channel of the source. The handle has no `@` and at least one letter of the Latin script. */
   readonly known: { readonly channelId: string; readonly title: string; readonly handle: string };
-  /** The known channel's legacy user name, where it has one. */
+  /** The known channel's legacy user name, if it has one. */
   readonly knownUsername?: string;
-  /** Identifiers of the right form that the source has no channel for. */
+  /** Valid identifiers without a channel in the source. */
   readonly unknown: { readonly channelId: string; readonly handle: string; readonly username: string };
-  /** Finds at least three channels. */
+  /** A query that finds at least three channels. */
   readonly queryWithHits: string;
   readonly queryWithoutHits: string;
-  /** From here on every call ends without an answer either way. Left out by a source that has no such state. */
+  /** Makes every further call fail with an indeterminate error. Absent for a source without such a state. */
   readonly breakUpstream?: () => void | Promise<void>;
-  /** From here on no call ends by itself. Left out by a source that never waits for anything. */
+  /** Makes every further call hang. Absent for a source that never waits. */
   readonly stallUpstream?: () => void | Promise<void>;
-  /** Takes down what stands behind the source; the suite has closed the source itself. */
+  /** Releases the resources behind the source. The suite has closed the source itself. */
   readonly tearDown?: () => void | Promise<void>;
 }
 
 /**
- * What every channel source must do (`src/sources/source.ts`). Runs twice: on the source as it is, and on the same
- * source with every answer delayed by some turns of the event loop, so that nothing relies on an answer being quick.
+ * The contract of every channel source (`src/sources/source.ts`). Runs twice: on the source itself, and on the same
+ * source with every response delayed by some turns of the event loop, so that nothing relies on quick responses.
  */
 export function describeSourceContract(name: string, setUp: () => Promise<SourceUnderTest>): void {
   describe(`source contract: ${name}`, () => defineTests(setUp));
-  describe(`source contract: ${name}, answering late`, () => {
+  describe(`source contract: ${name}, with late responses`, () => {
     defineTests(async () => {
       const underTest = await setUp();
       return { ...underTest, source: answeringLate(underTest.source) };
@@ -43,7 +43,7 @@ export function describeSourceContract(name: string, setUp: () => Promise<Source
 
 const TURNS = 5;
 
-/** The same source. Every response comes some turns of the event loop later. */
+/** The same source with every response some turns of the event loop later. */
 function answeringLate(source: ChannelSource): ChannelSource {
   async function delayed<T>(response: Promise<T>): Promise<T> {
     try {
@@ -73,14 +73,14 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
   });
   afterAll(() => takeDown(underTest));
 
-  /** Another one, for a test that harms it. */
+  /** A separate source for a test that breaks it. */
   async function setUpAnother(): Promise<SourceUnderTest> {
     const another = await setUp();
     onTestFinished(() => takeDown(another));
     return another;
   }
 
-  it('answers a known ID with the whole record', async () => {
+  it('returns the complete record of a known ID', async () => {
     const { known } = underTest;
     const loaded = await source.getChannel(known.channelId, { signal: signal() });
     expect(loaded.channel).toMatchObject({ channelId: known.channelId, title: known.title });
@@ -88,12 +88,12 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     expectWellFormedChannel(loaded.channel);
   });
 
-  it('answers an unknown ID with channel_not_found', async () => {
+  it('rejects an unknown ID with channel_not_found', async () => {
     const answer = source.getChannel(underTest.unknown.channelId, { signal: signal() });
     await expect(answer).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
   });
 
-  it('resolves a handle whatever its letter case', async () => {
+  it('resolves a handle in any letter case', async () => {
     const { known } = underTest;
     for (const spelling of [known.handle, known.handle.toUpperCase(), known.handle.toLowerCase(), `@${known.handle}`]) {
       const resolution = await source.resolve(handleRef(spelling), { signal: signal() });
@@ -102,7 +102,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('resolves a legacy user name whatever its letter case', async (context) => {
+  it('resolves a legacy user name in any letter case', async (context) => {
     const { knownUsername, known } = underTest;
     if (knownUsername === undefined) return context.skip('the known channel has no user name');
     for (const spelling of [knownUsername, knownUsername.toUpperCase()]) {
@@ -111,7 +111,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('answers an unknown handle and an unknown user name with channel_not_found', async () => {
+  it('rejects an unknown handle and an unknown user name with channel_not_found', async () => {
     const { unknown } = underTest;
     for (const ref of [handleRef(unknown.handle), usernameRef(unknown.username)]) {
       const answer = source.resolve(ref, { signal: signal() });
@@ -119,7 +119,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('finds the same channels first, however many are asked for, and none twice on a page', async () => {
+  it('lists the same channels first for any limit, and none twice on a page', async () => {
     const { hits } = await source.search(underTest.queryWithHits, 3, { signal: signal() });
     const ids = hits.map(({ channelId }) => channelId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -131,7 +131,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     for (const hit of hits) expectWellFormedHit(hit);
   });
 
-  it('comes to the end of a list, page by page', async () => {
+  it('reaches the end of a list page by page', async () => {
     let page = await source.search(underTest.queryWithHits, 3, { signal: signal() });
     for (let pages = 1; page.next !== undefined; pages += 1) {
       expect(pages, 'pages so far').toBeLessThan(10);
@@ -140,11 +140,11 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('answers a search without matches with an empty list', async () => {
+  it('returns an empty list for a search without matches', async () => {
     expect(await source.search(underTest.queryWithoutHits, 20, { signal: signal() })).toEqual({ hits: [] });
   });
 
-  it('never calls a failure "no such channel" or "nothing found"', async (context) => {
+  it('never reports a failure as "no such channel" or as an empty list', async (context) => {
     if (underTest.breakUpstream === undefined) return context.skip('the source cannot fail');
     const another = await setUpAnother();
     await another.breakUpstream?.();
@@ -153,13 +153,13 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     }
   });
 
-  it('does not answer a call whose signal is already aborted', async () => {
+  it('rejects a call whose signal is already aborted', async () => {
     for (const error of await failuresOf(allCalls(underTest, AbortSignal.abort()))) {
       expect(error).not.toMatchObject({ code: 'channel_not_found' });
     }
   });
 
-  it('gives up a waiting call as soon as its signal is aborted', async (context) => {
+  it('ends a waiting call as soon as its signal is aborted', async (context) => {
     if (underTest.stallUpstream === undefined) return context.skip('the source never waits');
     const another = await setUpAnother();
     await another.stallUpstream?.();
@@ -183,7 +183,7 @@ function allCalls({ source, known, queryWithHits }: SourceUnderTest, signal: Abo
   ];
 }
 
-/** What the calls reject with; fails when one of them fulfils. */
+/** The errors of the calls. Fails if one of them succeeds. */
 async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
   const ends = await Promise.allSettled(calls);
   return ends.map((end) => {
@@ -207,7 +207,7 @@ function usernameRef(text: string) {
 const COUNT = /^(0|[1-9][0-9]*)$/;
 const HANDLE_WITH_AT = /^@./u;
 
-/** Asserts what `Channel` promises of every field, whatever the channel. */
+/** Asserts what `Channel` promises for every field of any channel. */
 export function expectWellFormedChannel(channel: Channel): void {
   expect(JSON.parse(JSON.stringify(channel)), 'a record survives JSON').toEqual(channel);
   expect(Object.values(channel)).not.toContain(undefined);

@@ -3,18 +3,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Change, changeOfChannels, EVERYTHING } from '../../src/store/changes.ts';
 import type { ErasableStore } from '../../src/store/store.ts';
 
-/** A store under test with the means to let time pass and to open it once more. */
+/** A store under test with ways to move its clock and to open it again. */
 export interface StoreUnderTest {
   readonly store: ErasableStore;
   advance(ms: number): Promise<void> | void;
-  /** Another store on the same data, after this one was closed; absent where nothing outlives the store. */
+  /** Opens another store on the same data after this one was closed. Absent if no data survives the store. */
   reopen?(): Promise<ErasableStore> | ErasableStore;
 }
 
 const HOUR_MS = 3_600_000;
 const SHORT_MS = 60_000;
 
-/** What every store must do. `createStore` is called anew for each test. */
+/** The contract of every store. `createStore` is called for each test. */
 export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {
   describe(`${name} as a store`, () => {
     let subject: StoreUnderTest;
@@ -25,11 +25,11 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
     afterEach(() => store.close());
 
-    it('has nothing under a key that was never set', async () => {
+    it('returns nothing for a key that was never set', async () => {
       expect(await store.get('channel1:UC')).toBeUndefined();
     });
 
-    it('gives back the value and the time it was stored', async () => {
+    it('returns the value and the time when it was stored', async () => {
       const entry = { value: '{"a":1}', storedAtMs: 1_700_000_000_123 };
       await store.set('key', entry, HOUR_MS);
       expect(await store.get('key')).toEqual(entry);
@@ -42,14 +42,14 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       expect(await store.get('key')).toEqual({ value: 'second', storedAtMs: 2 });
     });
 
-    it('forgets a deleted key, and deleting nothing is no error', async () => {
+    it('deletes a key, and accepts the deletion of an absent one', async () => {
       await store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.delete('key');
       await store.delete('never set');
       expect(await store.get('key')).toBeUndefined();
     });
 
-    it('gives a value until its lifetime ends and never after', async () => {
+    it('returns a value until its lifetime ends and never later', async () => {
       await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);
       await store.set('long', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       expect(await store.get('short')).toBeDefined();
@@ -58,7 +58,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       expect(await store.get('long')).toBeDefined();
     });
 
-    it('keeps large and empty values whole', async () => {
+    it('returns large and empty values unchanged', async () => {
       const large = 'ü'.repeat(1_000_000);
       await store.set('large', { value: large, storedAtMs: 1 }, HOUR_MS);
       await store.set('empty', { value: '', storedAtMs: 1 }, HOUR_MS);
@@ -66,7 +66,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       expect((await store.get('empty'))?.value).toBe('');
     });
 
-    it('tells keys apart in letter case, blanks and normal form', async () => {
+    it('distinguishes keys by letter case, spaces and normalization form', async () => {
       const keys = [
         'é',
         'e\u0301',
@@ -85,20 +85,20 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       for (const key of keys) expect((await store.get(key))?.value).toBe(`value of ${key}`);
     });
 
-    it('answers calls that are made at the same time, each with its own', async () => {
+    it('gives each of several simultaneous calls its own result', async () => {
       const numbers = Array.from({ length: 300 }, (_, number) => number);
       await Promise.all(numbers.map((n) => store.set(`key ${n}`, { value: `${n}`, storedAtMs: n }, HOUR_MS)));
       const found = await Promise.all(numbers.map((n) => store.get(`key ${n}`)));
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers);
     });
 
-    it('reads what was set before in the same turn', async () => {
+    it('reads a value that was set earlier in the same turn', async () => {
       const setting = store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       expect((await store.get('key'))?.value).toBe('value');
       await setting;
     });
 
-    it('does with any sequence of calls what a map does', async () => {
+    it('behaves like a map for any sequence of calls', async () => {
       const key = fc.constantFrom('a', 'b', 'ключ');
       const step = fc.oneof(
         fc.record({ call: fc.constant('set' as const), key, value: fc.string({ unit: 'grapheme' }) }),
@@ -126,7 +126,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       );
     });
 
-    it('erases what names a channel, in key or value, and nothing else', async () => {
+    it('erases entries that name a channel in key or value, and nothing else', async () => {
       const [gone, kept] = ['UCgone_________________A', 'UCkept-----------------A'];
       const entries = {
         [`channel1:${gone}`]: '{"absent":"no such channel","freshMs":1}',
@@ -200,7 +200,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       }
     });
 
-    it('erases among many entries, and answers other calls meanwhile', async () => {
+    it('erases among many entries without blocking other calls', async () => {
       const numbers = Array.from({ length: 1_500 }, (_, number) => number);
       const idOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
       await Promise.all(
@@ -213,7 +213,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
     });
 
-    it('erases everything, and goes on', async () => {
+    it('erases everything, and stays usable', async () => {
       await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.erase(EVERYTHING);
@@ -228,7 +228,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await store.close();
     });
 
-    it('has its entries again after it was opened anew', async (context) => {
+    it('has its entries after it was opened again', async (context) => {
       if (subject.reopen === undefined) return context.skip('nothing outlives this store');
       await store.set('long', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A white PNG of one bit for each pixel, made without any encoder's limits. */
+/** A white PNG with one bit per pixel, built without the limits of an encoder. */
 export function pngOf({ width, height }: { readonly width: number; readonly height: number }): Buffer {
   const rowBytes = 1 + Math.ceil(width / 8);
   const rows = Buffer.alloc(rowBytes * height, 0xff);
@@ -8,7 +8,7 @@ export function pngOf({ width, height }: { readonly width: number; readonly heig
   return pngFrom({ width, height }, deflateSync(rows));
 }
 
-/** A header that promises four gigapixels, and next to nothing after it. */
+/** A header for four gigapixels with almost no data. */
 export function makeEmptyGiant(): Buffer {
   return pngFrom({ width: 65_535, height: 65_535 }, deflateSync(Buffer.alloc(10)));
 }

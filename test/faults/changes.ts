@@ -15,12 +15,12 @@ import type { Outcome } from './report.ts';
 import { storedFilesIn } from './service-checks.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
-/** CONTRACT section 8: within that time a change reaches every instance. */
+/** A change reaches every instance within this time. */
 const MAX_SPREAD_MS = 2_000;
-/** What has not come to be by then will not. */
+/** The time limit for every wait. */
 const GIVE_UP_MS = 30_000;
 
-/** Imports, removals, purges and take-downs while clients ask for the very channels: nothing of before comes back. */
+/** Imports, removals, purges and take-downs while clients request the same channels: no old data returns. */
 export const changes: Subject = {
   name: 'changes',
   async run(context) {
@@ -41,9 +41,9 @@ interface Channel {
   readonly channelId: string;
   readonly handle: string;
   readonly line: Readonly<Record<string, unknown>>;
-  /** A word that its title has now and never had before; `undefined` where it is not in the catalog. */
+  /** A word that only the current title has. `undefined` if the channel is not in the catalog. */
   word: string | undefined;
-  /** Words of before: nothing may be found by them. */
+  /** Words of earlier titles, which must find nothing. */
   formerWord: string | undefined;
 }
 
@@ -64,7 +64,7 @@ function readChannels(): Channel[] {
 
 let words = 0;
 
-/** As `catalog import` does it, in this process: another one than the service's. */
+/** Imports like `catalog import`, in this process instead of the service's. */
 async function importAnew(dataDir: string, channel: Channel): Promise<void> {
   words += 1;
   channel.formerWord = channel.word;
@@ -88,7 +88,7 @@ async function purge({ inside }: ServiceProcess, { channelId }: Channel): Promis
     headers: { 'content-type': 'application/json', 'x-pennant-console': 'faults' },
     body: JSON.stringify({ channel: channelId }),
   });
-  // 503: Redis was too slow for one of its commands, and the rest is done a second later.
+  // 503: Redis was too slow for one of the commands, and the rest is done a second later.
   if (!answer.ok && answer.status !== 503) throw new Error(`a purge was answered with ${answer.status}`);
   await answer.arrayBuffer();
 }
@@ -134,7 +134,7 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   };
 }
 
-/** What is answered of a channel that is not as the catalog has it. */
+/** Responses about a channel that differ from the catalog. */
 async function findWrongAnswers(client: HttpSender, channel: Channel): Promise<string[]> {
   const { channelId, handle, word, formerWord } = channel;
   const faults: string[] = [];
@@ -158,7 +158,7 @@ async function isFound(client: HttpSender, channelId: string, word: string): Pro
   return results.some((result) => result.channelId === channelId);
 }
 
-/** A picture that says it was stored before the purge has come back. */
+/** Finds pictures that were stored before the purge. */
 async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs: number): Promise<string[]> {
   const { status, headers } = await client.send({ url: `/${channelId}/avatar.webp` });
   if (status !== 200) return [`a purged picture answered ${status}`];
@@ -166,7 +166,7 @@ async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs:
   return storedAtMs < Math.floor(purgedAtMs / 1_000) * 1_000 ? ['a picture of before a purge came back'] : [];
 }
 
-/** Bytes of a channel that is not there any more. */
+/** Remaining bytes of a removed channel. */
 async function findLeftovers(dataDir: string, { channelId }: Channel): Promise<string[]> {
   const pictures = await countPictures(dataDir, channelId);
   const entries = inspectDatabase(join(dataDir, 'cache.db'), (db) =>
@@ -185,7 +185,7 @@ async function countPictures(dataDir: string, channelId: string): Promise<number
   return files.filter((file) => channelDigestIn(file) === channelDigestOf(channelId)).length;
 }
 
-/** A restart with the channel blocked, while clients ask for it: neither an answer nor a byte may be left. */
+/** Restarts with the channel blocked while clients request it: no response and no byte of it may remain. */
 async function takeDownUnderLoad(context: FaultContext, times: number): Promise<Outcome> {
   const directory = await context.newDirectory();
   const faults: string[] = [];
@@ -203,7 +203,7 @@ async function takeDownUnderLoad(context: FaultContext, times: number): Promise<
       const { status } = await fetch(`${service.base}${url}`);
       if (status !== 451) faults.push(`${url} answered ${status}`);
     }
-    // Directories that are empty go while they are being read.
+    // Empty directories may be removed while they are being read.
     const isGone = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 1)) === 0;
     if (!(await comesTrue(isGone, GIVE_UP_MS))) faults.push('pictures are left');
     await stopService(service);
@@ -224,7 +224,7 @@ async function purgeAcrossInstances(context: FaultContext, times: number): Promi
     for (let time = 0; time < times; time += 1) {
       const channel = channels[time % channels.length] as Channel;
       for (const client of clients) await client.send({ url: `/${channel.channelId}/avatar.webp` });
-      // Last-Modified tells whole seconds.
+      // Last-Modified has a resolution of seconds.
       await sleep(1_100);
       const purgedAtMs = Date.now();
       await purge(first, channel);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import { openConnection, openConnections } from './raw-connections.ts';
 
-/** What an attack did, and what it found wrong. */
+/** What an attack did, and the problems that it found. */
 export interface AttackOutcome {
   readonly done: string;
   readonly faults: readonly string[];
@@ -10,14 +10,14 @@ export interface AttackOutcome {
 
 export interface Attack {
   readonly name: string;
-  /** Why it cannot be made on this machine. */
+  /** Why the attack is impossible on this machine. */
   findObstacle?(): string | undefined;
-  /** Goes on until about the given time of `performance.now()`, or until it is done. */
+  /** Runs until about the given time of `performance.now()`, or until it is done. */
   run(service: ServiceProcess, untilMs: number): Promise<AttackOutcome>;
 }
 
 const LARGE_PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
-/** Ten seconds that a request's fields may take, two between two looks at the connections, and a busy machine. */
+/** Ten seconds for a request's fields, two between checks of the connections, and time for a busy machine. */
 const HEADERS_MS = 25_000;
 
 /** Attacks that hold connections instead of using them. */

@@ -11,12 +11,12 @@ import type { Outcome } from './report.ts';
 const LIMIT = { requests: 10, windowMs: 30_000 };
 const REMEMBERED = 100_000;
 const MAX_LEFT_MEMORY = 1.5;
-/** A blocked client is let in again when its window is over: what is to be seen here has to happen before. */
+/** A blocked client is admitted again after its window, so the attack must be shorter. */
 const BLOCKED_MS = 20_000;
 const MAX_LIMITER_BYTES = 64 * 1024 * 1024;
 const SETTLED_BYTES = 1024 * 1024;
 
-/** A million addresses against a limiter that remembers a tenth of them. */
+/** A million addresses against a limiter that stores a tenth of them. */
 export async function floodTheLimiter(): Promise<Outcome> {
   const limiter = createMemoryRateLimiter({ clock: systemClock, maxClients: REMEMBERED });
   const faults: string[] = [];
@@ -28,7 +28,7 @@ export async function floodTheLimiter(): Promise<Outcome> {
   const startedAtMs = performance.now();
   for (let number = 0; number < 1_000_000; number += 1) {
     await limiter.hit(`10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`, LIMIT);
-    // Those that are blocked are what an attacker wants to have forgotten; once their window is over they are let in.
+    // An attacker wants blocked clients to be forgotten. After their window they are admitted anyway.
     if (number % 100_000 === 99_999 && performance.now() - blockedAtMs < LIMIT.windowMs) {
       for (const client of blocked)
         if ((await limiter.hit(client, LIMIT)).isAllowed) faults.push(`${client} was let in`);
@@ -45,7 +45,7 @@ export async function floodTheLimiter(): Promise<Outcome> {
   return { measured, faults, exceeded };
 }
 
-/** The same through the listener, behind a proxy that is trusted, with fewer. */
+/** The same through the listener behind a trusted proxy, with fewer addresses. */
 export async function floodTheListener(context: FaultContext): Promise<Outcome> {
   const service = await context.start({
     env: {
@@ -86,12 +86,12 @@ async function askAs(client: HttpSender, address: string): Promise<number> {
   return (await client.send({ url: '/problems', headers: { 'x-forwarded-for': address } })).status;
 }
 
-/** What is still referred to: garbage that nobody has collected yet says nothing of a bound. */
+/** Memory in use after a garbage collection. */
 async function usedMemory(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let used = Number.POSITIVE_INFINITY;
-  // What lies behind buffers is given back only some time after they are collected.
+  // The memory of buffers is freed some time after they are collected.
   for (let before = used; ; before = used) {
     collect();
     await sleep(100);

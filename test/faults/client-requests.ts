@@ -14,7 +14,7 @@ const PIPELINE = Array.from({ length: PIPELINED }, (_, index) =>
     : 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n',
 ).join('');
 
-/** More throughput than anything else here. */
+/** The attack with the highest throughput. */
 export const PIPELINES: Attack = {
   name: `pipelines of ${PIPELINED} requests, 4 at a time`,
   async run({ port }, untilMs) {
@@ -33,7 +33,7 @@ export const PIPELINES: Attack = {
   },
 };
 
-/** Attacks with what a request says. */
+/** Attacks by the content of requests. */
 export const REQUEST_ATTACKS: readonly Attack[] = [
   PIPELINES,
   {
@@ -141,7 +141,7 @@ async function faultsOfTargets({ port }: ServiceProcess, targets: readonly strin
   return faults;
 }
 
-/** A line end in every spelling that some layer might decode, in every place of a request that an answer could repeat. */
+/** A line end in every spelling that a layer might decode, in every place of a request that a response could repeat. */
 function injections(): string[] {
   const lineEnds = ['%0d%0a', '%0a', '%0d', '%E5%98%8D%E5%98%8A', '%u000d%u000a', '\\r\\n', '\u008d\u008a'];
   const values = lineEnds.map((lineEnd) => `x${lineEnd}X-Injected:%201`);

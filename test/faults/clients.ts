@@ -12,7 +12,7 @@ const MAX_LEFT_DESCRIPTORS = 10;
 const MAX_LEFT_MEMORY = 1.2;
 const RECOVERY_MS = 20_000;
 
-/** Hostile clients; meanwhile another client must not notice, and afterwards nothing may be left of them. */
+/** Hostile clients. Another client must not be affected, and no resources may remain in use afterwards. */
 export const clients: Subject = {
   name: 'clients',
   async run(context) {
@@ -21,14 +21,14 @@ export const clients: Subject = {
     for (const attack of [...CONNECTION_ATTACKS, ...TOOL_ATTACKS, ...REQUEST_ATTACKS]) {
       const why = attack.findObstacle?.();
       if (why !== undefined) context.report.skip('clients', attack.name, why);
-      // What leaks grows each time: memory that was only slow to be given back is not taken for a leak by a second look.
+      // A leak grows each time. A second run distinguishes it from memory that is freed slowly.
       else await context.measure('clients', attack.name, () => attackOnce(context, service, attack));
     }
     await context.cleanUp();
   },
 };
 
-/** A process grows once with its first connections and its first load, hostile or not, and stays so. */
+/** A process grows once with its first connections and load. This growth is no leak. */
 async function warmUp(service: ServiceProcess): Promise<void> {
   for (const url of [...HOT_URLS, '/UCPennantSample00000001A/tv.png'])
     await (await fetch(`${service.base}${url}`)).arrayBuffer();

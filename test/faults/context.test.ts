@@ -6,7 +6,7 @@ const HELD: Outcome = { measured: 'fine', faults: [] };
 const SLOW: Outcome = { measured: 'slow', faults: [], exceeded: ['p99 60 ms, more than 50 ms'] };
 const LOST: Outcome = { measured: 'cut', faults: ['an answer was cut'], exceeded: ['p99 60 ms, more than 50 ms'] };
 
-/** What becomes of attacks that end like this, one after the other. */
+/** The table after attacks with these results. */
 async function measure(...outcomes: (Outcome | Error)[]) {
   const report = createReport(() => undefined);
   const context = createContext(report, { isLong: false, isChosen: (name) => name !== 'unwanted' });
@@ -28,21 +28,21 @@ async function measure(...outcomes: (Outcome | Error)[]) {
   };
 }
 
-test('an attack that nothing was lost by is made once', async () => {
+test('an attack without a loss runs once', async () => {
   expect(await measure(HELD)).toMatchObject({ attempts: 1, violations: 0, rows: 1 });
 });
 
-test('a missed bound on time or memory is measured again once, which the table says', async () => {
+test('an attack that misses a bound on time or memory is repeated once, and the table says so', async () => {
   const { attempts, violations, table } = await measure(SLOW, HELD);
   expect([attempts, violations]).toEqual([2, 0]);
   expect(table).toContain('fine; measured again, since at first p99 60 ms, more than 50 ms');
 });
 
-test('a bound that is missed twice counts as missed, and not as a loss', async () => {
+test('a bound that is missed twice counts as missed, not as a loss', async () => {
   expect(await measure(SLOW, SLOW)).toMatchObject({ attempts: 2, violations: 0, missed: 1 });
 });
 
-test('what was lost is never tried again, nor an attack that did not come to its end', async () => {
+test('an attack with a loss is never repeated, nor is one that did not finish', async () => {
   expect(await measure(LOST)).toMatchObject({ attempts: 1, violations: 1 });
   expect(await measure(new Error('connection reset'))).toMatchObject({ attempts: 1, violations: 1 });
   expect(await measure(SLOW, LOST)).toMatchObject({ attempts: 2, violations: 1 });

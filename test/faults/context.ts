@@ -15,42 +15,42 @@ import type { Outcome, Report } from './report.ts';
 
 const ORPHAN_MS = 10_000;
 
-/** What a subject of the fault suite works with. */
+/** The tools of a subject of the fault suite. */
 export interface FaultContext {
   readonly report: Report;
-  /** The full numbers of times; otherwise the short form. */
+  /** Whether to use the full numbers instead of the short form. */
   readonly isLong: boolean;
-  /** How long an attack goes on. */
+  /** Duration of an attack. */
   readonly attackMs: number;
   /**
-   * Attacks and adds what came of it to the table. Where nothing was lost and only a bound on time or memory was missed,
-   * the attack is repeated once, which the row then says: others use the machine too. What was lost stays lost.
+   * Runs an attack and adds the result to the table. If only a bound on time or memory was missed, the attack is repeated
+   * once, because other processes use the machine too, and the row says so. A loss is final.
    */
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
-  /** A service that is killed when the subject is over, whatever becomes of it. */
+  /** A service that is killed when the subject ends, in any case. */
   start(options?: Partial<ServiceOptions>): Promise<FaultService>;
-  /** Ends what was started. */
+  /** Ends all started processes. */
   cleanUpServices(): Promise<void>;
-  /** Ends what was started and removes what was written. */
+  /** Ends all started processes and removes all written files. */
   cleanUp(): Promise<void>;
 }
 
-/** A service with a client of its own, which is closed with it. */
+/** A service with its own client, which is closed with it. */
 export interface FaultService extends ServiceProcess {
   readonly client: HttpSender;
 }
 
 export interface Subject {
   readonly name: string;
-  /** Its attacks take time rather than the machine, and may run beside others. */
+  /** Its attacks mostly wait, so they may run beside others. */
   readonly isMostlyWaiting?: boolean;
   run(context: FaultContext): Promise<void>;
 }
 
 export interface ContextOptions {
   readonly isLong: boolean;
-  /** Whether an attack of this name is wanted. */
+  /** Whether an attack of this name is selected. */
   readonly isChosen: (attack: string) => boolean;
 }
 
@@ -102,19 +102,19 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
   };
 }
 
-/** What comes of an attack that could not be made to its end. */
+/** The result of an attack that did not finish. */
 export function unfinished(error: unknown): Outcome {
   return { measured: 'not finished', faults: [String((error as Error).stack)] };
 }
 
-/** Stops a service. @returns what is wrong with how it ended */
+/** Stops a service. @returns the problems with its end */
 export async function stopService({ child, ended }: ServiceProcess): Promise<string[]> {
   child.kill('SIGTERM');
   const exit = await ended;
   return exit === 0 ? [] : [`stopped with ${exit}`];
 }
 
-/** Waits until something is so, at most for so long; whether it came to be. */
+/** Waits at most this long until the condition holds. @returns whether it does */
 export async function comesTrue(condition: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
   const endMs = performance.now() + withinMs;
   while (performance.now() < endMs) {
@@ -124,13 +124,13 @@ export async function comesTrue(condition: () => Promise<boolean> | boolean, wit
   return condition();
 }
 
-/** The encoder processes, once there are any. */
+/** The encoder processes, as soon as there are any. */
 export async function encodersOf({ pid }: ServiceProcess): Promise<number[]> {
   await comesTrue(async () => (await childrenOf(pid)).length > 0, 5_000);
   return childrenOf(pid);
 }
 
-/** Of the encoders of a service that has ended: at the lowest priority they may take a while to notice. */
+/** Waits for the encoders of a service that has ended. At the lowest priority they may need a while. */
 export async function findOrphans(encoders: readonly number[]): Promise<string[]> {
   const areGone = async () => !(await Promise.all(encoders.map(isRunning))).includes(true);
   return (await comesTrue(areGone, ORPHAN_MS)) ? [] : ['an encoder process outlived the service'];
@@ -141,7 +141,7 @@ export async function metricsOf({ inside }: ServiceProcess): Promise<string> {
   return (await fetch(`${inside}/metrics`)).text();
 }
 
-/** One metric's value; 0 while it has none. */
+/** The value of one metric, or 0 if it has none. */
 export function metricValue(metrics: string, name: string): number {
   return readMetrics(metrics).get(name) ?? 0;
 }

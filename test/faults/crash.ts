@@ -10,12 +10,12 @@ import { loadAverage, type Outcome, percentile } from './report.ts';
 import { integrityOf, storedFilesIn } from './service-checks.ts';
 
 const MAX_START_MS = 1_500;
-/** What others on this machine may be about when a start is slow; it is then looked at once more. */
+/** If other processes slow down a start, it is measured again. */
 const OTHERS_MOMENT_MS = 3_000;
-/** The base must not change with the port, or every record would look changed. */
+/** The base must not depend on the port, or every record would change. */
 const SETTINGS = { env: { BASE_URL: 'https://pennant.example' } };
 
-/** Processes that are killed at any moment: the service's, and its encoders'. */
+/** Kills the service and its encoders at any moment. */
 export const crash: Subject = {
   name: 'crash',
   async run(context) {
@@ -47,7 +47,7 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
     faults.push(...load.faults, ...(await findOrphans(encoders)));
     answers += load.answers;
     served = [...served, ...load.pictureUrls].slice(-20);
-    // Every other time, so that the service has to recover its files by itself as well.
+    // Only every other time, so that the service must also recover its files alone.
     if (kill % 2 === 0) faults.push(...findDatabaseFaults(join(directory, 'data')));
     const startAgain = async () => {
       const startedAtMs = performance.now();

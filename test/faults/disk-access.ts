@@ -7,11 +7,11 @@ import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { integrityOf, statesOf } from './service-checks.ts';
 
-/** Pixels across: a few of these fill the quota. */
+/** Width in pixels. A few of these pictures fill the quota. */
 const LARGE = { from: 500, to: 1_200 };
 const QUOTA_BYTES = 1024 * 1024;
 
-/** A directory that is not there is made, with all above it. */
+/** A missing directory is created with its parents. */
 export async function removeTheDirectory(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { DATA_DIR: join(directory, 'not', 'yet', 'there') } });
@@ -20,7 +20,7 @@ export async function removeTheDirectory(context: FaultContext): Promise<Outcome
   return { measured: 'made, with the folders above it', faults };
 }
 
-/** Pictures of ever new sizes, several times as many bytes as may be kept. */
+/** Pictures of new sizes with several times the bytes of the quota. */
 export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { IMAGE_CACHE_BYTES: String(QUOTA_BYTES) } });
@@ -37,7 +37,7 @@ export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   return { measured: `${mebibytes(written)} MiB made, at most ${mebibytes(most)} of 1 MiB kept`, faults };
 }
 
-/** By accident, or on purpose: the same directory for two services. */
+/** Two services with the same directory. */
 export async function shareTheDirectory(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const services = await Promise.all([context.start({ directory }), context.start({ directory })]);
@@ -57,7 +57,7 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   return { measured: `works: ${answers} answers`, faults };
 }
 
-/** Of files whose directories may be removed meanwhile, when the last file in them is evicted. */
+/** The size of files whose directories may be removed meanwhile, with their last file. */
 async function bytesBelow(path: string): Promise<number> {
   const found = await stat(path).catch(ignoreMissing);
   if (found === undefined || found.isFile()) return found?.size ?? 0;

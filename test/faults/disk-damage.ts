@@ -29,7 +29,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** `cache.db` may be thrown away at any time: it is damaged under the running service and before a start. */
+/** `cache.db` is disposable. It is damaged under the running service and before a start. */
 export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'cache.db');
@@ -38,7 +38,7 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   for (const [what, damage] of Object.entries(DAMAGES)) {
     await askForRecords(service, 5);
     await damage(path);
-    // Longer than the service takes between two looks at its file.
+    // Longer than the interval in which the service checks its file.
     await sleep(1_200);
     faults.push(...(await askForRecords(service, 20)).map((fault) => `${what}: ${fault}`));
     const check = integrityOf(path);
@@ -53,7 +53,7 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   return { measured, faults };
 }
 
-/** `catalog.db` is the operator's: what is wrong is said, and not a byte is changed. */
+/** `catalog.db` belongs to the operator. Damage is reported, and no byte is changed. */
 export async function damageTheCatalog(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
@@ -64,7 +64,7 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
 
   const damaged = randomBytes(good.length);
   await writeFile(path, damaged);
-  // With the catalog as its only source it would not start.
+  // With the catalog as its only source, the service would not start.
   const env = { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: await findRefusingOrigin() };
   const service = await context.start({ directory, env });
   const { client } = service;
@@ -88,14 +88,14 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   return { measured, faults };
 }
 
-/** Somebody writes into the catalog while it is in use: a record is right or cannot be told, and nothing is mended. */
+/** Another process damages the catalog while it is in use: records are correct or errors, and nothing is repaired. */
 export async function damageTheOpenCatalog(context: FaultContext): Promise<Outcome> {
   const healthy = await context.start({ env: { BASE_URL } });
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
   const service = await context.start({ directory, env: { BASE_URL } });
   const { client } = service;
-  // The sample catalog is made for the first request.
+  // The sample catalog is created for the first request.
   await client.send({ url: RECORD_URLS[0] as string });
   const damaged = randomBytes((await readFile(path)).length);
   await writeFile(path, damaged, { flag: 'r+' });
@@ -114,7 +114,7 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
   return { measured, faults };
 }
 
-/** New searches ask the store each time; records come from memory too. */
+/** New searches read the store each time. Records come from memory too. */
 async function askForRecords({ client }: FaultService, count: number): Promise<string[]> {
   const searches = Array.from({ length: count }, () => `/api/search?q=${randomBytes(6).toString('hex')}`);
   const asked = [...RECORD_URLS, ...searches].map(async (url) => {

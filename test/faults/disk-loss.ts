@@ -17,9 +17,9 @@ const FILLER = 'filler';
 interface DiskFault {
   readonly name: string;
   readonly place: 'mounted disk' | 'directory';
-  /** Under the running service; otherwise before it starts. */
+  /** Whether the fault begins under the running service instead of before its start. */
   readonly isSudden: boolean;
-  /** The parts that a metric has to report as degraded. */
+  /** The components that a metric must report as degraded. */
   readonly degraded: readonly string[];
   break(dataDir: string): unknown;
   mend(dataDir: string): unknown;
@@ -42,7 +42,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     break: (disk) => remount(disk, 'ro'),
     mend: (disk) => remount(disk, 'rw'),
   },
-  // By an unprivileged user: root ignores file modes.
+  // Needs an unprivileged user, because root ignores file modes.
   {
     name: 'DATA_DIR not writable, by an unprivileged user',
     place: 'directory',
@@ -68,11 +68,11 @@ const DISK_FAULTS: readonly DiskFault[] = [
     isSudden: true,
     degraded: [],
     async break(dataDir) {
-      // Moved first: a picture that is still being stored would appear in a folder that is being emptied.
+      // Moved first, because a picture that is still being stored would appear in a folder that is being emptied.
       await rename(dataDir, `${dataDir}.gone`);
       await rm(`${dataDir}.gone`, { recursive: true });
     },
-    // The service makes it anew.
+    // The service creates it again.
     mend: async () => undefined,
   },
 ];
@@ -140,7 +140,7 @@ async function serveWithout(context: FaultContext, fault: DiskFault, directory: 
   }
   await fault.mend(dataDir);
   const isMended = await comesTrue(async () => {
-    // A failed write shows only with the next one.
+    // A failed write is reported only with the next one.
     faults.push(...(await ask(1)));
     return !(await isDegraded(service));
   }, RECOVERY_MS);
@@ -152,7 +152,7 @@ async function serveWithout(context: FaultContext, fault: DiskFault, directory: 
   return { measured: `records, searches, pictures from upstream and memory${reported}; recovered`, faults };
 }
 
-/** Records, searches and pictures; most are new each time and have to be written. */
+/** Records, searches and pictures. Most are new each time and must be written. */
 async function askForAll({ client }: FaultService, rounds: number): Promise<string[]> {
   const urls = Array.from({ length: rounds }, newUrls).flat();
   const asked = urls.map(async (url) => ({ url, status: (await client.send({ url })).status }));

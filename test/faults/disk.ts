@@ -3,7 +3,7 @@ import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-ac
 import { damageTheCache, damageTheCatalog, damageTheOpenCatalog } from './disk-damage.ts';
 import { loseTheDisk } from './disk-loss.ts';
 
-/** What the disk may do to the service, and other processes on it. */
+/** Faults of the disk, and of other processes that use it. */
 export const disk: Subject = {
   name: 'disk',
   async run(context) {

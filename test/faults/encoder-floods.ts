@@ -10,7 +10,7 @@ const MAX_LEFT_MEMORY = 1.5;
 const RECOVERY_MS = 20_000;
 const TRUSTED = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example' };
 
-/** As many clients as there are, each with a picture that nobody has made yet, in the format that takes longest. */
+/** Many clients, each with a new picture in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {
   const service = await context.start({ env: TRUSTED, prefix });
   await askFor(service, 1, 500);
@@ -51,7 +51,7 @@ async function askFor({ client }: FaultService, count: number, firstWidth: numbe
   return Promise.all(asked);
 }
 
-/** The service's own memory and its encoders'. */
+/** The memory of the service and of its encoders. */
 async function memoryOf({ pid }: ServiceProcess): Promise<number> {
   const pids = [pid, ...(await childrenOf(pid))];
   const sizes = await Promise.all(pids.map((one) => residentBytes(one).catch(() => 0)));

@@ -12,7 +12,7 @@ const GIB = 1024 ** 3;
 /** A banner and an avatar. */
 const ORIGINALS = 2;
 
-/** More of everything than the service can take on. */
+/** More requests of every kind than the service can handle. */
 export const floods: Subject = {
   name: 'floods',
   async run(context) {
@@ -48,7 +48,7 @@ async function floodWithinCgroup(context: FaultContext): Promise<void> {
   }
 }
 
-/** One client's sizes must not push out what everybody asks for. */
+/** One client's sizes must not evict pictures that all clients use. */
 async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
@@ -80,7 +80,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   return { measured: `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 
-/** All but pictures of own size. */
+/** All pictures except those of own size. */
 async function plainFiles(directory: string): Promise<string[]> {
   const files = await storedFilesIn(directory);
   return files.filter(({ fileClass, isOriginal }) => fileClass === 'plain' || isOriginal).map(relativePathOf);

@@ -1,15 +1,15 @@
 import { readMetrics } from '../helpers/metrics.ts';
 
-/** What `/metrics` says of everything that grows with requests. */
+/** The metrics of everything that grows with requests. */
 export interface HeldMetrics {
   readonly holders: readonly HeldReading[];
-  /** Of all metrics: more of them mean a label that takes values from requests. */
+  /** The number of all series. If it grows, a label takes values from requests. */
   readonly seriesCount: number;
 }
 
 export interface HeldReading {
   readonly name: string;
-  /** Of its bound on entries or on bytes, whichever is closer; `undefined` for one that has none of its own. */
+  /** The used share of its bound on entries or bytes, whichever is larger. `undefined` without a bound of its own. */
   readonly fullness: number | undefined;
 }
 

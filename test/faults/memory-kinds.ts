@@ -1,19 +1,19 @@
 import { numberedChannelId } from './numbered-upstream.ts';
 import type { StreamedRequest } from './request-stream.ts';
 
-/** Requests of one kind, each different from all others. */
+/** Requests of one kind, all different. */
 export interface RequestKind {
   readonly name: string;
-  /** In the short form and in the long one. */
+  /** Numbers for the short and the long form. */
   readonly counts: readonly [short: number, long: number];
   readonly request: (number: number) => StreamedRequest;
-  /** The only answers that there may be. */
+  /** The only allowed statuses. */
   readonly statuses: readonly number[];
-  /** What it fills, and to which share of its bound. */
+  /** The holders that it fills, and to which share of their bounds. */
   readonly fills: Readonly<Record<string, number>>;
 }
 
-/** What comes next may be too large for what is left. */
+/** The next entry may be too large for the remaining space. */
 const FULL = 0.9;
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -26,7 +26,7 @@ function sampleId(number: number): string {
   return `UCPennantSample0000000${(number % SAMPLES) + 1}A`;
 }
 
-/** What the sample catalog alone can answer. */
+/** Requests that the sample catalog can answer. */
 export const CATALOG_KINDS: readonly RequestKind[] = [
   {
     name: 'long hosts',
@@ -41,7 +41,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
   {
     name: 'long queries',
     counts: [8_000, LONG],
-    // Of those that are kept and of those that are too long for it.
+    // Some are stored, and some are too long for it.
     request: (number) => ({ url: `/channel/${SAMPLE}?junk=${number}-${'x'.repeat(number % 2 === 0 ? 1_800 : 7_800)}` }),
     statuses: [200],
     fills: { 'micro-cache': FULL },
@@ -90,19 +90,19 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
   {
     name: 'clients that are refused',
     counts: [9_000, LONG],
-    // The second request of each is one too many; each has a network of its own.
+    // The second request of each client is refused. Each has its own network.
     request: (number) => ({
       url: '/problems',
       headers: { 'x-forwarded-for': `11.${(number >> 9) & 255}.${(number >> 1) & 255}.1` },
     }),
     statuses: [200, 429],
-    // The other half is for those of the five minutes before.
+    // The other half is for the previous five minutes.
     fills: { 'refused networks': 0.5 },
   },
   {
     name: 'sizes that the client has already',
     counts: [15_000, LONG],
-    // Distinct up to 4,096 × 90: a quality belongs to no size that was asked for before.
+    // Distinct up to 4,096 × 90, because no quality is combined with an earlier size.
     request: (number) => ({
       url: `/${SAMPLE}/tv.jpg?width=${(number % 2_560) + 1}&quality=${Math.floor(number / 2_560) + 1}`,
       headers: { 'if-none-match': '*' },
@@ -112,7 +112,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
   },
 ];
 
-/** What needs an upstream. Fewer than half of the calls fail, or the upstream would be paused for everybody. */
+/** Requests that need an upstream. Fewer than half of the calls fail, or the upstream would be paused. */
 export const UPSTREAM_KINDS: readonly RequestKind[] = [
   {
     name: 'records',

@@ -9,16 +9,16 @@ import type { Outcome } from './report.ts';
 import { type StreamedRequest, streamRequests } from './request-stream.ts';
 
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
-/** A kind adds the few statuses that it is answered with to the series; a label from requests would add thousands. */
+/** A kind adds a few series for its statuses. A label from requests would add thousands. */
 const MAX_NEW_SERIES = 200;
-/** Fewer than the encoder queue has places, so that no picture is refused. */
+/** Fewer than the places of the encoder queue, so that no picture is refused. */
 const CONNECTIONS = 8;
 
-/** Bounds that so many requests reach. In the long form the memory of the caches is what a service starts with. */
+/** Bounds that this many requests reach. In the long form, the caches have their default memory. */
 const SETTINGS = {
   TRUST_PROXY: '127.0.0.0/8',
   RATE_LIMIT_OVERRIDES: '',
-  // Every request comes from a client of its own, but for those that are to be refused.
+  // Every request comes from another client, except those that must be refused.
   RATE_LIMIT: '1/30',
   RATE_LIMIT_CLIENTS: '5000',
   UPSTREAM_CALLS_PER_SECOND: '100000',
@@ -27,7 +27,7 @@ const SETTINGS = {
 const SHORT_FORM = { MEMORY_CACHE_BYTES: '4MiB', IMAGE_CACHE_BYTES: '6MiB' };
 const LONG_FORM = { IMAGE_CACHE_BYTES: '64MiB' };
 
-/** Clients within the limit fill everything that grows with requests: to its bound, and no further. */
+/** Clients within the limit fill everything that grows with requests, to its bound and no further. */
 export const memory: Subject = {
   name: 'memory',
   async run(context) {
@@ -50,7 +50,7 @@ async function fill(context: FaultContext, kinds: readonly RequestKind[], env: R
   await context.cleanUpServices();
 }
 
-/** Of all kinds together: each comes from a client of its own. */
+/** The requests of all kinds together. Each comes from another client. */
 let sent = 0;
 
 async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind: RequestKind): Promise<Outcome> {
@@ -98,7 +98,7 @@ function fullnessOf({ holders }: HeldMetrics, name: string): number {
 
 const LOOK_EVERY_MS = 100;
 
-/** The most memory that the service has in use meanwhile. */
+/** The peak memory of the service. */
 function watchMemory({ pid }: ServiceProcess): { stop(): Promise<number> } {
   let most = 0;
   async function look(): Promise<void> {

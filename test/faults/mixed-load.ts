@@ -2,36 +2,36 @@ import { createHttpSender, type HttpSender, type SentAnswer } from '../helpers/h
 import { repeat } from '../helpers/load.ts';
 import { decodePicture } from '../helpers/picture.ts';
 
-/** All of the sample catalog: its records never change, so any difference is damage. */
+/** The whole sample catalog. Its records never change, so every difference is damage. */
 export const CHANNELS = Array.from({ length: 8 }, (_, index) => `UCPennantSample0000000${index + 1}A`);
 
 export const RECORD_URLS = CHANNELS.map((channelId) => `/api/channel/${channelId}`);
 const VARIANTS = ['tv', 'desktop', 'tablet', 'mobile', 'avatar'];
 const FORMATS = ['jpeg', 'webp', 'avif', 'png'];
 
-/** Pixels across. */
+/** Width in pixels. */
 const SMALL = { from: 40, to: 440 };
 
 function pick<T>(values: readonly T[]): T {
   return values[Math.floor(Math.random() * values.length)] as T;
 }
 
-/** A picture that most likely nobody has asked for: it is encoded and written to the disk. */
+/** A picture that is most likely new, so that it is encoded and written to the disk. */
 export function freshPictureUrl({ from, to } = SMALL): string {
   const width = from + Math.floor(Math.random() * (to - from));
   return `/${pick(CHANNELS)}/${pick(VARIANTS)}.${pick(FORMATS)}?width=${width}`;
 }
 
 export interface MixedLoad {
-  /** Pictures that were sent whole. */
+  /** Pictures that were received completely. */
   readonly pictureUrls: readonly string[];
   readonly answers: number;
   readonly faults: readonly string[];
-  /** Sends nothing more; what is under way has come to its end. */
+  /** Sends no more requests. Resolves when pending ones have ended. */
   stop(): Promise<void>;
 }
 
-/** Records, searches and new pictures, asked for by several clients until stopped or until the service is gone. */
+/** Several clients request records, searches and new pictures until they are stopped or the service has ended. */
 export function startMixedLoad(port: number, clients = 6): MixedLoad {
   const client = createHttpSender(port);
   const pictureUrls: string[] = [];
@@ -44,7 +44,7 @@ export function startMixedLoad(port: number, clients = 6): MixedLoad {
     const answer = await client.send({ url }).catch(() => undefined);
     if (answer === undefined) return;
     answers += 1;
-    // A channel without a banner or an avatar is one of the samples.
+    // One of the samples has no banner or avatar.
     if (answer.status === 404) return;
     if (answer.status !== 200) faults.push(`${url} answered ${answer.status}`);
     else if (draw >= 0.4) pictureUrls.push(url);
@@ -64,15 +64,15 @@ export function startMixedLoad(port: number, clients = 6): MixedLoad {
   };
 }
 
-/** Asks for pictures. @returns what is wrong with them */
+/** Requests pictures. @returns their problems */
 export async function findPictureFaults(client: HttpSender, urls: readonly string[]): Promise<string[]> {
   const checks = urls.map(async (url) => findPictureFault(url, await client.send({ url })));
   const faults = (await Promise.all(checks)).filter((fault) => fault !== undefined);
-  // A channel without a banner or an avatar is one of the samples.
+  // One of the samples has no banner or avatar.
   return faults.filter((fault) => !fault.endsWith('answered 404'));
 }
 
-/** What is wrong with the response to a request for a picture: its status, an empty or a cut picture. */
+/** The problem of a picture response: its status, an empty or a truncated picture. */
 export async function findPictureFault(url: string, { status, bytes }: SentAnswer): Promise<string | undefined> {
   if (status !== 200) return `${url} answered ${status}`;
   try {

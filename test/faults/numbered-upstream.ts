@@ -7,7 +7,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 const TEMPLATE_ID = 'UCreplayLighthouse000001';
 const ID = /UC[arpx]\d{21}/;
 
-/** `r`: loads, with its pictures; `p`: its pictures are refused; `x`: is not shown; `a`: there is none. */
+/** `r`: has pictures. `p`: its pictures are refused. `x`: is not shown. `a`: is absent. */
 export type NumberedKind = 'r' | 'p' | 'x' | 'a';
 
 export function numberedChannelId(kind: NumberedKind, number: number): string {
@@ -34,7 +34,7 @@ export async function startNumberedUpstream(): Promise<FakeUpstream> {
     if (request.method === 'GET') {
       const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
       if (channelId.startsWith('UCr')) {
-        // Behind the picture's end, where no decoder looks: every original has bytes of its own.
+        // After the picture's end, which decoders ignore: this makes every original different.
         const bytes = Buffer.concat([picture, Buffer.from(request.url ?? '')]);
         response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
       } else response.writeHead(channelId.startsWith('UCp') ? 403 : 404).end();

@@ -6,11 +6,11 @@ import { drawTestCard } from '../helpers/test-card.ts';
 import type { FaultContext, Subject } from './context.ts';
 import type { Outcome } from './report.ts';
 
-/** Twice as often as a circuit breaker needs to open, by two clients. */
+/** Twice as many requests as a circuit breaker needs to open, by two clients. */
 const REQUEST_EVERY_MS = 500;
-/** As many as the budget of calls has room for. */
+/** As many as the call budget admits. */
 const STRANGER_EVERY_MS = 2_500;
-/** CONTRACT section 5: how long a failure of one key is remembered. */
+/** How long a failure of one key is remembered. */
 const REMEMBERED_MS = 15_000;
 
 type ReplayCall = ReplayServer['calls'][number];
@@ -19,7 +19,7 @@ interface KeyAttack {
   readonly name: string;
   readonly url: string;
   readonly status: number;
-  /** Calls that are made for the key. */
+  /** Upstream calls for the key. */
   readonly isForKey: (call: ReplayCall) => boolean;
 }
 
@@ -64,7 +64,7 @@ function pictureAttack(channelId: string, status: number) {
   };
 }
 
-/** Two clients ask for one thing that always fails, again and again; everybody else is served. */
+/** Two clients repeat a request that always fails. All others are served. */
 export const oneKey: Subject = {
   name: 'one-key',
   isMostlyWaiting: true,
@@ -72,7 +72,7 @@ export const oneKey: Subject = {
     const strangers = ATTACKS.length * Math.ceil(context.attackMs / STRANGER_EVERY_MS);
     const replay = await startUpstream(strangers);
     const service = await context.start({ env: { ...youtubeSettings(replay.origin), TRUST_PROXY: '127.0.0.0/8' } });
-    // At the same time, on one service: a breaker that one of them opens shows in all of them.
+    // All at the same time on one service, so that a breaker opened by one of them affects all.
     await Promise.all(
       ATTACKS.map((attack, index) =>
         context.measure('one-key', attack.name, () => attackOnce(context, service.port, replay, attack, index)),
@@ -153,7 +153,7 @@ async function startUpstream(strangers: number): Promise<ReplayServer> {
   return replay;
 }
 
-/** The lighthouse's page, with an ID and pictures of its own. */
+/** The lighthouse's page with another ID and other pictures. */
 function channelPage(channelId: string): ReplayAnswer {
   const page = JSON.stringify(ownAnswer('browseId', 'UCreplayLighthouse000001'));
   const text = page.replaceAll('UCreplayLighthouse000001', channelId).replaceAll('lighthouse-', `${channelId}-`);

@@ -6,7 +6,7 @@ export interface PictureCase {
   readonly name: string;
   readonly contentType?: string;
   make(): Promise<Buffer> | Buffer;
-  /** The picture that comes out for `/tv?width=640`, or a status. */
+  /** The expected picture of `/tv?width=640`, or a status. */
   readonly expected: `${number}×${number}` | 502 | 503;
 }
 
@@ -16,7 +16,7 @@ const transparent = { create: { ...SIZE, channels: 4, background: { r: 9, g: 99,
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="9" height="9"/></svg>';
 const SCRIPT = Buffer.from('<script>alert(1)</script>');
 
-/** What a channel's owner can upload, and what only an attacker in upstream's place could send. */
+/** Pictures that a channel's owner can upload, and others that only a malicious upstream could send. */
 export const PICTURE_CASES: readonly PictureCase[] = [
   { name: 'JPEG', make: () => card().jpeg().toBuffer(), expected: '320×180' },
   { name: 'WebP', make: () => card().webp().toBuffer(), expected: '320×180' },

@@ -8,7 +8,7 @@ export interface Shape {
   make(): Buffer;
 }
 
-/** By hand from the table in docs/images.md: fractions of a 16:9 banner, otherwise the largest part of that ratio. */
+/** Computed by hand from the table in docs/images.md: fractions of a 16:9 banner, otherwise the largest area of the ratio. */
 export const SHAPES: readonly Shape[] = [
   shapeOf(
     { width: 1_280, height: 720 },

@@ -8,10 +8,10 @@ import { SHAPES, type Shape } from './picture-shapes.ts';
 import { HOT_URLS, startProbe } from './probe.ts';
 import { loadAverage, type Outcome } from './report.ts';
 
-/** CONTRACT section 8: no request takes longer. */
+/** No request takes longer. */
 const LONGEST_MS = 12_000;
 
-/** Pictures that no codec should meet, and a codec that hangs. */
+/** Hostile pictures, and a codec that hangs. */
 export const pictures: Subject = {
   name: 'pictures',
   isMostlyWaiting: true,
@@ -39,7 +39,7 @@ async function serveStrangePictures(context: FaultContext): Promise<void> {
   });
 }
 
-/** What each variant of a banner is that is not 16:9. */
+/** The variants of banners that are not 16:9. */
 async function serveStrangeShapes(context: FaultContext): Promise<void> {
   const originals = SHAPES.map(async ({ make }) => ({ contentType: 'image/png', bytes: await make() }));
   await serve(context, await Promise.all(originals), async (client) => {
@@ -54,7 +54,7 @@ interface Banner {
   readonly bytes: Buffer;
 }
 
-/** A service to which upstream shows these banners, of as many channels. */
+/** A service whose upstream has these banners, each of another channel. */
 async function serve(
   context: FaultContext,
   banners: readonly Banner[],
@@ -101,7 +101,7 @@ async function askForVariants(client: HttpSender, index: number, { expected }: S
 
 function expectationOf({ expected }: PictureCase, format: string): string {
   if (expected === 502) return '502 upstream_invalid';
-  // HTML is what upstream shows to those it blocks.
+  // Upstream sends HTML to clients that it blocks.
   return expected === 503 ? '503 upstream_unavailable' : `${format} ${expected}`;
 }
 
@@ -129,10 +129,10 @@ function channelPage(index: number): ReplayAnswer {
 }
 
 const HUNG = '/UCPennantSample00000001A/tv.webp?width=777';
-/** Of another original: the failure of the first is remembered for some seconds. */
+/** A picture of another original, because the failure of the first is remembered for some seconds. */
 const NEXT = '/UCPennantSample00000003A/tv.webp?width=778';
 
-/** @param isOriginalKnown so that it is the encode that hangs, not the look at the original before it */
+/** @param isOriginalKnown whether the encode hangs instead of the inspection before it */
 async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
   const { client } = service;

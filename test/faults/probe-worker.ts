@@ -1,4 +1,4 @@
-/** Another client's requests, in a thread of its own so that the attack does not slow its clock down. */
+/** Another client's requests in a separate thread, so that the attack does not delay its clock. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createHttpSender } from '../helpers/http-request.ts';

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawAnswer, splitAnswers } from '../helpers/raw-http.ts';
 
-/** More at once would overflow the listener's backlog, which is the kernel's limit and not the service's. */
+/** More at once would overflow the listener's backlog, which is a limit of the kernel. */
 const BATCH = 200;
 
-/** Connections on which nothing is sent; the caller destroys them. */
+/** Connections on which nothing is sent. The caller destroys them. */
 export async function openConnections(port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -19,28 +19,28 @@ export async function openConnections(port: number, count: number): Promise<Sock
 export async function openConnection(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' });
   await once(socket, 'connect');
-  // An attacker does not mind a reset.
+  // A reset is harmless for an attacker.
   return socket.on('error', () => undefined);
 }
 
 export interface Exchange {
   readonly answers: readonly RawAnswer[];
-  /** Bytes after the last whole answer. */
+  /** Bytes after the last complete response. */
   readonly rest: Buffer;
   readonly isClosed: boolean;
 }
 
 export interface ExchangeOptions {
-  /** Reads until so many have come; otherwise until the other side closes. */
+  /** Reads until this many responses have arrived. By default until the other side closes. */
   readonly answers?: number;
-  /** Reads no longer than until nothing more has come for so long after the first bytes. */
+  /** Stops reading when nothing has arrived for this long after the first bytes. */
   readonly quietMs?: number;
 }
 
-/** An answer may take so long to begin or to go on while it is still awaited. */
+/** The maximum pause before and within a response. */
 const PATIENCE_MS = 15_000;
 
-/** Sends bytes and reads what comes. */
+/** Sends bytes and reads the responses. */
 export async function exchange(
   port: number,
   bytes: Buffer,
@@ -65,7 +65,7 @@ export async function exchange(
   return { ...splitAnswers(Buffer.concat(chunks)), isClosed };
 }
 
-/** Why an answer is none that this service gives: an image or JSON that parses, never a 500. */
+/** Why a response is invalid. The service sends images or valid JSON, and never a 500. */
 export function findAnswerFault({ status, headers, body }: RawAnswer): string | undefined {
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
   if (status === 500) return 'answered 500';

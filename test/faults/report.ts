@@ -1,39 +1,39 @@
 import { loadavg } from 'node:os';
 import { formatColumns } from '../../bench/report.ts';
 
-/** One line of the table: what was done to the service, and whether anything was lost by it. */
+/** One row of the table: an attack and its result. */
 export interface Row {
   readonly subject: string;
   readonly attack: string;
   readonly measured: string;
-  /** How long it took, being measured again included. */
+  /** Its duration, including a repetition. */
   readonly seconds: number;
-  /** Missed: nothing was lost, but it took too much time or memory. */
+  /** `missed`: nothing was lost, but it took too much time or memory. */
   readonly verdict: 'held' | 'missed' | 'VIOLATED' | 'skipped';
 }
 
-/** What came of an attack, in words. */
+/** The text of a result. */
 export interface Outcome {
   readonly measured: string;
-  /** What was lost: an answer, a file, a promise of the contract. None may be. */
+  /** Losses: a missing response or file, or a broken promise. None is allowed. */
   readonly faults: readonly string[];
   /** Bounds on time or memory that were missed. */
   readonly exceeded?: readonly string[];
 }
 
 export interface Report {
-  /** The service held where there are neither faults nor exceeded bounds. */
+  /** The service passed if there are neither losses nor missed bounds. */
   add(subject: string, attack: string, outcome: Outcome, seconds: number): void;
-  /** Something that this machine does not allow; named, so that nobody takes it for done. */
+  /** An attack that is impossible on this machine. It is listed, so that it does not count as passed. */
   skip(subject: string, attack: string, why: string): void;
   rows(): number;
   violations(): number;
-  /** Attacks that lost nothing and took too much time or memory. */
+  /** Attacks that lost nothing but took too much time or memory. */
   missedBounds(): number;
   table(): string;
 }
 
-/** @param print told of each line as it comes */
+/** @param print gets each line */
 export function createReport(print: (line: string) => void): Report {
   const rows: Row[] = [];
 
@@ -76,12 +76,12 @@ function verdictOn(faults: readonly string[], exceeded: readonly string[]): Row[
 
 const HEADINGS: readonly string[] = ['subject', 'what was done', 'what came of it', 's', 'verdict'];
 
-/** Others use the machine too: a time that was missed means little without this. */
+/** The load of the machine by other processes, which is needed to judge a missed time. */
 export function loadAverage(): string {
   return `load average ${loadavg()[0]?.toFixed(1)}`;
 }
 
-/** The value that this share of the measurements stays below; 0 of none. */
+/** The value that this share of the measurements does not exceed, or 0 without measurements. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

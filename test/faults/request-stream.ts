@@ -7,12 +7,12 @@ export interface StreamedRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How many answers there were of each status. */
+/** The number of responses by status. */
 export type StatusCounts = Readonly<Record<number, number>>;
 
 /**
- * Sends GET requests over several connections, on each the next one as soon as the one before is answered. Costs a
- * fraction of what an HTTP client does, which would share the service's processors.
+ * Sends GET requests over several connections, each request as soon as the previous one is answered. Uses a fraction of
+ * the CPU time of an HTTP client, which would be taken from the service.
  */
 export async function streamRequests(
   port: number,
@@ -42,7 +42,7 @@ function textOf({ url, headers = {} }: StreamedRequest): string {
   return `GET ${url} HTTP/1.1\r\n${fields.join('')}\r\n`;
 }
 
-/** Reads answers of which there is one at a time. @returns a function that gives the status of the next one */
+/** Reads responses one at a time. @returns a function that gives the status of the next one */
 function createAnswerReader(socket: Socket): () => Promise<number> {
   const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 

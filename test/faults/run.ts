@@ -1,8 +1,8 @@
 /**
- * The fault suite: attacks the service, as real processes on loopback, and prints what was done and what was lost.
- * `node test/faults/run.ts [--long] [--losses-only] [--only TEXT]… [SUBJECT…]`; exit code 1 when anything was lost or a
- * bound on time or memory was missed. `--losses-only` tells of missed bounds and exits 0 all the same, for machines that
- * others use too. `--only` leaves out attacks that have none of the texts in their name.
+ * The fault suite: attacks the service as real processes on loopback, and prints a table of attacks and results.
+ * `node test/faults/run.ts [--long] [--losses-only] [--only TEXT]… [SUBJECT…]`. The exit code is 1 if anything was lost
+ * or a bound on time or memory was missed. With `--losses-only`, missed bounds are reported but do not change the exit
+ * code, for busy machines. `--only` selects attacks with one of the texts in their name.
  */
 import { changes } from './changes.ts';
 import { clients } from './clients.ts';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { createContext, type Subject, unfinished } from './context.ts';
 import { createReport, loadAverage } from './report.ts';
 
-/** Attacks the service as the command line says, prints the table, and ends the process. */
+/** Runs the attacks that the command line selects, prints the table, and ends the process. */
 export async function runSubjects(subjects: readonly Subject[]): Promise<never> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -25,7 +25,7 @@ export async function runSubjects(subjects: readonly Subject[]): Promise<never> 
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      // In one step, or an attack under way would start the next service; encoders end with theirs.
+      // In one step, or a running attack would start the next service. Encoders end with their service.
       for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean)) {
         process.kill(Number(pid), 'SIGKILL');
       }

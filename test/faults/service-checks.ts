@@ -11,7 +11,7 @@ interface LogLine {
   readonly msg: string;
 }
 
-/** The lines of the service's log, without its greeting. */
+/** The lines of the service's log, without the start message. */
 export function logOf({ output }: ServiceProcess): readonly LogLine[] {
   return output()
     .split('\n')
@@ -19,7 +19,7 @@ export function logOf({ output }: ServiceProcess): readonly LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** How often the log reports that a part fails, and that it works again: an operator wants to read each once. */
+/** How often the log reports that a component fails and that it works again. Each should be there once. */
 export function statesOf(
   service: ServiceProcess,
   part: string,
@@ -31,7 +31,7 @@ export function statesOf(
 
 const STORED_PARTS = ['pictures', 'cache'];
 
-/** Parts whose failure and recovery the log does not report exactly once each. */
+/** Components whose failure and recovery are not logged exactly once each. */
 export function findUnclearStates(service: ServiceProcess): string[] {
   return STORED_PARTS.flatMap((part) => {
     const { failed, recovered } = statesOf(service, part);
@@ -39,14 +39,14 @@ export function findUnclearStates(service: ServiceProcess): string[] {
   });
 }
 
-/** Whether `/metrics` reports a part as degraded. */
+/** Whether `/metrics` reports a component as degraded. */
 export async function isDegraded(service: ServiceProcess, part?: string): Promise<boolean> {
   const metrics = await metricsOf(service);
   if (part === undefined) return metrics.includes('pennant_part_degraded{');
   return metricValue(metrics, `pennant_part_degraded{part="${part}"}`) === 1;
 }
 
-/** @returns SQLite's verdict on a database; `ok` when nothing is wrong */
+/** @returns SQLite's integrity check of a database: `ok` if it is intact */
 export function integrityOf(path: string): string {
   const db = new DatabaseSync(path);
   const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;

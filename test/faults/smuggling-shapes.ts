@@ -1,10 +1,10 @@
-/** The request that must never be answered: a proxy in front would take it for a part of the one before. */
+/** The request that must never get a response, because a proxy treats it as part of the previous one. */
 const INNER = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 
 export interface SmugglingShape {
   readonly name: string;
   readonly bytes: string;
-  /** `refused`: an error, and the connection closed. `one`: a single answer; the rest is its body, or is dropped. */
+  /** `refused`: an error and a closed connection. `one`: a single response. The rest is its body or is dropped. */
   readonly expected: 'refused' | 'one';
 }
 
@@ -14,7 +14,7 @@ function post(fields: readonly string[], body: string): string {
   return ['POST / HTTP/1.1', 'Host: a', ...fields, '', body].join('\r\n');
 }
 
-/** RFC 9112 sections 2.2, 5.1, 6.1, 6.3 and 7.1, and what servers have read differently in the past. */
+/** RFC 9112 sections 2.2, 5.1, 6.1, 6.3 and 7.1, and forms that servers have interpreted differently. */
 const REFUSED: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'a length and chunks', bytes: post(['Content-Length: 6', 'Transfer-Encoding: chunked'], CHUNKED) },
   { name: 'chunks and a length', bytes: post(['Transfer-Encoding: chunked', 'Content-Length: 6'], CHUNKED) },

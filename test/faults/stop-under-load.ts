@@ -6,12 +6,12 @@ import { loadAverage, type Outcome } from './report.ts';
 
 interface SentRequest {
   readonly url: string;
-  /** The service has said that it has read the request: from then on an answer is owed. */
+  /** The service has confirmed that it read the request, so it must send a response. */
   readonly isAccepted: boolean;
   readonly fault: string | undefined;
 }
 
-/** A signal in the middle of records and new pictures; afterwards every picture that was sent has to be stored. */
+/** A signal during requests for records and new pictures. Afterwards every sent picture must be stored. */
 export async function stopUnderLoad(
   context: FaultContext,
   signal: NodeJS.Signals,
@@ -57,7 +57,7 @@ export async function stopUnderLoad(
   };
 }
 
-/** Pictures that were sent before the stop and are not there after it. */
+/** Pictures that were sent before the stop and are not stored after it. */
 async function findForgotten(
   context: FaultContext,
   directory: string,

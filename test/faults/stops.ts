@@ -11,10 +11,10 @@ import { stopUnderLoad } from './stop-under-load.ts';
 
 const MAX_STOP_MS = 10_000;
 const MAX_SECOND_SIGNAL_MS = 1_000;
-/** A process that has not ended by then will not. */
+/** The time limit for the end of a process. */
 const GIVE_UP_MS = 20_000;
 
-/** Signals at bad moments. */
+/** Signals at inconvenient moments. */
 export const stops: Subject = {
   name: 'stops',
   async run(context) {
@@ -41,7 +41,7 @@ export const stops: Subject = {
   },
 };
 
-/** More encodes than can be done in the time that a stop may take: none may be cut without a word. */
+/** More encodes than a stop has time for. None may end without a response. */
 async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
   const { client } = service;
@@ -118,7 +118,7 @@ async function stopWhileStarting(context: FaultContext, times: number): Promise<
   return { measured: 'ended, no encoder left', faults };
 }
 
-/** One clear line for whoever starts it. */
+/** Checks that the start fails with one clear line. */
 async function takeThePort(context: FaultContext, setting: 'PORT' | 'CONSOLE_PORT'): Promise<Outcome> {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');

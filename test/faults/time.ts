@@ -13,7 +13,7 @@ const NAME = 'the system clock jumps by 5 hours, forward and back';
 const WINDOW_SECONDS = 10;
 const READY_MS = 15_000;
 
-/** The system clock is set, and the process is stopped for a while. */
+/** Changes the system clock and suspends the process. */
 export const time: Subject = {
   name: 'time',
   isMostlyWaiting: true,
@@ -35,7 +35,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   const clockFile = join(directory, 'clock');
   const setClock = async (offset: string) => {
     await writeFile(clockFile, offset);
-    // The server writes the date into its answers anew once a second.
+    // The server updates the Date of its responses once a second.
     await sleep(1_100);
   };
   await setClock('+0');
@@ -66,7 +66,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
     const wait = Number(headers['retry-after']);
     if (!(wait >= 1 && wait <= WINDOW_SECONDS)) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
     if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
-    // Set forward, the clock says that the record is old: it is loaded anew. Set back, it makes nothing younger.
+    // A clock set forward makes the record stale, so it is loaded again. A clock set back makes nothing younger.
     const expected = offset === '+5h' ? /^pennant; fwd=stale/ : /^pennant; hit; ttl=\d/;
     const record = await service.client.send({ url: HOT_URLS[0] as string });
     if (record.status !== 200 || !expected.test(String(record.headers['cache-status']))) {
@@ -104,7 +104,7 @@ function hasMoved(date: string | undefined, offset: string): boolean {
   return Math.abs(movedMs - expectedMs) < MINUTE_MS;
 }
 
-/** As a virtual machine is, or a process under a debugger. */
+/** Like a suspended virtual machine, or a process under a debugger. */
 async function suspend(context: FaultContext, seconds: number): Promise<Outcome> {
   const service = await context.start();
   for (const url of HOT_URLS) await service.client.send({ url });

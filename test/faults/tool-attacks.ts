@@ -12,7 +12,7 @@ const SLOW_CONNECTIONS = 300;
 const WRK_CONNECTIONS = 32;
 const LARGE_PICTURE = '/UCPennantSample00000001A/tv.png';
 
-/** Attacks by tools that others have written for the purpose. */
+/** Attacks by existing tools. */
 export const TOOL_ATTACKS: readonly Attack[] = [
   slowAttack('slow fields', '-H'),
   slowAttack('slow bodies', '-B'),
@@ -53,7 +53,7 @@ function slowAttack(what: string, mode: string): Attack {
   };
 }
 
-/** Its own client asks every second whether the service can still be reached, and says so. */
+/** The tool's own client checks every second whether the service can be reached, and reports it. */
 async function runSlowHttpTest({ base }: ServiceProcess, mode: string, seconds: number): Promise<AttackOutcome> {
   const connections = ['-c', String(SLOW_CONNECTIONS), '-r', String(SLOW_CONNECTIONS)];
   const times = ['-i', '2', '-l', String(seconds), '-p', '5'];

@@ -8,16 +8,16 @@ import { type ReplayServer, startReplayServer, youtubeSettings } from '../helper
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { loadAverage, type Outcome } from './report.ts';
 
-/** Answers to all of these are stored, older than their freshness. */
+/** Requests with stored stale responses. */
 const OLD_QUESTIONS = ['/api/channel/UCreplayLighthouse000001', '/api/search?q=light', '/UCreplayLighthouse000001/tv'];
-/** Nothing is stored for these. */
+/** Requests without stored responses. */
 const NEW_RECORD = '/api/channel/UCreplayQuiet00000000007';
 const NEW_SEARCH = '/api/search?q=darkness';
-/** Of a channel whose record is known and fresh, so that the image host is what fails. */
+/** A picture of a channel with a fresh record, so that only the image host fails. */
 const NEW_PICTURE = '/UCreplayHarbour000000002/tv';
 const ITS_RECORD = '/api/channel/UCreplayHarbour000000002';
 
-/** CONTRACT section 8: any request, and one for which there is an old answer (with room for a busy machine). */
+/** Time limits for every request, and for one with a stale response (with time for a busy machine). */
 const LONGEST_MS = 12_000;
 const LONGEST_STORED_MS = 5_000;
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ const REDIRECT_LOOP: FailureKind = {
   isSlow: false,
 };
 
-/** Those that differ in what they do to a process; the others differ in what is said, which the e2e tests look at. */
+/** Failures that affect a process differently. The others differ only in their content, which e2e tests check. */
 const SHORT_FORM: readonly string[] = [
   'refused connection',
   'name without an address',
@@ -45,7 +45,7 @@ const SHORT_FORM: readonly string[] = [
   REDIRECT_LOOP.name,
 ];
 
-/** Upstream fails in every way, for a process that has old answers and for questions that it has none for. */
+/** Every kind of upstream failure, for requests with and without a stale response. */
 export const upstream: Subject = {
   name: 'upstream',
   isMostlyWaiting: true,
@@ -61,7 +61,7 @@ export const upstream: Subject = {
   },
 };
 
-/** A data directory with answers that are older than their freshness. */
+/** A data directory with stale responses. */
 async function fillStore(context: FaultContext): Promise<string> {
   const directory = await context.newDirectory();
   const replay = await startReplayServer();
@@ -71,7 +71,7 @@ async function fillStore(context: FaultContext): Promise<string> {
   await stopService(service);
   await replay.close();
   const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
-  // Searches may be shown for a day, pictures are fresh for one.
+  // Stale searches may be served for a day, and pictures are fresh for a day.
   db.prepare("UPDATE entries SET stored_at_ms = stored_at_ms - ? WHERE key LIKE 'search%'").run(2 * HOUR_MS);
   db.prepare(
     "UPDATE entries SET stored_at_ms = stored_at_ms - ? WHERE key NOT LIKE 'search%' AND key NOT LIKE '%UCreplayHarbour%'",

@@ -26,7 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Enough for a path and an advice. */
+/** Enough for a path and a piece of advice. */
 const MAX_PROBLEM_CHARACTERS = 1_000;
 
 const OUTPUT = { stdout: process.stdout, stderr: process.stderr };
@@ -178,8 +178,8 @@ async function startServer(
   return serve({
     async build() {
       const service = await buildApp(config, { logger, version, settings });
-      // What bin/start.cjs keeps for the next start. Not at the end: a process that is killed would leave nothing.
-      // Before it listens: it writes thousands of small files in one go, and no client may wait for that.
+      // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
+      // Before it listens, because it writes thousands of small files at once, and no client should wait for that.
       flushCompileCache();
       return service;
     },
@@ -206,11 +206,11 @@ function onOutputError(error: NodeJS.ErrnoException): void {
  * Runs the command line.
  *
  * @param args without the program's name
- * @param envFile what was read of `.env`; its variables are in `process.env` already
+ * @param envFile the result of reading `.env`; its variables are already in `process.env`
  */
 export async function main(args: readonly string[], envFile: EnvFile): Promise<void> {
   process.stdout.on('error', onOutputError);
-  // There is no place to report it.
+  // It cannot be reported anywhere.
   process.stderr.on('error', () => undefined);
   try {
     const exitCode = await runCommand(args, envFile);

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import type { Logger } from '../lib/logger.ts';
 import { type Check, fields, numberIn, optional, text } from '../lib/shape.ts';
 
-/** Up to where changes have been applied to what a `DATA_DIR` holds. */
+/** The positions up to which changes have been applied to a `DATA_DIR`. */
 export interface AppliedPositions {
-  /** Among the changes that instances share in Redis. */
+  /** In the changes that instances share in Redis. */
   readonly redis?: string | undefined;
   /** In the catalog's own list of changes. */
   readonly catalog?: { readonly id: string; readonly sequence: number } | undefined;
 }
 
-/** Remembers them for the next start. */
+/** Stores the positions for the next start. */
 export interface AppliedChanges {
   positions(): AppliedPositions;
-  /** Changes some of the positions. A failure is reported once and costs only that changes are applied again. */
+  /** Changes some of the positions. A failure is reported once. Changes are then applied again at the next start. */
   save(positions: AppliedPositions): void;
 }
 
@@ -52,7 +52,7 @@ export function openAppliedChanges(dataDir: string, logger: Logger): AppliedChan
   };
 }
 
-/** Nothing is known where the file is missing, unreadable or not ours. */
+/** Empty if the file is missing, unreadable or not written by the service. */
 function read(path: string): AppliedPositions {
   try {
     const found: unknown = JSON.parse(readFileSync(path, 'utf8'));

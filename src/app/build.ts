@@ -25,7 +25,7 @@ import { createShutdown } from './shutdown.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
-/** Parts that tests replace. */
+/** Components that tests replace. */
 export interface AppOverrides {
   readonly clock?: Clock;
   readonly sources?: readonly ChannelSource[];
@@ -41,13 +41,13 @@ export interface App {
   encoderStats(): EncoderStats;
   /** Starts an encoder process before the first picture needs it. */
   warmUp(): void;
-  /** Logs sources that cannot be reached, and starts the work beside requests, which begins a minute later. */
+  /** Logs sources that cannot be reached, and starts the background work, which begins a minute later. */
   startBackgroundWork(): void;
-  /** Does now the background work that is due. */
+  /** Does the background work that is due. */
   runDueWork(): Promise<void>;
-  /** From here on `/readyz` responds with 503, so that a load balancer sends requests elsewhere. */
+  /** From now on `/readyz` responds with 503, so that a load balancer sends requests elsewhere. */
   announceStop(): void;
-  /** Finishes accepted requests, then stores what is still in memory. */
+  /** Finishes accepted requests, then stores pending values. */
   close(): Promise<void>;
 }
 
@@ -64,20 +64,20 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const runtime = createRuntime({ clock, logger });
   const { failureLog, health } = runtime;
 
-  // What is stored, and how changes remove it
+  // Stored data, and its removal by changes
   const applied = openAppliedChanges(config.dataDir, logger);
   const stores = await createStores(config, runtime, applied.positions().redis);
   const { store, pictures, caches, changes } = stores;
   const invalidation = createInvalidation(config, runtime, { stores, applied });
   const { purge, beforeLookUp } = invalidation;
 
-  // Where channels and pictures come from
+  // Sources of channels and pictures
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
   const { failover } = upstreams;
   const encoder = options.encoder ?? openEncoder(config, runtime);
   addEncoderGauges(encoder, config, runtime);
 
-  // What the product does
+  // The functions of the product
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
   const channels = createChannelService({ sources: failover, ...caches, publishDates, blockedChannels, clock });

@@ -31,7 +31,7 @@ export interface ConsoleOptions {
 
 const SHOWN_NETWORKS = 20;
 
-/** The private listener with what it reads of the service. */
+/** The private listener with the state that it shows. */
 export function openConsole(options: ConsoleOptions): Listener {
   const { config, runtime, version, settings, upstreams, encoder, limiter, refusedClients, purge } = options;
   const { metrics, health, holders } = runtime;

@@ -3,7 +3,7 @@ import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
 import { END_REASONS } from '../images/encoder/pool.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
-/** The encoder that the settings ask for; it logs, counts and reports its health. */
+/** The encoder as configured. It logs, counts and reports its health. */
 export function openEncoder(config: Config, runtime: Runtime): Encoder {
   const { encoders, encoderQueue } = config;
   const { metrics, health, logger } = runtime;

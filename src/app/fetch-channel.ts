@@ -10,7 +10,7 @@ import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel } from '../sources/source.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
-/** A channel as the live sources have it now. */
+/** The current state of a channel in the live sources. */
 export interface FetchedChannel {
   /** The reference that it was found by. */
   readonly ref: ChannelRef;
@@ -24,7 +24,7 @@ export interface FetchedChannel {
 
 export interface FetchOptions {
   readonly version: string;
-  /** The first reference that is a channel counts. */
+  /** The first reference that leads to a channel is used. */
   readonly refs: readonly ChannelRef[];
   readonly signal: AbortSignal;
 }

@@ -12,14 +12,14 @@ import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 import { createStores, type Stores } from './stores.ts';
 
-/** Removes from all caches what purges, other instances and other processes have changed. */
+/** Removes entries from all caches that purges, other instances and other processes have changed. */
 export interface Invalidation {
   readonly purge: Purge;
-  /** To be called before anything is looked up for a request; absent without a catalog. */
+  /** To be called before the first lookup of a request. Absent without a catalog. */
   readonly beforeLookUp: (() => void) | undefined;
   /** Applies the changes that were made while this process did not run, then follows further ones. Starts take-downs. */
   start(): Promise<void>;
-  /** Waits some seconds for removals under way. */
+  /** Waits some seconds for pending removals. */
   stop(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export function createInvalidation(
   };
 }
 
-/** A change has to reach every instance within 2 s: three looks may fail. */
+/** A change must reach every instance within 2 s, even if three reads fail. */
 const INSTANCES_INTERVAL_MS = 500;
 const CATALOG_INTERVAL_MS = 1_000;
 
@@ -93,7 +93,7 @@ interface FollowerOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** Applies the changes that other instances have published. It never rejects while Redis is not there. */
+/** Applies the changes that other instances have published. It never rejects while Redis is unavailable. */
 function createInstanceFollower({
   sharedChanges,
   removals,
@@ -114,7 +114,7 @@ function createInstanceFollower({
 
   return async () => {
     try {
-      // The next look does not wait until files are removed.
+      // The next read does not wait until files are removed.
       void remove(await sharedChanges.receive()).catch(onBug);
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
@@ -138,7 +138,7 @@ function createCatalogFollower({
 }
 
 /**
- * Runs removals. The result is false from the first one on that failed: that one is tried again while this process runs,
+ * Runs removals. The result is false from the first failed one on. It is tried again while this process runs,
  * and the next start applies it again.
  */
 function createCompletion(): (remove: () => Promise<unknown>) => Promise<boolean> {
@@ -154,7 +154,7 @@ function createCompletion(): (remove: () => Promise<unknown>) => Promise<boolean
   };
 }
 
-/** For a catalog that no longer knows what has changed. */
+/** For a catalog whose list of changes is incomplete. */
 const ALL_RECORDS: Change = { channelIds: 'all', names: new Set(), searches: 'all', includesPictures: false };
 
 /** The pictures of a replaced channel stay: its new record says whether they have changed. */
@@ -233,12 +233,12 @@ function latestPosition(announced: readonly AnnouncedChange[]): string {
   return positions.reduce((latest, position) => (isLater(position, latest) ? position : latest));
 }
 
-/** The service's stores for a command that empties them, whether the service runs or not. */
+/** The service's stores for a command that clears them, whether the service runs or not. */
 export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime);
   const removals = createStoreRemovals(stores, runtime);
-  // On a busy machine, a look-up before that times out, and a stored name counts as unknown.
+  // On a busy machine, an earlier lookup times out, and a stored name counts as unknown.
   await stores.opened();
   return {
     purge: createPurge({ ...stores, removals }),

@@ -21,7 +21,7 @@ export interface PublicListener {
   readonly refusedClients: RefusedClients;
 }
 
-/** The public listener as the settings ask for it; it logs and counts its responses. */
+/** The public listener as configured. It logs and counts its responses. */
 export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions): PublicListener {
   const { clock, logger, metrics, holders, failureLog } = runtime;
   let isForwardReported = false;

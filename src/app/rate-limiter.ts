@@ -7,11 +7,11 @@ import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
 export interface ServiceRateLimiter extends RateLimiter {
-  /** Clients that this process remembers, and those that it forgot because it was full. */
+  /** Clients that this process remembers, and clients that it evicted because it was full. */
   figures(): { readonly clients: number; readonly evicted: number };
 }
 
-/** The limiter of this process; with Redis, that of all instances. */
+/** The limiter of this process, or of all instances with Redis. */
 export function openRateLimiter(
   { rateLimitClients }: Config,
   runtime: Runtime,

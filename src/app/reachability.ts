@@ -16,12 +16,12 @@ export interface Reachability {
   check(): Promise<void>;
   /** Like `check`, for sources that were reported. */
   checkReported(): Promise<void>;
-  /** @returns true if the log says already that the source cannot be reached */
+  /** @returns true if the log already says that the source cannot be reached */
   note(outcome: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean;
 }
 
 export function createReachability(sources: readonly ChannelSource[], logger: Logger): Reachability {
-  /** A source that has responded once is not in it: from then on its failures are logged like others. */
+  /** A source that has responded once is removed. From then on its failures are logged like others. */
   const waiting = new Map(sources.filter(({ isLive }) => isLive).map((source) => [source.name, source]));
   const reported = new Set<string>();
 
@@ -66,7 +66,7 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
 const ADVICE =
   'Only the catalog and stored channels are served. Set SOURCES=catalog to serve the catalog without requests to other sources.';
 
-/** The breaker or the call budget refused the call, it took too long, or it failed for a bug. */
+/** The breaker or the call budget refused the call, it took too long, or it failed because of a bug. */
 function isWithoutResponse(outcome: SourceOutcome['outcome'], error: unknown): boolean {
   return error instanceof LocalLimitError || outcome === 'upstream_timeout' || outcome === 'internal';
 }

@@ -18,15 +18,15 @@ export interface ShutdownOptions {
   readonly stores: Closable;
 }
 
-/** Before connections are cut, requests that still wait for an encoder get a 503: a cut connection gets no response. */
+/** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
 export interface Shutdown {
-  /** From here on the service is not ready, and still responds. */
+  /** From now on the service is not ready, but still responds. */
   announce(): void;
   isAnnounced(): boolean;
-  /** Finishes accepted requests, at most for the configured time, then stores what is still in memory. */
+  /** Finishes accepted requests, at most for the configured time, then stores pending values. */
   run(): Promise<void>;
 }
 

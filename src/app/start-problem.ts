@@ -7,8 +7,8 @@ import { catalogPaths } from '../sources/catalog/schema.ts';
 import { chooseStore } from '../store/registry.ts';
 
 /**
- * Why a start is of no use with what is in the data directory: a database is not for this version, or the only source
- * is a catalog that cannot be used. The service copes with any other trouble.
+ * Why the service cannot start with this data directory: a database is of another version, or the only source
+ * is a catalog that cannot be used. The service tolerates all other problems.
  */
 export function findStartProblem(config: Config): string | undefined {
   const { dataDir, sources } = config;
@@ -19,7 +19,7 @@ export function findStartProblem(config: Config): string | undefined {
   return findCatalogProblem(database) ?? findCreationProblem(database);
 }
 
-/** Why a catalog that is missing cannot be made. */
+/** Why a missing catalog cannot be created. */
 function findCreationProblem(database: string): string | undefined {
   if (statSync(database, { throwIfNoEntry: false }) !== undefined) return undefined;
   try {

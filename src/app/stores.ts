@@ -24,7 +24,7 @@ import { chooseStore } from '../store/registry.ts';
 import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
 import type { ErasableStore } from '../store/store.ts';
 
-/** Everything that is kept, in memory, on disk and in Redis. */
+/** All caches and stores, in memory, on disk and in Redis. */
 export interface Stores {
   /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
@@ -33,7 +33,7 @@ export interface Stores {
   readonly sharedChanges: SharedChanges | undefined;
   readonly store: ErasableStore;
   readonly pictures: PictureCache;
-  /** Those in Redis. */
+  /** The pictures in Redis. */
   readonly sharedPictures: SharedPictures | undefined;
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
@@ -46,13 +46,13 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Of V8's heap, for all values in memory together. */
+/** Share of V8's heap for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
-/** On a busy machine a thread takes its time to start; until then stored answers would look absent. */
+/** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
 
-/** `node --max-old-space-size` sets it; otherwise it follows the machine's or container's memory. */
+/** `node --max-old-space-size` sets it; otherwise it depends on the machine's or container's memory. */
 function heapLimitBytes(): number {
   return getHeapStatistics().heap_size_limit;
 }
@@ -78,7 +78,7 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     : undefined;
   const shared = redis && sharedChanges && { connection: redis, sharedChanges };
   const unguardedStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
-  // The first look-up starts its thread. One that cannot be opened is reported with the first request.
+  // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = unguardedStore.get('opening').catch(() => undefined);
   const store = createFailSoftStore({
     store: unguardedStore,
@@ -108,7 +108,7 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
 
   for (const kind of [...STORED_KEY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
 
-  /** Damaged, or written by somebody else. */
+  /** Damaged or foreign values. */
   function onRefused(key: string): void {
     metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
   }

@@ -26,11 +26,11 @@ export interface UpstreamsOptions {
   readonly runtime: Runtime;
   readonly stores: Pick<Stores, 'redis'> & {
     readonly store: TextStore;
-    /** Whose remembered failures a new client version makes doubtful. */
+    /** Their remembered failures are dropped when the client version changes. */
     readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
   };
   readonly version: string;
-  /** In place of those that the settings name. */
+  /** Replaces the sources in the settings. */
   readonly sources?: readonly ChannelSource[] | undefined;
   readonly downloader?: Downloader | undefined;
 }
@@ -39,18 +39,18 @@ type TextStore = Pick<Store, 'get' | 'set'>;
 
 export interface UpstreamState {
   readonly name: string;
-  /** `null`: always asked. */
+  /** `null`: never paused. */
   readonly breaker: BreakerState | null;
   readonly status?: SourceStatus;
 }
 
-/** Where channels and their pictures come from. Each upstream is paused after failures. */
+/** The sources of channels and pictures. Each upstream is paused after failures. */
 export interface Upstreams {
   readonly failover: Failover;
   readonly downloader: Downloader;
-  /** Of each source and of the image hosts. */
+  /** The breakers of each source and of the image hosts. */
   states(): readonly UpstreamState[];
-  /** What the sources do beside requests. */
+  /** The background work of the sources. */
   readonly tasks: readonly (() => Promise<void>)[];
   /** Logs the sources to which no connection can be opened. Never rejects. */
   checkReachability(): Promise<void>;
@@ -73,11 +73,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       onClientVersion(change) {
         logger.info(change, 'YouTube client version changed');
         breakers.get('youtube')?.forgetFailures();
-        // Former failures say nothing about requests that name the new version.
+        // Earlier failures say nothing about requests with the new version.
         for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
       onField(source, field, path) {
-        // Its series begins with the field's first reading: an alert looks at its increase.
+        // The series begins with the first reading of the field, because an alert uses its increase.
         if (path !== undefined) metrics.sourceFields.inc({ source, field, path: 'none' }, 0);
         metrics.sourceFields.inc({ source, field, path: path ?? 'none' });
       },
@@ -212,7 +212,7 @@ function addBreakerMetrics(
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 
-/** A text in the store: its failures are the store's to report. */
+/** A text in the store. The store reports its failures. */
 function createKeptText(store: TextStore, clock: Clock, name: KeptName): KeptText {
   return {
     async read() {

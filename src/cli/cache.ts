@@ -15,8 +15,8 @@ const CACHE: CommandGroup<CacheContext> = {
 };
 
 /**
- * Runs `cache stats|purge|clear` and answers the exit code: 0 done, 1 not all of it, 2 unusable arguments. `dataDir`
- * gives way to `--data-dir`.
+ * Runs `cache stats|purge|clear` and returns the exit code: 0 done, 1 incomplete, 2 invalid arguments. `--data-dir`
+ * replaces `dataDir`.
  */
 export function runCacheCommand(args: readonly string[], context: CacheContext): Promise<number> {
   return runCommandGroup(CACHE, args, context);

@@ -7,7 +7,7 @@ import type { CacheContext } from './cache/command.ts';
 import type { DoctorContext } from './doctor.ts';
 import type { CheckSettings } from './serve/check.ts';
 
-/* What each command is told of the settings. */
+/* The part of the settings that each command needs. */
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
 export function settingsWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
@@ -58,7 +58,7 @@ export function cacheSettings(
   };
 }
 
-/** Where a listener that binds this address is asked from this machine. */
+/** The address at which this machine reaches a listener that is bound to this one. */
 function originOf(host: string, port: number): string {
   const asked = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`;

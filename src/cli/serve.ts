@@ -4,7 +4,7 @@ import type { CheckSettings } from './serve/check.ts';
 
 export interface ServeContext extends Output {
   readonly checked: CheckSettings;
-  /** Starts the service. Returns `undefined` once it listens, else the exit code. */
+  /** Starts the service. Returns `undefined` once it listens, otherwise the exit code. */
   start(): Promise<number | undefined>;
 }
 

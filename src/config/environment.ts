@@ -3,7 +3,7 @@ import { SettingError } from '../domain/setting-forms.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a setting's text comes from. */
+/** The origin of a setting's text. */
 export interface Given {
   /** The variable or file that an error message names. */
   readonly origin: string;
@@ -11,7 +11,7 @@ export interface Given {
   text(): string;
 }
 
-/** The value of a variable without surrounding blanks; `""` if it is not set. */
+/** The value of a variable without surrounding spaces, or `""` if it is not set. */
 export function textIn(env: Environment, variable: string): string {
   return env[variable]?.trim() ?? '';
 }
@@ -33,13 +33,13 @@ export function givenSecret(env: Environment, variable: string): Given {
   };
 }
 
-/** The variable that names a file with a secret in it, as container and service managers hand secrets over. */
+/** The variable that names a file with a secret, as container and service managers provide secrets. */
 export function fileVariable(secret: string): string {
   return `${secret}_FILE`;
 }
 
 /**
- * The secret in a file, without the line's end.
+ * The secret in a file, without the line end.
  *
  * @throws SettingError that never repeats the content
  */

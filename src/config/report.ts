@@ -1,24 +1,24 @@
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { SETTINGS } from './settings.ts';
 
-/** What bin/env-file.cjs has read. */
+/** The result of bin/env-file.cjs. */
 export interface EnvFile {
   readonly path: string;
   readonly isThere: boolean;
-  /** Why it cannot be used; nothing was read from it then. */
+  /** Why the file is unusable. Then nothing was read from it. */
   readonly problem: string | undefined;
   /** Every variable that it sets. */
   readonly names: readonly string[];
-  /** Those of them that the environment did not have already. */
+  /** The variables that were not already in the environment. */
   readonly loaded: readonly string[];
   /** Numbers of the lines that have no effect and are no comments. */
   readonly ignoredLines: readonly number[];
 }
 
-/** A setting as people are shown it. */
+/** A setting in the report. */
 export interface ShownSetting {
   readonly name: string;
-  /** Never a secret's own text. */
+  /** Never the text of a secret. */
   readonly value: string;
   readonly isDefault: boolean;
   /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
@@ -30,7 +30,7 @@ const HIDDEN = 'set (not shown)';
 const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
 
 /**
- * All settings as they are in force, and OpenTelemetry's variables where they are set.
+ * All settings in force, and those of OpenTelemetry's variables that are set.
  *
  * @param loadedFromFile the variables that came from `.env`
  */
@@ -59,12 +59,12 @@ export function shownSettings(env: Environment, loadedFromFile: readonly string[
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
 );
-/** Not settings of this service, but used by it or by its libraries while it runs. */
+/** Variables that are no settings of this service, but are used by it or by its libraries. */
 const USED_BY_OTHERS = /^(?:NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
 
 const OTLP_ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
-/** A warning when the environment names a collector for traces, and no OpenTelemetry SDK is loaded that could send any. */
+/** A warning if the environment sets a collector for traces, but no OpenTelemetry SDK is loaded. */
 export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): string[] {
   const endpoint = OTLP_ENDPOINTS.find((name) => textIn(env, name) !== '');
   const isOff =
@@ -104,7 +104,7 @@ function findNearName(name: string): string | undefined {
   return [...KNOWN_NAMES].find((known) => isOneEditApart(name.toUpperCase(), known));
 }
 
-/** One character more, less, other, or two neighbours exchanged; equal texts count too. */
+/** True if the texts are equal or differ by one added, missing, changed or swapped character. */
 function isOneEditApart(a: string, b: string): boolean {
   const shorter = Math.min(a.length, b.length);
   let start = 0;

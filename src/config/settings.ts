@@ -259,9 +259,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings; an empty variable counts as unset. A secret may be in the file that `NAME_FILE` names.
+ * Reads the settings. An empty variable counts as unset. A secret may be in the file that `NAME_FILE` names.
  *
- * @throws ConfigError that lists every variable that cannot be used and the form it should have.
+ * @throws ConfigError that lists every invalid variable and its expected form.
  */
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];

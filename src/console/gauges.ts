@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /**
- * The process itself, read when scraped. Garbage collections are not among them: to watch them costs a hot response more
- * than a microsecond.
+ * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot
+ * response more than a microsecond.
  */
 export function addProcessGauges({ add, addGauge, addCounter }: Metrics): void {
   const loopDelay = monitorEventLoopDelay({ resolution: 20 });

@@ -12,8 +12,8 @@ export interface PurgeRouteOptions {
 }
 
 /**
- * A page elsewhere can make a browser post a form here, but not with a field of its own: that takes a preflight, which
- * this listener does not answer.
+ * A page elsewhere can make a browser send a form here, but without a custom header field, because that needs a
+ * preflight request, which this listener refuses.
  */
 const OWN_REQUEST_FIELD = 'x-pennant-console';
 const MAX_BODY_BYTES = 4_096;

@@ -12,7 +12,7 @@ export interface ConsoleResponse {
 
 export type ConsoleHandler = (request: IncomingMessage) => ConsoleResponse | Promise<ConsoleResponse>;
 
-/** By method and path: `GET /healthz`. HEAD is answered as GET without the body. */
+/** By method and path: `GET /healthz`. HEAD is handled as GET without the body. */
 export type ConsoleRoutes = ReadonlyMap<string, ConsoleHandler>;
 
 export function problem(status: number, detail: string): ConsoleResponse {

@@ -27,11 +27,11 @@ export interface ConsoleOptions {
   readonly metrics: Metrics;
   readonly holders: Holders;
   readonly purge: Purge;
-  /** Whose stores `purge` empties. */
+  /** The data directory of the stores that `purge` clears. */
   readonly dataDir: string;
-  /** Names, beside the loopback ones, by which the listener may be asked. */
+  /** Allowed names in `Host` besides the loopback names. */
   readonly allowedHosts: readonly string[];
-  /** Where the playground finds the public listener; `hostname` is what the private one was asked by. */
+  /** The origin of the public listener for the playground. `hostname` is the name in the request. */
   readonly publicBase: (hostname: string) => string;
   readonly logger: Logger;
 }
@@ -60,7 +60,7 @@ const PAGE_HEADERS = {
 };
 const PLAYGROUND_HEADERS = {
   ...PAGE_HEADERS,
-  // The playground connects to any instance that the user enters, and shows pictures from memory.
+  // The playground connects to any instance that the user enters, and shows pictures from `blob:` URLs.
   'content-security-policy': `${POLICY}; connect-src http: https:; img-src 'self' blob:`,
 };
 
@@ -167,7 +167,7 @@ function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** The name without its port and without the dot that ends a full name. */
+/** The name without its port and without a trailing dot. */
 function nameIn(host: string | undefined): string {
   return (host ?? '')
     .toLowerCase()

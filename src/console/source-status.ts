@@ -2,7 +2,7 @@ import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from 
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Condition } from './state.ts';
 
-/** Problems of a source besides its breaker. The service works on in spite of them. */
+/** Problems of a source besides its breaker. The service continues despite them. */
 export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): Condition[] {
   const problems = [
     ['YouTube client version', clientVersion?.problem],
@@ -18,7 +18,7 @@ function describeCanary({ name, gone, failure }: CanaryState): string | null {
   return gone.length === 0 ? null : `${name} no longer has these fields: ${gone.join(', ')}`;
 }
 
-/** @param read returns the status of every source that has one; the parts of a status do not change */
+/** @param read returns the status of every source that has one. The members of a status do not change. */
 export function addSourceGauges(metrics: Metrics, read: () => readonly SourceStatus[]): void {
   const clientVersion = () => read().find((status) => status.clientVersion !== undefined)?.clientVersion;
   if (clientVersion() !== undefined) addClientVersionGauges(metrics, clientVersion);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /**
- * A picture's original, as plain data: where its bytes are and what names them.
+ * The original of a picture as plain data: the location of its bytes, and their key.
  *
  * `key` changes when the picture changes and never otherwise: a source derives it from the upstream URL without its
  * size options, or from the bytes' digest.
@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 export type OriginalRef =
   /** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable picture. */
   | { readonly kind: 'remote'; readonly key: string; readonly urls: readonly string[] }
-  /** A file beside the operator's catalog; `fileName` has no path. */
+  /** A file in the catalog's folder. `fileName` has no path. */
   | { readonly kind: 'catalog-file'; readonly key: string; readonly fileName: string };
 
 export interface ChannelLink {
@@ -19,8 +19,8 @@ export interface ChannelLink {
 }
 
 /**
- * What a source knows of a channel. `null` means unknown or hidden, `""` and `[]` mean known to be empty.
- * `undefined` never occurs, so that a record survives JSON.
+ * The data of a channel. `null` means unknown or hidden, `""` and `[]` mean known to be empty. `undefined` never occurs,
+ * so that a record can be converted to JSON and back.
  */
 export interface Channel {
   readonly channelId: string;
@@ -32,7 +32,7 @@ export interface Channel {
   readonly publishedAt: string | null;
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;
-  /** Decimal integers as strings: they may exceed 32 bits. */
+  /** Decimal integers as strings, because they may exceed 32 bits. */
   readonly subscriberCount: string | null;
   readonly viewCount: string | null;
   readonly videoCount: string | null;
@@ -42,7 +42,7 @@ export interface Channel {
   readonly avatar: OriginalRef | null;
 }
 
-/** A channel as a source's search shows it: often less than the record, never wrong. */
+/** A channel in search results. It often has fewer fields than the record. */
 export interface SearchHit {
   readonly channelId: string;
   readonly title: string;
@@ -50,10 +50,10 @@ export interface SearchHit {
   readonly customUrl: string | null;
   readonly subscriberCount: string | null;
   readonly videoCount: string | null;
-  /** `unknown` when the source's search does not say; the answer then names the URL where the picture would be. */
+  /** `unknown` if the search result has no such information. The response then has the URL where the picture would be. */
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';
-  /** `pictureVersion` of the pictures that the search names. */
+  /** `pictureVersion` of the pictures in the search result. */
   readonly bannerVersion?: string | undefined;
   readonly avatarVersion?: string | undefined;
 }

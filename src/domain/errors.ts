@@ -1,25 +1,25 @@
-/** How an answer came about, for `Cache-Status` and for metrics. */
+/** Where a value came from, for `Cache-Status` and for metrics. */
 export interface CacheOutcome {
-  /** `hit`: fresh. `stale`: an old value was served. `miss`: loaded now. `refreshed`: loaded now, in place of an old one. */
+  /** `hit`: fresh. `stale`: an old value was served. `miss`: loaded now. `refreshed`: loaded now to replace a stale one. */
   readonly kind: 'hit' | 'stale' | 'miss' | 'refreshed';
-  /** Milliseconds of freshness left; negative for an old value. */
+  /** Remaining freshness in milliseconds. Negative for a stale value. */
   readonly ttlMs: number;
-  /** This request waited for a load that another had started. */
+  /** True if this request waited for a load that another request had started. */
   readonly isCollapsed: boolean;
   readonly isStored: boolean;
-  /** Why an old value was served. */
+  /** Why a stale value was served. */
   readonly reason?: string;
 }
 
 /**
- * The closed list of things that can go wrong, as the service's clients see them.
+ * The complete list of error codes.
  *
  * `AppError` knows no HTTP: `http/problems.ts` maps each code to a status, a cache age and a `Retry-After`.
  */
 export const ERROR_CODES = [
   /** The request is not valid HTTP: no or several `Host`, broken percent-escapes, a control character in the path. */
   'malformed_request',
-  /** A parameter or identifier cannot be right; the message names it and the allowed values. */
+  /** A parameter or identifier is invalid. The message names it and the allowed values. */
   'invalid_parameter',
   /** A source reported that the channel does not exist. Terminated channels are included. */
   'channel_not_found',
@@ -32,13 +32,13 @@ export const ERROR_CODES = [
   'expectation_failed',
   /** URL or header section over the limit. */
   'request_too_large',
-  /** The client has used up its budget of requests. */
+  /** The client has reached its rate limit. */
   'rate_limited',
   /** The operator has taken the channel down. */
   'channel_blocked',
-  /** Upstream answered something unusable: no JSON, no channel, no picture. */
+  /** The upstream answer is unusable: no JSON, no channel, no picture. */
   'upstream_invalid',
-  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, local budget spent. */
+  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, local budget used up. */
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',
@@ -54,9 +54,9 @@ export interface AppErrorOptions {
   cause?: unknown;
   /** How long the client should wait before it retries. */
   retryAfterMs?: number;
-  /** How long the same answer holds: a "no such channel" is true for a while. */
+  /** How long the same response is valid, for example for "no such channel". */
   validForMs?: number;
-  /** For a negative answer that a cache keeps: how it came about. */
+  /** For a cached negative result: where it came from. */
   outcome?: CacheOutcome;
   /** Default: `key` for `upstream_invalid`, `upstream` for all other codes. */
   scope?: FailureScope;
@@ -95,8 +95,8 @@ export function errorCodeOf(error: unknown): ErrorCode {
 const INDETERMINATE = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
- * True when upstream gave no usable answer: nothing may be concluded from it, and nothing stored. `overloaded`: an
- * original that was downloaded but could not be decoded for lack of capacity.
+ * True if upstream gave no usable answer. Nothing may be concluded from such a failure, and nothing stored.
+ * `overloaded`: an original that was downloaded but could not be decoded for lack of capacity.
  */
 export function isIndeterminate(error: unknown): error is AppError {
   return error instanceof AppError && (INDETERMINATE as readonly ErrorCode[]).includes(error.code);

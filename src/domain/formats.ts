@@ -3,18 +3,18 @@ export type EncoderOptions = Readonly<Record<string, number | boolean | string>>
 
 interface FormatRow {
   readonly mediaType: string;
-  /** Of file names; in URLs the format's name is an extension too. */
+  /** The extension of file names. In URLs, the format's name is accepted too. */
   readonly extension: string;
   /** Whether `Accept` may choose it. The order of the rows is the order of preference. */
   readonly isNegotiated: boolean;
   readonly hasTransparency: boolean;
-  /** 1–100 on the format's own scale; with these values the formats look alike (docs/images.md). `undefined`: lossless. */
+  /** 1–100 on the format's own scale; with these values the formats look similar (docs/images.md). `undefined`: lossless. */
   readonly quality: number | undefined;
   /** For a client that waits. */
   readonly fast: EncoderOptions;
   /** For the background: takes longer, needs fewer bytes and looks the same. */
   readonly optimized: EncoderOptions;
-  /** How much lower the quality of `optimized` may be and still look no worse than `fast` on most pictures. */
+  /** How much lower the quality of `optimized` can be without looking worse than `fast` on most pictures. */
   readonly optimizedQualityStep?: number;
   /** The most pixels in a row or column that the library encodes. */
   readonly maxSidePx: number;
@@ -79,16 +79,16 @@ export function formatRow(format: Format): FormatRow {
   return FORMAT_TABLE[format];
 }
 
-/** Reads a format's name or extension; `undefined` when it is none of ours. */
+/** Reads a format's name or extension. `undefined` for an unknown one. */
 export function findFormat(text: string): Format | undefined {
   return FORMATS.find((format) => format === text || FORMAT_TABLE[format].extension === text);
 }
 
-/** What originals may be: anything else is refused before a decoder sees it. */
+/** The accepted formats of originals. Anything else is refused before it is decoded. */
 export type SourceFormat = Format | 'gif';
 
 /**
- * Tells a picture's format by its first bytes, `undefined` for anything that is not one of the five we decode.
+ * Detects a picture's format by its first bytes. `undefined` for anything but the five formats that are decoded.
  * Signatures: PNG 1.2 §3.1, JPEG (ITU T.81 B.1.1.3), GIF89a §17, RFC 9649 (WebP), AVIF 1.1 §6 (`avif`/`avis` brands).
  */
 export function sniffFormat(bytes: Uint8Array): SourceFormat | undefined {

@@ -1,6 +1,6 @@
 export type IdentifierKind = 'id' | 'handle' | 'username';
 
-/** What a request names a channel by. `value` is as upstream wants to see it; `key` is what two equal ones share. */
+/** An identifier of a channel in a request. `value` has the form for upstream. `key` is the same for equal identifiers. */
 export interface ChannelRef {
   readonly kind: IdentifierKind;
   readonly value: string;
@@ -12,7 +12,7 @@ const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
 /** Letters and digits of any script with `_ - . ·`: support.google.com/youtube/answer/11585688 (seen 2026-11). */
 const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]+$/u;
 const MAX_HANDLE_CODE_POINTS = 30;
-/** More than 30 code points have in any form: none is made of more than four, of two units each. */
+/** An upper bound for 30 code points in any normalization form: each has at most four, of two units each. */
 const MAX_UNNORMALIZED_CHARACTERS = 1 + 8 * MAX_HANDLE_CODE_POINTS;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 
@@ -29,9 +29,9 @@ export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string 
   return `${kind}:${key}`;
 }
 
-/** Reads a handle, with or without its leading `@`; `undefined` when the text cannot be one. */
+/** Reads a handle with or without its leading `@`. `undefined` for an invalid handle. */
 export function findHandle(text: string): ChannelRef | undefined {
-  // Normalizing takes time with the square of the length where many marks combine.
+  // Normalization takes quadratic time for many combining marks.
   if (text.length > MAX_UNNORMALIZED_CHARACTERS) return undefined;
   const value = (text.startsWith('@') ? text.slice(1) : text).normalize('NFC');
   if (!HANDLE.test(value) || [...value].length > MAX_HANDLE_CODE_POINTS) return undefined;
@@ -39,13 +39,13 @@ export function findHandle(text: string): ChannelRef | undefined {
   return { kind: 'handle', value, key: value.toLowerCase() };
 }
 
-/** Reads a legacy user name; `undefined` when the text cannot be one. */
+/** Reads a legacy user name. `undefined` for an invalid name. */
 export function findUsername(text: string): ChannelRef | undefined {
   if (!USERNAME.test(text)) return undefined;
   return { kind: 'username', value: text, key: text.toLowerCase() };
 }
 
-/** Reads an identifier as the kind that the request says it is; `undefined` when it cannot be of that kind. */
+/** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
 export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef | undefined {
   return FINDERS[kind](text);
 }
@@ -56,22 +56,22 @@ const FINDERS: Record<IdentifierKind, (text: string) => ChannelRef | undefined> 
   username: findUsername,
 };
 
-/** A name without a kind, as `/api/banner/{name}` takes it: how to read it, in order. Empty when it can be nothing. */
+/** The possible readings of a name without a kind, as in `/api/banner/{name}`, in order. Empty for an invalid name. */
 export function refsOfBareIdentifier(text: string): ChannelRef[] {
   if (text.startsWith('@')) return [findHandle(text)].filter((ref) => ref !== undefined);
   if (isChannelId(text)) return [channelIdRef(text)];
   return [findHandle(text), findUsername(text)].filter((ref) => ref !== undefined);
 }
 
-/** Hosts whose addresses people paste without their scheme. */
+/** Hosts whose URLs users paste without a scheme. */
 const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com$/i;
 
 /**
- * Reads a channel ID, an `@handle` or a channel page's URL: the channels it may stand for, in the order to try them.
- * Empty when the text is anything else (a search text, above all).
+ * Reads a channel ID, an `@handle` or the URL of a channel page. Returns the channels that it may name, in the order to
+ * try them. Empty for any other text, such as a search text.
  *
- * A URL with `http` or `https` is read by its path alone, whatever its host: this service answers the paths of channel
- * pages on its own origins, and it is not told here what they are. Without a scheme only upstream's host counts.
+ * For a URL with `http` or `https`, only the path is read, whatever the host is: this service serves the paths of
+ * channel pages on its own origins, which are not known here. Without a scheme, only upstream's hosts are accepted.
  * Paths: `/channel/ID`, `/@handle`, `/user/NAME`, `/c/NAME` (support.google.com/youtube/answer/6180214, seen 2026-11)
  * and this service's own `/ID`, `/api/channel/…` and `/api/banner/…`.
  */
@@ -83,7 +83,7 @@ export function channelRefsOf(text: string): ChannelRef[] {
   return url === undefined ? [] : refsOfPage(url);
 }
 
-/** The same where nothing but a channel can be meant: a bare name is a handle or a user name then. */
+/** Like `channelRefsOf`, but a bare name is read as a handle or a user name, because only a channel is possible. */
 export function channelRefsOfName(text: string): ChannelRef[] {
   const refs = channelRefsOf(text);
   return refs.length > 0 ? refs : refsOfBareIdentifier(text.trim());
@@ -121,7 +121,7 @@ function pathSegments(url: URL): string[] {
   try {
     return segments.map(decodeURIComponent);
   } catch (error) {
-    // Broken percent-encoding: the text is not a channel's address.
+    // Broken percent-encoding: the text is not the URL of a channel.
     if (error instanceof URIError) return [];
     throw error;
   }

@@ -1,11 +1,11 @@
-/** What can steer a terminal, end a line or turn it around: controls, line separators, direction marks, half characters. */
+/** Characters that control a terminal or change a line: controls, line separators, direction marks, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const MAX_CHARACTERS = 300;
 
 /**
- * Text from elsewhere (a file, an argument, an answer, another program's message) as it may stand in one line of a
- * terminal or a log: unprintable characters as `\u{1b}`, and a text that is too long cut, with "…".
+ * Makes foreign text (from a file, an argument, an answer, another program's message) safe for one line of a terminal or
+ * a log: unprintable characters become `\u{1b}`, and a long text is truncated with "…".
  */
 export function printable(text: string, maxCharacters = MAX_CHARACTERS): string {
   const beginning = text.slice(0, maxCharacters);
@@ -16,7 +16,7 @@ export function printable(text: string, maxCharacters = MAX_CHARACTERS): string 
 
 const MAX_QUOTED_CHARACTERS = 60;
 
-/** A short text from elsewhere in quotation marks, for a message. */
+/** A short foreign text in quotation marks, for a message. */
 export function quoted(text: string): string {
   return `"${printable(text, MAX_QUOTED_CHARACTERS)}"`;
 }

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './ip-ranges.ts';
 
-/** A value that a setting cannot have; the message says what is expected. */
+/** An invalid value of a setting. The message says what is expected. */
 export class SettingError extends Error {}
 
 interface Parser<T> {
   (text: string): T;
-  /** The least and the most that it takes, where that is a matter of size. */
+  /** The minimum and maximum, for numbers. */
   readonly extremes?: readonly [least: string, most: string];
 }
 
@@ -32,7 +32,7 @@ export function text(value: string): string {
   return value;
 }
 
-/** The empty text stands for "not set". */
+/** The empty text means "not set". */
 export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
   return (value) => (value === '' ? undefined : parse(value));
 }
@@ -58,7 +58,7 @@ export function onOff(value: string): boolean {
   return oneOf(['on', 'off'])(value) === 'on';
 }
 
-/** Comma-separated values, blanks around them dropped. */
+/** Comma-separated values without surrounding spaces. */
 export function list<T>(parse: Parser<T>, { minimum = 0 }: { minimum?: number } = {}): Parser<readonly T[]> {
   return (value) => {
     const items = value
@@ -78,7 +78,7 @@ export function matching(matches: (value: string) => boolean, what: string): Par
   };
 }
 
-/** An http or https origin: scheme, host and perhaps a port, nothing after it. */
+/** An http or https origin: scheme, host and optional port, nothing after it. */
 export function origin(value: string): string {
   const url = URL.parse(value);
   const isOrigin =
@@ -103,7 +103,7 @@ const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, 
 /**
  * From 0 to a maximum.
  *
- * @param maximum as an operator would write it, such as `64GiB`
+ * @param maximum in the form of a setting, such as `64GiB`
  */
 export function bytes(maximum: string): Parser<number> {
   const most = bytesIn(maximum);
@@ -117,7 +117,7 @@ export function bytes(maximum: string): Parser<number> {
   return Object.assign(parse, { extremes: ['0', maximum] } as const);
 }
 
-/** `NaN` for a text that says no number of bytes. */
+/** `NaN` for a text that is no number of bytes. */
 function bytesIn(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,16})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? [];
   return Number(amount) * (BYTE_UNITS[unit] ?? 1);
@@ -125,7 +125,7 @@ function bytesIn(text: string): number {
 
 const DURATION_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A length of time in milliseconds, written as seconds or with a unit: `90`, `90s`, `30m`, `1h`, `1d`. */
+/** A duration in milliseconds, written as seconds or with a unit: `90`, `90s`, `30m`, `1h`, `1d`. */
 export function duration(minimumMs: number, maximumMs: number): Parser<number> {
   return (value) => {
     const [, amount, unit = 's'] = /^(\d{1,9})\s?([smhd])?$/.exec(value) ?? [];
@@ -139,7 +139,7 @@ export function duration(minimumMs: number, maximumMs: number): Parser<number> {
 
 export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
-/** Short and octal forms of IPv4 are read differently by different software: only four plain decimal parts count. */
+/** Software differs in reading short and octal forms of IPv4, so only four plain decimal parts are accepted. */
 const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
 
 /** An address range. */
@@ -149,14 +149,14 @@ function cidr(value: string): Cidr {
   throw new SettingError(`must be an address range such as 10.0.0.0/8 or 127.0.0.1/32, is "${value}"`);
 }
 
-/** A range of proxies. One that holds every address is refused: it would let any client write its own address. */
+/** A range of proxies. A range of all addresses is refused, because it would let any client choose its address. */
 export function proxyCidr(value: string): Cidr {
   const range = cidr(value);
   if (range[1] > 0 && !isAllOfIpv4(range)) return range;
   throw new SettingError(`must not be ${value}: every client could then write its own address`);
 }
 
-/** In one of the forms in which an IPv6 address stands for an IPv4 address. */
+/** True for the forms in which an IPv6 address contains an IPv4 address. */
 function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
   if (address instanceof ipaddr.IPv4 || prefixBits > EMBEDDED_IPV4_PREFIX_BITS) return false;
   return embeddedIpv4(address) !== undefined;

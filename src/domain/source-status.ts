@@ -1,38 +1,38 @@
-/** What an operator should know of a source; each part is there for the sources that have it. */
+/** The state of a source for the operator. Sources have only the members that apply to them. */
 export interface SourceStatus {
   readonly quotas?: readonly SourceQuota[];
   readonly canary?: CanaryState;
   readonly clientVersion?: ClientVersionState;
 }
 
-/** What became of a known channel that is loaded now and then to notice changes upstream. */
+/** The state of a known channel that is loaded regularly to detect changes of upstream. */
 export interface CanaryState {
-  /** As the operator names it. */
+  /** The identifier from the setting. */
   readonly name: string;
   /** Milliseconds since 1970; `null`: not yet. */
   readonly checkedAtMs: number | null;
-  /** Fields that it has had. */
+  /** Fields that it had at some time. */
   readonly known: readonly string[];
-  /** Those that it has no more. */
+  /** Fields that it no longer has. */
   readonly gone: readonly string[];
-  /** Why it could not be loaded the last time. */
+  /** Why the last load failed. */
   readonly failure: string | null;
 }
 
-/** A number of calls that the source may make a day. */
+/** A daily limit of the source's calls. */
 export interface SourceQuota {
   readonly name: string;
   readonly spent: number;
   readonly perDay: number;
 }
 
-/** The version of the upstream's own client that requests name. */
+/** The version of the upstream's own client that is sent in requests. */
 export interface ClientVersionState {
   readonly version: string;
   readonly origin: 'setting' | 'built-in' | 'learned';
   /** When the upstream last named its version, milliseconds since 1970; `null`: never. */
   readonly learnedAtMs: number | null;
   readonly isRefused: boolean;
-  /** What is not in order, as a sentence. */
+  /** The problem as a sentence. */
   readonly problem: string | null;
 }

@@ -1,21 +1,21 @@
 /**
- * Every time limit of a request's work, in milliseconds. `TIME_LIMIT_WITHIN` names the limit that bounds each one from
- * outside. Redis has its own (`src/lib/redis/connection.ts`), and so has what no client waits for.
+ * Every time limit of a request's work, in milliseconds. `TIME_LIMIT_WITHIN` names the limit that
+ * contains each one. Redis has its own limits (`src/lib/redis/connection.ts`), and so does work that no client waits for.
  */
 export const TIME_LIMITS_MS = {
   /** No client waits longer for a response. */
   promise: 12_000,
-  /** A request without a result by then gets an error. Its load continues for the next request. */
+  /** A request without a result within this time gets an error. Its load continues for the next request. */
   response: 11_500,
-  /** A picture that is not made by then: the encoder is overloaded, and no upstream is to blame. */
+  /** A picture. After this time the encoder counts as overloaded, and no upstream as failed. */
   picture: 11_000,
   /** A search with all further pages. */
   search: 11_000,
-  /** A batch of channels; what is not loaded by then is stale or an error. */
+  /** A batch of channels. Channels that are not loaded within this time are stale or errors. */
   batch: 11_000,
   /** The channel that a search names. */
   namedChannel: 10_000,
-  /** One load from the sources, all of them together. It may outlive the response that started it. */
+  /** One load from all sources together. It may continue after the response that started it. */
   request: 12_000,
   /** One call of one source, with its retries. */
   sourceAttempt: 5_000,
@@ -23,7 +23,7 @@ export const TIME_LIMITS_MS = {
   upstreamCall: 5_000,
   /** The connection of an HTTP request. An abandoned request leaves its half-open connection behind for this long. */
   connect: 5_000,
-  /** A refused call to YouTube waits for a look-up of the client version. */
+  /** A refused call to YouTube waits for a lookup of the client version. */
   clientVersion: 3_000,
   /** A loaded channel page waits for the About data. */
   aboutWait: 3_000,
@@ -41,11 +41,11 @@ export const TIME_LIMITS_MS = {
   inspect: 8_000,
   /** An encode by an encoder process. */
   encode: 10_000,
-  /** An encode that no client waits for. It is interrupted for those that one waits for. */
+  /** An encode that no client waits for. It is interrupted for encodes that a client waits for. */
   backgroundEncode: 60_000,
   /** An encoder process without a task, until it is ended. The next picture then waits for the start of another one. */
   encoderIdle: 120_000,
-  /** A read from the store; afterwards the value counts as absent. */
+  /** A read from the store. After this time the value counts as absent. */
   storeRead: 500,
   /** At a stop: sending the spans that OpenTelemetry's SDK still holds. */
   flushSpans: 1_500,
@@ -53,7 +53,7 @@ export const TIME_LIMITS_MS = {
 
 type TimeLimit = keyof typeof TIME_LIMITS_MS;
 
-/** Which limit ends before or with which: the first never takes longer, since the second ends it. */
+/** The limit that contains each limit. The first never takes longer, because the second ends it. */
 export const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   response: 'promise',
   request: 'promise',

@@ -6,7 +6,7 @@ export type ImageKind = 'banner' | 'avatar';
 
 interface VariantPreset {
   readonly kind: ImageKind;
-  /** The visible part of an original of the reference size, in pixels; it is centred, and scales with the original. */
+  /** The visible part of an original of the reference size, in pixels. It is centred, and scales with the original. */
   readonly visible: Size;
 }
 

@@ -12,21 +12,21 @@ import type { RequestTracing } from './request/tracing.ts';
 import { problemResponse } from './response/problems.ts';
 import { type HttpResponse, PREFLIGHT } from './response/response.ts';
 
-/** What happens to a response. A returned response takes its place. */
+/** A step for responses. A returned response replaces the given one. */
 type ResponseStep = (context: RequestContext, response: HttpResponse) => HttpResponse | undefined;
 
 export interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  /** Absent when nothing is traced. */
+  /** Absent if no SDK is loaded. */
   readonly tracing: RequestTracing | undefined;
   readonly router: Pick<Router, 'find'>;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];
-  /** In order. An error becomes a problem response, which takes them too. */
+  /** In order. An error becomes a problem response, which also passes them. */
   readonly responseSteps: readonly ResponseStep[];
 }
 
-/** Runs each request through the steps, in a span when it is traced. Uses no promise as long as no step returns one. */
+/** Runs each request through the steps, in a span if it is traced. Uses promises only if a step returns one. */
 export function createPipeline(options: PipelineOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { createContext, tracing, router, steps, responseSteps } = options;
 
@@ -44,7 +44,7 @@ export function createPipeline(options: PipelineOptions): (request: IncomingMess
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  /** A client that has gone away gets no response. */
+  /** A client that has disconnected gets no response. */
   function fail(context: RequestContext, error: unknown): void {
     if (context.response.headersSent || context.response.destroyed) return;
     context.endpoint ??= router.find(context);
@@ -78,7 +78,7 @@ export function createRouter(endpoints: readonly Endpoint[]) {
   const match = ({ target }: RequestContext) => router.find('GET', target.path);
 
   return {
-    /** The endpoint of a request, whatever else is wrong with it. `undefined` when there is none. */
+    /** The endpoint of a request, even if the request is invalid. `undefined` if there is none. */
     find(context: RequestContext): Endpoint | undefined {
       const isRoutable = context.target.problem === undefined && isAllowedMethod(context.request.method);
       return isRoutable ? (match(context)?.store as Endpoint | undefined) : undefined;
@@ -106,7 +106,7 @@ export function readParameters(context: RequestContext): HttpResponse | undefine
   return undefined;
 }
 
-/** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and whatever the endpoint throws */
+/** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint */
 export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
   return (context) => {
     const { id, client, input } = context;

@@ -24,7 +24,7 @@ import { searchRoutes } from './routes/search.ts';
 
 const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, badgeRoutes, bannerRoutes];
 
-/** What all of them need. */
+/** Shared by all endpoints. */
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 type StepOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
   ClientStepOptions &
@@ -47,7 +47,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
-/** The public listener: images and JSON in every response, whatever comes in. */
+/** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const nextRequestId = createRequestIds();
   const lifetime = { isClosing: false };
@@ -70,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
       readParameters,
       createHandlerStep(options),
     ],
-    /** Every response takes these, in this order. */
+    /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, applyConditions, send, createObserver(options, endpoints)],
   });
   const { onParserError, onConnect } = createClientErrors({ ...options, nextRequestId });

@@ -25,7 +25,7 @@ export interface DownloaderOptions {
   readonly breaker?: CircuitBreaker;
   /** For all URLs of one picture together. */
   readonly timeoutMs?: number;
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly clock?: Clock;
 }
 

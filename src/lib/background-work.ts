@@ -1,14 +1,14 @@
 export interface BackgroundWork {
-  /** Looks at all tasks about once a minute from a minute after now on; never keeps the process alive. */
+  /** Checks all tasks about once a minute, for the first time after a minute. Does not keep the process alive. */
   start(): void;
-  /** Looks at all tasks now: each decides whether it is due. */
+  /** Checks all tasks now. Each decides whether it is due. */
   runDue(): Promise<void>;
   stop(): void;
 }
 
 export interface BackgroundWorkOptions {
   readonly tasks: readonly (() => Promise<void>)[];
-  /** Told of bugs: what may fail in a task is the task's own business. */
+  /** Gets bugs only. Tasks handle their expected failures themselves. */
   readonly onError: (error: unknown) => void;
 }
 

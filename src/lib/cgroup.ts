@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 
-/** What this process may use: the strictest limit on its way up the cgroup tree, else the machine's. */
+/** The limits of this process: the strictest one up the cgroup tree, otherwise the machine's. */
 export interface ResourceLimits {
-  /** Cores; a quota may allow a fraction. */
+  /** Number of cores. A quota may allow a fraction. */
   readonly cpus: number;
   readonly memoryBytes: number;
 }

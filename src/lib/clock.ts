@@ -1,10 +1,10 @@
-/** The times and timers a service needs; tests move them by hand. */
+/** The times and timers of a service. Tests replace them. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970: for what outlives the process. It may jump. */
+  /** Wall clock, milliseconds since 1970: for values that outlive the process. It may jump. */
   now(): number;
   /** Milliseconds since some start: for spans within the process. It never jumps. */
   monotonic(): number;
-  /** Calls back once, after so many milliseconds of monotonic time. The result cancels it. */
+  /** Calls back once after this many milliseconds of monotonic time. The result cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 export interface ComponentHealth {
   /**
    * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
-   *   reason for the same state shows in `/readyz` only.
+   *   reason for the same state appears in `/readyz` only.
    */
   report(component: string, problem: string | null, error?: unknown): void;
   problems(): readonly (readonly [component: string, problem: string])[];

@@ -6,17 +6,17 @@ export function hasErrorCode(error: unknown, ...codes: readonly string[]): boole
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** The path itself where it exists, else the nearest folder above it that does. @param path absolute */
+/** The path itself if it exists, otherwise the nearest existing parent. @param path absolute */
 export function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
   return nearestExisting(dirname(path));
 }
 
 /**
- * Makes a directory and its missing parents. Node's own `recursive` never returns when a file system refuses new
+ * Creates a directory and its missing parents. Node's own `recursive` never returns when a file system refuses new
  * directories with ENOENT, as /proc does (seen with Node 24.21).
  *
- * @throws the file system's error, also where a file has the name.
+ * @throws the file system's error, also if a file has the name.
  */
 export function makeDirectory(path: string): void {
   try {
@@ -29,7 +29,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Succeeds when the directory exists. */
+/** Succeeds if the directory exists. */
 function makeOne(path: string): void {
   try {
     mkdirSync(path);

@@ -1,10 +1,10 @@
 import type { Metrics } from './metrics/metrics.ts';
 
-/** How much a cache, a map or a queue holds now, and how much it may hold. What does not apply is left out. */
+/** The current and maximum content of a cache, a map or a queue. Members that do not apply are absent. */
 export interface HolderStats {
   readonly entries?: number;
   readonly maxEntries?: number;
-  /** Everything that it keeps: keys, values and what each entry costs beside them. */
+  /** The size of everything: keys, values and the overhead of each entry. */
   readonly bytes?: number;
   readonly maxBytes?: number;
 }
@@ -13,9 +13,9 @@ export interface HolderReading extends HolderStats {
   readonly name: string;
 }
 
-/** Every cache, map and queue that grows with what clients ask for: the one source of metrics and console. */
+/** Every cache, map and queue that grows with requests. Metrics and console read them here. */
 export interface Holders {
-  /** @throws Error when the name is taken */
+  /** @throws Error if the name is already in use */
   add(name: string, stats: () => HolderStats): void;
   /** In the order in which they were added. */
   read(): readonly HolderReading[];
@@ -52,7 +52,7 @@ const GAUGES: Readonly<Record<Figure, { readonly name: string; readonly help: st
   maxBytes: { name: 'pennant_held_max_bytes', help: 'Bytes that it may hold.' },
 };
 
-/** How much everything that grows with requests holds, and may hold. */
+/** Metrics of the current and maximum content of everything that grows with requests. */
 export function addHolderGauges({ addGauge }: Pick<Metrics, 'addGauge'>, holders: Holders): void {
   for (const [figure, { name, help }] of Object.entries(GAUGES)) {
     addGauge({ name, help, label: 'holder', read: () => readingsOf(holders.read(), figure as Figure) });

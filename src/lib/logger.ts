@@ -17,7 +17,7 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
   return pino(options, destination ?? standardOutput());
 }
 
-/** What is kept while the disk is full; further lines are dropped. */
+/** The bound of buffered lines while the disk is full. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 64 * 1024;
 
 /** More is written before the turn ends. */
@@ -81,7 +81,7 @@ function requestFields(): object {
 /** An expected failure in one line: its message and those of its causes, without the stack that only a bug needs. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return printable(String(error));
-  // An error that was only thrown again with more details says the same.
+  // An error that was rethrown with more details has the same message.
   if (error.cause instanceof Error && error.cause.message === error.message) return describeFailure(error.cause);
   const message = printable(error.message);
   return error.cause === undefined ? message : `${message} (${describeFailure(error.cause)})`;

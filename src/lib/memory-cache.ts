@@ -89,17 +89,17 @@ export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Chan
 }
 
 /**
- * The same text as a string of its own, for texts that outlive the request they came with: V8 keeps a whole header alive
- * for a string that was cut out of it, and a few thousand of those are an attack.
+ * A copy of the text, for texts that outlive their request. V8 keeps a whole header in memory for a substring of it,
+ * which an attacker could use to fill the memory.
  */
 export function compactCopy(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
 
-/** The rest of a network packet or of a message may be as much. */
+/** The size that the rest of a network packet or of a message may have. */
 const MAX_UNUSED_BYTES = 4_096;
 
-/** The same bytes in memory of their own where they are a small part of a larger buffer, which would be kept with them. */
+/** Copies the bytes if they are a small part of a larger buffer, which would be kept in memory with them. */
 export function compactBytes(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength - bytes.length <= MAX_UNUSED_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

@@ -1,4 +1,4 @@
-/** Tells whether a value from outside has a type. It never throws. */
+/** Checks whether a foreign value has a type. It never throws. */
 export type Check<T> = (value: unknown) => value is T;
 
 /** @param pattern linear in the text's length */
@@ -32,7 +32,7 @@ export function listOf<T>(check: Check<T>): Check<readonly T[]> {
   return (value): value is readonly T[] => Array.isArray(value) && value.every(check);
 }
 
-/** An object of any keys whose values all fit. */
+/** An object with any keys whose values all match. */
 export function mapOf<T>(check: Check<T>): Check<Readonly<Record<string, T>>> {
   return (value): value is Readonly<Record<string, T>> =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(check);
@@ -42,7 +42,7 @@ export function either<A, B>(first: Check<A>, second: Check<B>): Check<A | B> {
   return (value): value is A | B => first(value) || second(value);
 }
 
-/** An object with these fields. The compiler asks for a check of every field of `T`; others are ignored. */
+/** An object with these fields. The compiler requires a check of every field of `T`. Other fields are ignored. */
 export function fields<T extends object>(checks: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> {
   const entries = Object.entries(checks) as [string, Check<unknown>][];
   return (value): value is T =>

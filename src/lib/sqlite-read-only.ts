@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Opens a database for reading, without creating files beside it: an ordinary read-only connection to a database with a
- * write-ahead log makes that log and its index where they are missing, as the user who looks, and leaves them behind.
- * Without a log nobody is writing, so the file counts as one that does not change (sqlite.org/uri.html, `immutable`).
+ * Opens a database for reading without creating files beside it. An ordinary read-only connection to a database with a
+ * write-ahead log creates a missing log and its index as the current user, and does not remove them. Without a log no
+ * process is writing, so the file is opened as one that does not change (sqlite.org/uri.html, `immutable`).
  */
 export function openToLook(path: string): DatabaseSync {
   const url = pathToFileURL(path);

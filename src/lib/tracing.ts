@@ -17,16 +17,16 @@ import { withinMs } from './work.ts';
 export type { Span } from '@opentelemetry/api';
 
 /*
- * Spans by OpenTelemetry's API alone. They are recorded when the operator loads an SDK before the service
+ * Spans with OpenTelemetry's API only. They are recorded when the operator loads an SDK before the service
  * (docs/tracing.md); without one every call here does nothing.
  */
 
 export interface SpanStart {
-  /** One of few values: what varies goes into attributes. */
+  /** One of few values. Variable parts go into attributes. */
   readonly name: string;
   /** True for a call to another service. Default: work of this one. */
   readonly isCall?: boolean;
-  /** Names by OpenTelemetry's semantic conventions, else `pennant.…`. `undefined` is left out. */
+  /** Names from OpenTelemetry's semantic conventions, otherwise `pennant.…`. `undefined` is omitted. */
   readonly attributes?: Attributes;
 }
 
@@ -45,7 +45,7 @@ export function runInSpan<T>(span: Span, work: () => T): T {
   return context.with(trace.setSpan(context.active(), span), work);
 }
 
-/** Runs work as a child of the current span, or just runs it when there is none. */
+/** Runs work as a child of the current span, or without a span if there is none. */
 export function traced<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
   const parent = currentSpan();
   return parent === undefined ? work(undefined) : runAsChild(parent, start, work);
@@ -72,7 +72,7 @@ export function startChild(parent: Span, { name, isCall = false, attributes = {}
 /**
  * Starts the span of an incoming request; the caller ends it.
  *
- * @param headers where the caller's own trace is read from; `undefined`: the request starts a new trace
+ * @param headers contain the caller's trace. `undefined`: the request starts a new trace.
  * @returns `undefined` for a request that is not sampled
  */
 export function startRequestSpan(
@@ -98,7 +98,7 @@ export function recordFailure(span: Span, error: unknown): void {
   else span.setAttribute('pennant.outcome', code);
 }
 
-/** Runs a look-up as a child of the current span, with its outcome as attributes. */
+/** Runs a lookup as a child of the current span, with its outcome as attributes. */
 export function tracedLookUp<T extends { readonly outcome: CacheOutcome }>(
   name: string,
   lookUp: () => Promise<T>,

@@ -6,26 +6,26 @@ import { currentRequestId } from './work.ts';
 
 export interface Trouble {
   readonly level: 'warn' | 'error';
-  /** What makes two troubles the same. */
+  /** Failures with the same key are equal. */
   readonly key: string;
   readonly message: string;
   readonly fields: object;
-  /** True for the end of a request, which an earlier trouble of the request may explain. */
+  /** True for the end of a request, which an earlier failure of the request may explain. */
   readonly isConsequence?: boolean;
-  /** By default that of the request whose work is being done. */
+  /** Default: the current request. */
   readonly requestId?: string;
 }
 
-/** Log lines about failures, which may come by the thousand. */
+/** Log lines about failures, of which there may be thousands. */
 export interface TroubleLog {
   /**
-   * Logs the first of equal troubles in a minute and counts the others; logs nothing more about a request that has a
-   * line already. What gets no line is logged at level debug. Answers whether there is a line.
+   * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
+   * a line. Failures without a line are logged at level debug. Returns whether there is a line.
    */
   report(trouble: Trouble): boolean;
-  /** Logs no consequence of the current request's troubles, because the log has the reason already. */
+  /** Logs no consequence of the current request's failures, because the log already has the reason. */
   markExplained(): void;
-  /** Logs, of what was only counted in the last minute, the latest with the count (`repeated`). */
+  /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
   summarize(): void;
   stats(): HolderStats;
 }
@@ -37,7 +37,7 @@ interface Repeats {
 }
 
 const INTERVAL_MS = 60_000;
-/** Keys may hold foreign text. What is dropped is logged anew. */
+/** Keys may contain foreign text. A dropped key is logged again. */
 const MAX_KEYS = 200;
 const MAX_KEY_CHARACTERS = 300;
 const MAX_REQUESTS = 1_000;
@@ -50,7 +50,7 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;
   }
 
-  /** Answers whether it should be logged now, and with which count. */
+  /** Returns whether it should be logged now, and with which count. */
   function count(trouble: Trouble): number | undefined {
     const key = trouble.key.slice(0, MAX_KEY_CHARACTERS);
     const repeats = known.get(key);

@@ -11,7 +11,7 @@ import type { HolderStats } from './holders.ts';
 /** The request that the current work belongs to. */
 export interface RequestContext {
   readonly requestId: string;
-  /** As the rate limit knows it: the key of an address or a network. */
+  /** The key of the rate limit: an address or a network. */
   readonly client: string;
 }
 
@@ -29,7 +29,7 @@ export function withRequest<T>({ requestId, client }: RequestContext, work: () =
   return contexts.run({ requestId, client, changeBefore: latestChange() }, work);
 }
 
-/** Runs work that stores its result: as part of the current work, or as new work when there is none. */
+/** Runs work that stores its result, as part of the current work or as new work if there is none. */
 export function asWork<T>(work: () => T): T {
   return contexts.getStore() === undefined ? contexts.run({ changeBefore: latestChange() }, work) : work();
 }
@@ -51,7 +51,7 @@ export function changeBeforeWork(): number {
 
 /*
  * Purges, take-downs and imports are numbered within the process. Work remembers the latest number when it begins, and
- * stores nothing that a later change concerns.
+ * stores no values that a later change removes.
  */
 
 let latest = 0;
@@ -66,7 +66,7 @@ export function nextChange(): number {
 }
 
 /**
- * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles no later than that, even when the
+ * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
  * work ignores the signal.
  *
  * @throws AppError `upstream_timeout` when it is aborted; an `AppError` that `parent` was aborted with is passed on
@@ -92,7 +92,7 @@ export async function withDeadline<T>(
 
 const TOO_LATE = 'The upstream did not answer in time.';
 
-/** What a call that was given up rejects with: the reason where it is one of ours, `upstream_timeout` otherwise. */
+/** The error of an abandoned call: the reason if it is an `AppError`, otherwise `upstream_timeout`. */
 export function abortError({ reason }: AbortSignal): AppError {
   return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
 }
@@ -110,7 +110,7 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
   }
 }
 
-/** The promise's value when it settles within `ms`, else `undefined`. The work continues. */
+/** The promise's value if it settles within `ms`, otherwise `undefined`. The work continues. */
 export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
   if (ms <= 0) return undefined;
   const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
@@ -125,8 +125,8 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
 /** Runs each piece of work once for all concurrent callers. */
 export interface SharedWork<T> {
   /**
-   * Joins the work under the key or starts it. `signal` is this caller's: when it fires the caller is given up with its
-   * reason, and the work's own signal fires once every caller has gone.
+   * Joins the work under the key or starts it. `signal` belongs to this caller: when it is aborted, the call rejects with
+   * its reason, and the work's own signal is aborted after the last caller has left.
    */
   run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
   isRunning(key: string): boolean;
@@ -149,7 +149,7 @@ export function createSharedWork<T>(): SharedWork<T> {
       if (tasks.get(key) === task) tasks.delete(key);
     });
     const task: Task<T> = { result, controller, callers: 0 };
-    // Every caller may have gone when it fails.
+    // All callers may have left when it fails.
     result.catch(() => undefined);
     tasks.set(key, task);
     return task;
@@ -178,14 +178,14 @@ export function createSharedWork<T>(): SharedWork<T> {
 
 /** The clients that wait for each piece of shared work. */
 export interface WaitingClients {
-  /** Runs the work; meanwhile the client counts as waiting for the key. */
+  /** Runs the work. Meanwhile the client counts as waiting for the key. */
   during<T>(key: string, client: string, work: () => Promise<T>): Promise<T>;
   /** Whether any other client than this one waits for the key. */
   hasOther(key: string, client: string): boolean;
   stats(): HolderStats;
 }
 
-/** Holds one entry for each key: at most as many as there are requests under way. */
+/** Has one entry for each key: at most as many as there are current requests. */
 export function createWaitingClients(): WaitingClients {
   const waiting = new Map<string, string[]>();
 

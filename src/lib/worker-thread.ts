@@ -3,11 +3,11 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from './clock.ts';
 import type { HolderStats } from './holders.ts';
 
-/** What a thread can do, by name: functions of one argument, whose arguments and results are structured-cloned. */
+/** The functions of a thread by name. Each has one argument. Arguments and results are structured-cloned. */
 // biome-ignore lint/suspicious/noExplicitAny: each function has an argument of its own.
 export type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown>>;
 
-/** The thread ended, is not yet started again, or has too many calls waiting; the call may have been carried out. */
+/** The thread ended, is not yet started again, or has too many calls waiting; the call may have been executed. */
 export class ThreadUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -18,9 +18,9 @@ export class ThreadUnavailable extends Error {
 /** One worker thread, started with the first call and again after it has ended. */
 export interface WorkerThread<F extends ThreadFunctions> {
   /**
-   * Calls a function of the thread. Calls are carried out in their order, as far as the functions are synchronous.
+   * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
    *
-   * @throws ThreadUnavailable, or an `Error` with the message of the one that the function threw
+   * @throws ThreadUnavailable, or an `Error` with the message of the function's error
    */
   call<Name extends keyof F & string>(
     name: Name,
@@ -35,13 +35,13 @@ export interface WorkerThread<F extends ThreadFunctions> {
 }
 
 export interface WorkerThreadOptions {
-  /** Of the thread, for debuggers. */
+  /** The name of the thread, for debuggers. */
   readonly name: string;
   /** A module that calls `serveCalls`. */
   readonly module: URL;
   readonly workerData: unknown;
   readonly maxCalls: number;
-  /** How long after a thread has ended by itself no other is started. */
+  /** The pause before a new thread is started after one has ended by itself. */
   readonly restartMs: number;
   readonly clock?: Clock;
   /** Called when the thread has ended by itself. */
@@ -73,7 +73,7 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
   let restartAtMs = Number.NEGATIVE_INFINITY;
 
   function start(): Worker {
-    // Without the operator's flags and NODE_OPTIONS: what they load (`--import`) is loaded once, by the main thread.
+    // Without the operator's flags and NODE_OPTIONS, because the main thread has already loaded their modules (`--import`).
     const { NODE_OPTIONS: _, ...env } = process.env;
     const started = new Worker(module, { name: threadName, workerData, execArgv: [], env });
     started.on('message', handleMessage);
@@ -149,7 +149,7 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
   };
 }
 
-/** In a thread: carries out the calls of the `WorkerThread` that has started it. @param onClose before the thread ends */
+/** In a thread: executes the calls of the `WorkerThread` that has started it. @param onClose called before the thread ends */
 export function serveCalls(functions: ThreadFunctions, onClose: () => void = () => undefined): void {
   const port = parentPort;
   if (isMainThread || port === null) throw new Error('This module runs as a worker thread.');

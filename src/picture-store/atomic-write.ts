@@ -107,7 +107,7 @@ export async function statsOf(path: string): Promise<FileStats | undefined> {
   }
 }
 
-/** Reads a file whole; `undefined` if there is no such file. */
+/** Reads a complete file; `undefined` if there is no such file. */
 export async function readIfPresent(path: string): Promise<{ content: Buffer; stats: FileStats } | undefined> {
   const handle = await openIfPresent(path);
   try {

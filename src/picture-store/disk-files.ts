@@ -79,7 +79,7 @@ export interface DiskFileStoreOptions {
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
-/** Each of the 4,096 directories then has 2,441 files, which a look-up lists in some milliseconds. */
+/** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
 const DEFAULT_CUSTOM_SHARE = 0.25;
 const TEMPORARY = 'tmp';

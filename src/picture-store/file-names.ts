@@ -29,7 +29,7 @@ export function picturesDirectory(dataDir: string): string {
 
 const KEY_CHARACTERS = 24;
 const CHANNEL_CHARACTERS = 16;
-/** 4,096 directories: with a million files, each has 244. A look-up lists one of them. */
+/** 4,096 directories: with a million files, each has 244. A lookup lists one of them. */
 const SHARD_CHARACTERS = 3;
 export const SHARD_COUNT = 16 ** SHARD_CHARACTERS;
 const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(original|plain|custom)$/;

@@ -31,7 +31,7 @@ export interface PictureCache {
   /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
   erase(change: Change): Promise<ErasedFiles>;
   stats(): PictureCacheStats;
-  /** Waits for the writes under way. From here on no file is written. */
+  /** Waits for pending writes. From then on no file is written. */
   close(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     const latest = latestChange();
     const bytes = await read(() => files.get(key));
     if (isRemoved(key, latest)) return undefined;
-    // The picture may have been made during this read.
+    // The picture may have been stored during this read.
     if (bytes === undefined) return (await fetchShared(key, fileClass)) ?? inMemory(key);
     memory[fileClass].set(key, bytes);
     return bytes;

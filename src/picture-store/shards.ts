@@ -6,7 +6,7 @@ import { type FileName, isShard, parseFileName, relativePathOf, shardOf } from '
 
 /**
  * The directories that the files are distributed to. Changes of one directory run one after the other, and each begins
- * with a list of its files. So the sums of `usage` are exact for this process and follow other processes and people.
+ * with a list of its files. So the sums of `usage` are exact for this process and include changes by others.
  */
 export interface Shards {
   /**
@@ -72,7 +72,7 @@ export async function shardsIn(directory: string): Promise<string[]> {
   return (await listed(directory)).filter(isShard);
 }
 
-/** Our files in one of the directories. */
+/** The store's files in one of the directories. */
 export async function filesIn(directory: string, shard: string): Promise<FileName[]> {
   return (await listed(join(directory, shard)))
     .filter((text) => text.startsWith(shard))
@@ -80,7 +80,7 @@ export async function filesIn(directory: string, shard: string): Promise<FileNam
     .filter((name) => name !== undefined);
 }
 
-/** A file of this digest. Does not look at the names of the others. */
+/** A file with this digest. Does not parse the other names. */
 export async function findFile(directory: string, digest: string): Promise<FileName | undefined> {
   const texts = await listed(join(directory, shardOf(digest)));
   const name = texts.find((text) => text.startsWith(digest) && parseFileName(text) !== undefined);

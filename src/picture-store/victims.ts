@@ -28,7 +28,7 @@ export interface VictimsOptions {
 
 /**
  * The names of the directories are digests, so the files of any directory are a random sample of all files. The oldest 8
- * of 256 are among the oldest 3 % of all files on average, and almost never above 8 %. A smaller store is seen as a whole.
+ * of 256 are among the oldest 3 % of all files on average, and almost never above 8 %. All files of a smaller store are read.
  */
 const SAMPLE_FILES = 256;
 const VICTIMS_OF_SAMPLE = 8;
@@ -51,7 +51,7 @@ export function createVictims({ directory, usage, shards, clock, isCounted }: Vi
     for (const shard of shardsInRandomOrder()) {
       if (sample.length >= SAMPLE_FILES) break;
       if (isCounted() && !usage.hasClass(shard, fileClass)) continue;
-      // Also corrects the sums of a directory that somebody else has changed.
+      // Also corrects the sums of a directory that another process has changed.
       const files = await shards.change(shard, async (unchanged) => unchanged);
       const ofClass = files.filter((file) => file.fileClass === fileClass);
       for (const file of someOf(ofClass, SAMPLE_FILES - sample.length)) {
@@ -82,7 +82,7 @@ function* shardsInRandomOrder(): Generator<string> {
   for (let number = 0; number < SHARD_COUNT; number += 1) yield shardAt((first + number * step) % SHARD_COUNT);
 }
 
-/** As many in a row from a random place on, because file systems list the files in an order of their own. */
+/** This many consecutive files from a random position on, because file systems list files in their own order. */
 function someOf<T>(items: readonly T[], count: number): T[] {
   const first = Math.floor(Math.random() * items.length);
   return [...items.slice(first), ...items.slice(0, first)].slice(0, count);

@@ -299,7 +299,7 @@ export type KeyedHash = (text: string) => number;
 const COEFFICIENTS = 256;
 
 /**
- * A hash whose coefficients are drawn at random: who does not know them cannot choose texts that collide more often than
+ * A hash with random coefficients: without knowing them, an attacker cannot choose texts that collide more often than
  * random ones (multilinear hashing; Lemire and Kaser, "Strongly universal string hashing is fast", 2014). Even chosen
  * addresses share a fingerprint of three such hashes with a probability of less than 2⁻⁷⁵.
  */

@@ -82,7 +82,7 @@ interface Question {
 
 /** Redis does nothing else during one command. */
 const MAX_QUESTIONS_PER_COMMAND = 64;
-/** Those that Redis has not decided. Further ones are decided without it. */
+/** Requests that Redis has not decided yet. Further ones are decided without it. */
 const MAX_QUESTIONS = 10_000;
 
 /**

@@ -68,7 +68,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   /** Concurrent callers share one download. */
   function fetchBytes(ref: OriginalRef): Promise<Buffer> {
     return downloading.run(ref.key, NEVER, () => {
-      // The encoder has its own deadline: the upstream is not to blame for an encoder that hangs.
+      // The encoder has its own deadline, because a hanging encoder is no failure of the upstream.
       const span = { name: 'download original', attributes: { 'pennant.original.kind': ref.kind } };
       const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
         traced(span, () => downloader.download(ref, { signal })),

@@ -94,7 +94,7 @@ export interface RendererOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** About 10,000 pictures. Hashing a key for each request would cost more than the look-up of its picture. */
+/** About 10,000 pictures. Hashing a key for each request would cost more than the lookup of its picture. */
 const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
@@ -160,7 +160,7 @@ export function createRenderer(options: RendererOptions): Renderer {
     });
   }
 
-  /** The encoding to send now. An evicted optimized picture is not made again while a client waits. */
+  /** The encoding to send now. An evicted optimized picture is not encoded again while a client waits. */
   async function availableEffort(key: string, fileClass: FileClass): Promise<Effort> {
     if ((await reEncoding.encodingOf(key)) === 'fast') return 'fast';
     if (await pictures.has(optimizedPictureKey(key), fileClass)) return 'optimized';
@@ -235,7 +235,7 @@ function unavailableOriginal(error: unknown): undefined {
   if (!(error instanceof AppError)) throw error;
 }
 
-/** The encoder was full, or interrupted the job for a waiting client. The picture itself is sound. */
+/** The encoder was full, or interrupted the job for a waiting client. The picture itself is valid. */
 function wasInterrupted(error: unknown): boolean {
   return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
 }

@@ -260,7 +260,7 @@ interface SearchedPage {
 }
 
 /**
- * Ignores a source with a spent quota if another live source returned a page. Otherwise no list could be cached for the
+ * Ignores a source whose quota is used up if another live source returned a page. Otherwise no list could be cached for the
  * rest of the day.
  */
 async function withoutSpentQuota(

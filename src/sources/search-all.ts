@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 export interface FoundChannels {
   /** Best first, no channel twice. */
   readonly hits: readonly SearchHit[];
-  /** Where each source's list continues, by source name. Sources whose list has ended are left out. */
+  /** Where each source's list continues, by source name. Sources whose list has ended are absent. */
   readonly next: Readonly<Record<string, string>>;
 }
 

@@ -5,14 +5,14 @@ import type { HolderStats } from '../lib/holders.ts';
 import type { Check } from '../lib/shape.ts';
 
 export interface LoadOptions {
-  /** The disconnect signal: aborted when nobody waits for the result. The source then closes its sockets. */
+  /** The disconnect signal: aborted when no request waits for the result. The source then closes its sockets. */
   readonly signal: AbortSignal;
 }
 
 export interface Resolution {
   /** The canonical channel ID. It differs from the requested ID if upstream redirects. */
   readonly channelId: string;
-  /** Set when the look-up returned the whole record, which then need not be loaded again. */
+  /** Set if the lookup returned the complete record, which then need not be loaded again. */
   readonly loaded?: LoadedChannel;
 }
 
@@ -53,7 +53,7 @@ export interface ChannelSource {
   readonly isLive: boolean;
   /** Where a live source sends its requests: `https://host`. */
   readonly origin?: string;
-  /** Finds the channel that a handle or user name stands for. */
+  /** Finds the channel of a handle or user name. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   /** Loads a channel by ID. */
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
@@ -76,7 +76,7 @@ export interface ChannelSource {
   readonly holders?: Readonly<Record<string, () => HolderStats>>;
   /** Details for the operator. */
   status?(): SourceStatus;
-  /** Called about once a minute for work beside requests. Rejects only for a bug. */
+  /** Called about once a minute for background work. Rejects only for a bug. */
   runDueWork?(): Promise<void>;
   close(): Promise<void>;
 }
@@ -84,19 +84,19 @@ export interface ChannelSource {
 /** A source that knows when a channel was created. */
 export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
 
-/** A task that only one instance of a fleet should do at a time. */
+/** A task that only one of several instances should do at a time. */
 export interface Lease {
   /**
-   * @returns true where this instance may do the task now; nobody else may for `ttlMs`. Where the fleet cannot be asked
-   * every instance may: each then works alone.
+   * @returns true if this instance may do the task now. Then no other instance may for `ttlMs`. If the instances cannot
+   * agree because Redis fails, every instance may.
    */
   tryAcquire(task: string, ttlMs: number): Promise<boolean>;
 }
 
-/** For an instance that shares nothing. */
+/** For a single instance. */
 export const SOLO_LEASE: Lease = { tryAcquire: async () => true };
 
-/** One text that outlives the process; instances of a fleet share it. A broken store is a text that is not there. */
+/** One text that outlives the process and is shared between instances. If the store fails, the text is absent. */
 export interface KeptText {
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;

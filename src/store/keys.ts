@@ -76,7 +76,7 @@ export function originalBytesKey(channelId: string, digest: string): string {
 
 export interface PictureIdentity {
   readonly channelId: string;
-  /** Of the original. */
+  /** The digest of the original. */
   readonly digest: string;
   readonly crop: Size & { readonly left: number; readonly top: number };
   readonly output: Size;

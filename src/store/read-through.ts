@@ -248,7 +248,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   return {
     async get(key, load, options) {
       const held = findHeld(key);
-      // Nothing to wait for, nor to trace.
+      // There is nothing to wait for or to trace.
       if (held !== undefined && isFresh(held, options.isCurrent)) return answer(held, HIT);
       return asWork(() => tracedLookUp(name, () => lookUp(key, load, options)));
     },
@@ -270,7 +270,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
     patch: (key, change) =>
       asWork(async () => {
-        // A load under way would overwrite the change.
+        // A current load would overwrite the change.
         await loads.ended(key);
         const entry = await find(key);
         if (entry === undefined || 'absent' in entry.content) return;

@@ -285,7 +285,7 @@ interface ValueHead {
   readonly head: string;
 }
 
-/** Skips keys of other types: they are not ours. */
+/** Skips keys of other types, which the service did not write. */
 async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
   const heads = await connection.run((redis) =>
     Promise.all(

@@ -16,7 +16,7 @@ const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const SQLITE_IOERR_SHORT_READ = 522;
 
-/** Includes `SQLITE_ERROR`: our statements are fixed, so a missing column means that the tables are not ours. */
+/** Includes `SQLITE_ERROR`: the statements are fixed, so a missing column means that the tables are foreign. */
 const DAMAGE_CODES = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB]);
 const LOSS_OF_ACCESS_CODES = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
@@ -27,7 +27,7 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE_CODES.has(code & 0xff) || code === SQLITE_IOERR_SHORT_READ;
 }
 
-/** True when the file may be sound but this connection can no longer be used. */
+/** True if the file may be intact but this connection can no longer be used. */
 export function isLossOfAccess(error: unknown): boolean {
   return LOSS_OF_ACCESS_CODES.has(resultCodeOf(error) & 0xff);
 }

@@ -7,37 +7,37 @@ import type { StoreBackend } from '../../store/store.ts';
 import type { SubCommand } from '../command-group.ts';
 import type { Output } from '../command-line.ts';
 
-/** The service's own stores, opened beside it. */
+/** The service's stores, opened by this process. */
 export interface OpenedStores {
   readonly purge: Purge;
-  /** Why a part cannot be used at the moment. */
+  /** Why a component cannot be used at the moment. */
   problems(): readonly string[];
   close(): Promise<void>;
 }
 
 export interface CacheContext extends Output {
   readonly dataDir: string;
-  /** Shared by all instances, in place of `cache.db`. */
+  /** Set if Redis replaces `cache.db` for all instances. */
   readonly redis: RedisAddress | undefined;
-  /** Quota of the pictures on disk. */
+  /** The quota of the pictures on disk. */
   readonly imageCacheBytes: number;
-  /** Where the private listener answers when the service runs here; `undefined`: nowhere. */
+  /** The address of the private listener on this machine. `undefined`: there is none. */
   readonly consoleOrigin: string | undefined;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** The store of a data directory, for what only reads it. */
+  /** The store of a data directory, for commands that only read it. */
   storeIn(dataDir: string): StoreBackend;
   openStores(dataDir: string): Promise<OpenedStores>;
 }
 
 export type CacheCommand = SubCommand<CacheContext>;
 
-/** @throws CacheCommandError where there is no such directory: it would be made, and the mistake not be seen. */
+/** @throws CacheCommandError if the directory does not exist, because it would be created instead of the mistake reported. */
 export function requireDataDir(dataDir: string): void {
   if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new CacheCommandError(`There is no directory ${dataDir}: set DATA_DIR, or give --data-dir DIR.`);
 }
 
-/** Something outside this command is in the way; the message is for the operator. */
+/** The command failed for a reason outside of it. The message is for the operator. */
 export class CacheCommandError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(printable(message), options);
@@ -49,10 +49,10 @@ type Order = { readonly channel: string } | { readonly everything: true };
 const ANSWER_MS = 60_000;
 
 /**
- * Has the service do it that runs on this `DATA_DIR`, for it alone can forget what it has in memory. `undefined` where
- * none answers, or one with another `DATA_DIR`, or nothing is known by the name.
+ * Sends the purge to the running service of this `DATA_DIR`, because only it can clear its memory. `undefined` if no
+ * service responds, if it has another `DATA_DIR`, or if nothing is known by the name.
  *
- * @throws CacheCommandError when it answers that it cannot
+ * @throws CacheCommandError if the service reports a failure
  */
 export async function askRunningService(
   { consoleOrigin, dataDir }: CacheContext,
@@ -77,7 +77,7 @@ async function post(url: string, body: object): Promise<Response | undefined> {
       signal: AbortSignal.timeout(ANSWER_MS),
     });
   } catch (error) {
-    // Nobody listens there.
+    // Nothing listens at this address.
     if (error instanceof TypeError) return undefined;
     throw new CacheCommandError(`${url} has not answered within ${ANSWER_MS / 1000} s.`, { cause: error });
   }

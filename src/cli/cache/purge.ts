@@ -47,9 +47,9 @@ arguments.`,
 };
 
 /**
- * Removes everything stored of a channel, by the running service where one answers, and says what that was.
+ * Removes everything stored of a channel, through the running service if it responds, and reports what was removed.
  *
- * @throws CacheCommandError when something could not be removed
+ * @throws CacheCommandError if something could not be removed
  */
 export async function forgetChannel(context: CacheContext, channelId: string): Promise<string> {
   const told = await askRunningService(context, { channel: channelId });
@@ -58,12 +58,12 @@ export async function forgetChannel(context: CacheContext, channelId: string): P
   return describe({ channelId, ...(await purgeStores(context, (purge) => purge.purgeChannels([channelId]))) });
 }
 
-/** Opening the stores would make them. */
+/** Opening the stores would create them. */
 function hasStores({ dataDir, redis, storeIn }: CacheContext): boolean {
   return redis !== undefined || [...storeIn(dataDir).files, picturesDirectory(dataDir)].some(existsSync);
 }
 
-/** @throws CacheCommandError when something could not be removed */
+/** @throws CacheCommandError if something could not be removed */
 async function purgeStores<T>({ openStores, dataDir }: CacheContext, run: (purge: Purge) => Promise<T>): Promise<T> {
   const stores = await openStores(dataDir);
   try {
@@ -76,9 +76,9 @@ async function purgeStores<T>({ openStores, dataDir }: CacheContext, run: (purge
   }
 }
 
-/** Whose memory may still hold what has gone. */
+/** Services that may still have the removed data in memory. */
 function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
-  // A service with Redis learns it from there.
+  // A service with Redis is told through it.
   if (isServiceTold || redis !== undefined) return;
   const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;
   stderr.write(`No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`);

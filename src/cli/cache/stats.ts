@@ -29,9 +29,9 @@ export const statsCommand: CacheCommand = {
 interface Section {
   readonly name: 'store' | 'pictures';
   readonly where: string;
-  /** `undefined` where others decide. */
+  /** `undefined` if the service does not set it. */
   readonly maxBytes: number | undefined;
-  /** In all, with what the store itself needs. */
+  /** The total, including the store's own overhead. */
   readonly bytes: number;
   readonly kinds: Statistics;
 }

@@ -67,7 +67,7 @@ async function store(dataDir: string, fetched: FetchedChannel): Promise<Added> {
   try {
     if (banner !== undefined) writeFileSync(join(folder, 'banner'), banner);
     if (avatar !== undefined) writeFileSync(join(folder, 'avatar'), avatar);
-    // Before the look-up: it makes the catalog if there is none.
+    // Before the lookup, because this creates a missing catalog.
     writer = openCatalogWriter(catalogPaths(dataDir));
     const former = await findInCatalog(dataDir, [channelIdRef(fetched.channel.channelId)]);
     const record = recordOf(fetched, former);
@@ -82,7 +82,7 @@ async function store(dataDir: string, fetched: FetchedChannel): Promise<Added> {
 }
 
 /**
- * As if it were imported: the same limits apply.
+ * Adds the channel like an import, with the same limits.
  *
  * @throws RecordRefusedError
  */

@@ -13,7 +13,7 @@ export interface CatalogContext extends Output {
   readonly stdin: Readable;
   readonly onStopSignal: typeof onStopSignal;
   /**
-   * Loads a channel and its pictures from the live sources in `SOURCES`, past every cache.
+   * Loads a channel and its pictures from the live sources in `SOURCES` without any cache.
    *
    * @throws AppError
    */

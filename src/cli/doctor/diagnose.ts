@@ -31,7 +31,7 @@ export interface Diagnosis {
 
 export interface DiagnoseOptions {
   readonly asked: string;
-  /** What it may name, in the order to try. */
+  /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
   readonly settings: UpstreamSettings;

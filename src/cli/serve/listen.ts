@@ -4,7 +4,7 @@ import type { Listener } from '../../lib/http/listener.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { CommandFailure, EXIT, onStopSignal } from '../command-line.ts';
 
-/** The running service, as far as starting and stopping it goes. */
+/** The running service, with the functions that start and stop it. */
 interface Service {
   readonly http: Listener;
   readonly console: Listener;
@@ -21,12 +21,12 @@ interface Address {
 
 export interface ServeOptions {
   build(): Promise<Service>;
-  /** Clears up after a start that is ended in the middle. */
+  /** Cleans up after an interrupted start. */
   onGivenUp(): void;
   readonly publicListener: Address;
   /** `undefined`: none. */
   readonly privateListener: Address | undefined;
-  /** Where the examples that are printed at start lead to; the port's own address when unset. */
+  /** The origin of the examples that are printed at start. Default: the address of the port. */
   readonly baseUrl: string | undefined;
   readonly logger: Logger;
   readonly stdout: NodeJS.WritableStream;
@@ -34,7 +34,7 @@ export interface ServeOptions {
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s. A start that is told to stop exits with 0 within a second. A second signal ends the process at once.
+ * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once.
  */
 export async function serve(options: ServeOptions): Promise<never> {
   const { build, publicListener, privateListener, logger } = options;
@@ -71,16 +71,16 @@ async function bind(listener: Listener, { host, port }: Address, example: string
   }
 }
 
-/** A terminal sends Ctrl-C to npm as well, which passes it on: it comes twice within milliseconds. */
+/** A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice within milliseconds. */
 const SAME_SIGNAL_MS = 200;
-/** Less than a second: what is left of the start by then is given up. */
+/** Less than a second. The rest of the start is abandoned. */
 const STARTING_STOP_MS = 900;
 
 interface Stop {
   /** Settles with the first signal. */
   readonly requested: Promise<void>;
   isRequested(): boolean;
-  /** From here on a stop may take the time that accepted requests need. */
+  /** From now on a stop may take the time that accepted requests need. */
   started(): void;
 }
 
@@ -124,7 +124,7 @@ function greet({ publicListener, privateListener, baseUrl, stdout }: ServeOption
 `);
   if (privateListener === undefined) return;
   const { host } = privateListener;
-  // The private listener answers to its own address and to names of this machine.
+  // The private listener accepts its own address and names of this machine.
   const name = isReachedLocally(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   stdout.write(`Playground: http://${name}:${portOf(service.console)}/playground/\n`);
 }

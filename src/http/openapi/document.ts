@@ -74,7 +74,7 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]));
 }
 
-/** Status and codes, or what the response is: the same status has another meaning at other paths. */
+/** Status and codes, or the kind of the response, because a status can mean different things at different paths. */
 function nameOf(status: string, { description }: ResponseSchema): string {
   const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
   return codes.length > 0

@@ -1,4 +1,4 @@
-/** A response field, as OpenAPI declares it. */
+/** A response field in the form of OpenAPI. */
 interface HeaderField {
   readonly description: string;
   /** True when every response that names the field has it. */
@@ -14,7 +14,7 @@ function sometimes(description: string, example: string): HeaderField {
   return { ...always(description, example), required: false };
 }
 
-/** On every response of the public listener. */
+/** Fields of every response of the public listener. */
 const COMMON_FIELDS = {
   'X-Request-Id': always('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
   'Access-Control-Allow-Origin': always('Any page may read any response.', '*'),
@@ -38,7 +38,7 @@ const COMMON_FIELDS = {
   'X-RateLimit-Reset': sometimes('Older form of `t`.', '30'),
 };
 
-/** Every field of the service's own. Those that HTTP itself needs (`Date`, `Content-Length`) are left out. */
+/** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const HEADER_FIELDS = {
   ...COMMON_FIELDS,
   'Cache-Control': always(
@@ -74,7 +74,7 @@ export function optionalHeaders(names: readonly HeaderFieldName[]): HeaderFields
   return Object.fromEntries(names.map((name) => [name, { ...HEADER_FIELDS[name], required: false }]));
 }
 
-/** A response's `headers`: the fields of every response, and these. */
+/** The `headers` of a response: the fields of every response, and these. */
 export function headersOf(...names: readonly HeaderFieldName[]): HeaderFields {
   const all = [...Object.keys(COMMON_FIELDS), ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -22,9 +22,9 @@ export type Responses = Readonly<Record<string, ResponseSchema>>;
 interface SuccessFields {
   /** Of the 200 and the 304. */
   readonly fields: readonly HeaderFieldName[];
-  /** Of the 200 alone. */
+  /** Fields of the 200 only. */
   readonly bodyFields?: readonly HeaderFieldName[];
-  /** Of some forms of both. */
+  /** Fields that both have in some forms. */
   readonly optionalFields?: readonly HeaderFieldName[];
 }
 
@@ -53,7 +53,7 @@ export function lookedUp(what: string, schemaName: string): Responses {
   return success(what, { 'application/json': { schema: schemaOf(schemaName) } }, { fields: LOOKED_UP_FIELDS });
 }
 
-/** The errors of any path, before the first look-up. */
+/** The errors of any path, before the first lookup. */
 const REQUEST_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'method_not_allowed',
@@ -64,7 +64,7 @@ const REQUEST_ERRORS: readonly ErrorCode[] = [
   'internal',
 ];
 
-/** The errors of paths that ask sources. */
+/** The errors of paths that call sources. */
 export const SOURCE_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',
   'upstream_invalid',

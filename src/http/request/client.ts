@@ -13,21 +13,21 @@ export interface ClientIdentification {
   /**
    * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of
    * `X-Forwarded-For` are read as one and walked from the right: the first address that is not trusted; at an invalid
-   * entry or the end, the last trusted one. An empty entry is invalid too: skipping it would hand the choice of the
-   * address to whoever wrote what stands left of it.
+   * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the text to
+   * its left could choose the address.
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
-  /** Of the IPv6 addresses whose reading is remembered. */
+  /** The number of IPv6 addresses whose networks are cached. */
   stats(): HolderStats;
 }
 
 export interface ClientIdentificationOptions {
   readonly trustedProxies: readonly Network[];
-  /** Leading bits of an IPv6 address that make one client, 1–128. */
+  /** The leading bits of an IPv6 address that identify a client, 1–128. */
   readonly ipv6PrefixBits: number;
   readonly defaultLimit: RateLimit;
-  /** The override with the longest prefix counts. */
+  /** The override with the longest prefix is used. */
   readonly limitOverrides: readonly RateLimitOverride[];
   /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
   readonly onUntrustedForward?: (address: string) => void;
@@ -37,7 +37,7 @@ interface Party extends Client {
   readonly isTrusted: boolean;
 }
 
-/** Reading an IPv6 address and writing its network takes microseconds: so many recent ones are remembered. */
+/** Reading an IPv6 address and writing its network takes microseconds, so this many recent ones are cached. */
 const REMEMBERED_IPV6_ADDRESSES = 10_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
@@ -89,7 +89,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
 
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;
 
-/** The address in `1.2.3.4:5678`, `[2001:db8::1]:443` or either of them quoted; any other text as it is. */
+/** The address in `1.2.3.4:5678`, `[2001:db8::1]:443` or either of them quoted. Any other text is returned unchanged. */
 function hostOf(entry: string): string {
   const isQuoted = entry.length >= 2 && entry.startsWith('"') && entry.endsWith('"');
   const host = isQuoted ? entry.slice(1, -1) : entry;
@@ -111,7 +111,7 @@ export interface ClientStepOptions {
   readonly holders: Holders;
 }
 
-/** The step that finds out which client the request counts for. */
+/** The step that determines the client of the request. */
 export function createClientStep({ clients, holders }: ClientStepOptions): Step {
   holders.add('IPv6 addresses', clients.stats);
   return (context) => {
@@ -131,7 +131,7 @@ export interface Admission {
 
 export interface RateLimitOptions {
   readonly limiter: RateLimiter;
-  /** How clients reach the operator. */
+  /** Contact address of the operator. */
   readonly contact: string | undefined;
 }
 
@@ -193,8 +193,8 @@ const ZERO = 48;
 const DOT = 46;
 
 /**
- * Reads four decimal numbers without leading zeros. By hand, because this runs for every request, and because other
- * readers take `010.0.0.1` and `10.1` for addresses that their writer did not mean.
+ * Reads four decimal numbers without leading zeros. Other parsers are slower for a function of every request, and
+ * accept `010.0.0.1` and `10.1` with a meaning that their author may not expect.
  */
 export function parseIpv4(text: string): number | undefined {
   if (text.length < 7 || text.length > 15) return undefined;
@@ -225,7 +225,7 @@ export function parseIpv4(text: string): number | undefined {
 export function parseAddress(text: string): IpAddress | undefined {
   const ipv4 = parseIpv4(text);
   if (ipv4 !== undefined) return ipv4;
-  // The longest form with a zone is shorter; the look at the length keeps long garbage cheap.
+  // The longest form with a zone is shorter. The check of the length makes long garbage cheap.
   if (text.length > MAX_ADDRESS_CHARACTERS || !isIPv6(text)) return undefined;
   const zoneAt = text.indexOf('%');
   const ipv6 = ipaddr.IPv6.parse(zoneAt === -1 ? text : text.slice(0, zoneAt));
@@ -250,9 +250,8 @@ function bitsOfIpv4(address: ipaddr.IPv4): number {
 export type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
 /**
- * A look-up by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4
- * networks that they stand for. Cost grows with the number of networks: meant for the dozens that an operator writes
- * down.
+ * A lookup by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4 networks
+ * that they contain. The cost grows with the number of networks, so it is meant for the dozens in a setting.
  */
 export function createNetworkTable<T>(
   entries: readonly (readonly [network: Network, value: T])[],

@@ -10,11 +10,11 @@ import type { ClientLimit } from '../../rate-limit/limiter.ts';
 import { ALLOWED_METHODS, type HttpResponse } from '../response/response.ts';
 import { parseTarget, type RequestTarget } from './target.ts';
 
-/** Whom a request counts for. */
+/** The client that a request counts for. */
 export interface Client {
-  /** Canonical. The socket's own text when that is no address (a Unix socket). */
+  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
   readonly address: string;
-  /** What one subscriber's addresses share: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
+  /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
   readonly limit: ClientLimit;
 }
@@ -27,9 +27,9 @@ export interface RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: RequestTarget;
-  /** As the client sees it. */
+  /** As seen by the client. */
   readonly scheme: 'http' | 'https';
-  /** The name and port that the client asks for. Empty for a request without exactly one `Host`. */
+  /** The requested name and port. Empty for a request without exactly one `Host`. */
   readonly authority: string;
   /** The origin that URLs in the response start with. Empty when it is unknown. */
   readonly base: string;
@@ -38,13 +38,13 @@ export interface RequestContext {
   client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** The latest change (`lib/work.ts`) before the first look-up for this request. */
+  /** The latest change (`lib/work.ts`) before the first lookup for this request. */
   changeBefore: number;
-  /** Set when the response may go into the micro-cache. */
+  /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
   pathParameters: PathParameters;
-  /** The parameters as the endpoint reads them. */
+  /** The parsed parameters of the endpoint. */
   input: unknown;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
@@ -53,20 +53,20 @@ export interface RequestContext {
 }
 
 /**
- * A step of the request pipeline. Returns the response, or nothing when the next step decides.
+ * A step of the request pipeline. Returns the response, or nothing to continue with the next step.
  *
- * @throws AppError when the request is refused
+ * @throws AppError if the request is refused
  */
 export type Step = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
 
 /** Decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 
-/** What is served under one URL pattern, for GET, HEAD and OPTIONS. */
+/** The handlers of one URL pattern, for GET, HEAD and OPTIONS. */
 export interface Endpoint<Path = unknown, Input = unknown> {
   /** In find-my-way's notation: `/api/channel/:identifier`. */
   readonly url: string;
-  /** Reads the path alone. Preflights get its errors too. */
+  /** Reads the path only. Preflights get its errors too. */
   parsePath?(parameters: PathParameters): Path;
   /** Adds the query and the header fields. */
   parseInput?(path: Path, context: RequestContext): Input;
@@ -100,7 +100,7 @@ const NAME_WITH_PORT = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?(?::(\d{1,5}))?$/i;
 const IPV6_WITH_PORT = /^\[([0-9a-f:.]{2,45})\](?::(\d{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
-/** A name or address, perhaps with a port: anything else could end up in a URL that others are shown. */
+/** A name or address with an optional port. Anything else could appear in a URL that others see. */
 function isUsable(authority: string): boolean {
   if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
   const name = NAME_WITH_PORT.exec(authority);
@@ -125,7 +125,7 @@ export interface ContextOptions {
 const UNKNOWN_CLIENT: Client = { address: '', key: '', limit: 'unlimited' };
 const NO_HEADERS = {};
 
-/** Makes the context of a request when its header section has arrived. Never throws: steps report what is wrong. */
+/** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
   const { clock, clients, baseUrls, nextRequestId, lifetime } = options;
   const findBase = createBaseFinder(baseUrls);
@@ -183,7 +183,7 @@ export function disconnectSignal({ request }: RequestContext): AbortSignal {
   return controller.signal;
 }
 
-/** Counts in the raw fields: Node joins or drops repeated ones. An empty field names no host. */
+/** Counts in the raw fields, because Node joins or drops repeated ones. An empty field does not count. */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -193,7 +193,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** What Node keeps on a socket. There are no public names for it. */
+/** Members of a socket in Node. There is no public API for them. */
 interface HttpSocket extends Socket {
   readonly parser?: { getCurrentBuffer?(): Buffer } | null;
 }
@@ -217,7 +217,7 @@ function isWholePacket({ method, url, headers, socket }: IncomingMessage): boole
 }
 
 /**
- * Refuses what is wrong with a request whatever its path. In this order: malformed, expectation, method.
+ * Refuses invalid requests of any path. In this order: malformed, expectation, method.
  *
  * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`
  */

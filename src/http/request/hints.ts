@@ -14,8 +14,8 @@ import type { RequestContext } from './context.ts';
 import { parseQuery } from './target.ts';
 
 /*
- * Advice for requests that fail: the nearest request that works. Nothing here asks a source, so it may name a channel
- * that does not exist.
+ * Advice for failed requests: the most similar request that works. Nothing here calls a source, so the advice may name a
+ * channel that does not exist.
  */
 
 /** Advice for the detail of an error, as whole sentences; empty if there is none. */
@@ -38,17 +38,17 @@ function didYouMean(request: string | undefined): string {
   return request === undefined ? '' : `Did you mean ${request}?`;
 }
 
-/** More than mistakes have. Bounds the work and what is repeated. */
+/** Longer than typical mistakes. Bounds the work and the length of the advice. */
 const MAX_CHARACTERS = 300;
 const REPEATABLE = /^[\x21-\x7e]{0,300}$/;
 
 const NEAR_CHANNEL_ID = /^UC[\w-]{15,30}$/;
 const EMBEDDED_CHANNEL_ID = /(?<![\w-])UC[\w-]{22}(?![\w-])/;
-/** Eleven characters of base64url, which few names mix like this. */
+/** Eleven characters of base64url, mixed as in few names. */
 const VIDEO_ID = /^(?=.*[A-Z])(?=.*[\d_-])[\w-]{11}$/;
 const VIDEO = 'use the ID or the @handle of its channel.';
 
-/** What a text that is not accepted as an identifier may be instead, as a sentence with a blank before it. */
+/** What a text that is not accepted as an identifier may be instead, as a sentence with a leading space. */
 export function identifierNote(identifier: string): string {
   if (identifier.length > MAX_CHARACTERS || isChannelId(identifier)) return '';
   if (NEAR_CHANNEL_ID.test(identifier)) {
@@ -216,7 +216,7 @@ function findChannelId([segment = '', ...others]: readonly string[]): string | u
 /** `/name` */
 function findHandlePage([name = '', ...others]: readonly string[]): string | undefined {
   const handle = others.length > 0 || NEAR_CHANNEL_ID.test(name) ? undefined : findHandle(name);
-  // Programs that look for weak servers ask for files.
+  // Vulnerability scanners request files.
   if (handle === undefined || !/^[\p{L}\p{N}]/u.test(name) || /\.[a-z]{2,5}$/i.test(name)) return undefined;
   return pathOf(handle);
 }

@@ -3,25 +3,25 @@ import type { Clock } from '../../lib/clock.ts';
 import { formatAddress, networkOf, parseAddress } from './client.ts';
 
 export interface RefusedNetwork {
-  /** Host part cut. */
+  /** Without the host part. */
   readonly network: string;
   readonly refused: number;
 }
 
 export interface RefusedClients {
   note(address: string): void;
-  /** Those refused most in the last five to ten minutes, most first. */
+  /** The networks with the most refusals in the last five to ten minutes, most first. */
   list(limit: number): readonly RefusedNetwork[];
   stats(): { readonly entries: number; readonly maxEntries: number };
 }
 
 const PERIOD_MS = 5 * 60_000;
-/** The one that counts, and the one before it. */
+/** The current period and the previous one. */
 const PERIODS = 2;
-/** Of each period. A flood from all over must not fill the memory: those refused longest ago are forgotten. */
+/** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
 const MAX_NETWORKS = 2_000;
 
-/** Whom the rate limit refuses: networks only, in memory only, forgotten after ten minutes. */
+/** Clients that the rate limit refuses: networks only, in memory only, dropped after ten minutes. */
 export function createRefusedClients({ clock }: { readonly clock: Clock }): RefusedClients {
   let current = createPeriod();
   let previous = createPeriod();

@@ -4,19 +4,19 @@ import { FORMATS } from '../../domain/formats.ts';
 import { quoted } from '../../domain/printable.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 
-/** A request's target, read once, before anything looks at its path. */
+/** A request's target, read once before its path is used. */
 export interface RequestTarget {
-  /** Path for the router: empty segments and a trailing slash dropped, escapes as they came. */
+  /** Path for the router: empty segments and a trailing slash dropped, escapes unchanged. */
   readonly path: string;
   /** With its question mark; empty when there is none. */
   readonly query: string;
-  /** Of an absolute-form target (RFC 9112 section 3.2.2); it then counts instead of `Host`. */
+  /** The authority of an absolute-form target (RFC 9112 section 3.2.2). It is used instead of `Host`. */
   readonly authority: string | undefined;
-  /** Why the target cannot be used. */
+  /** Why the target is invalid. */
   readonly problem: AppError | undefined;
 }
 
-/** Proxies and browsers cut longer ones anyway. */
+/** Proxies and browsers truncate longer ones anyway. */
 export const MAX_URL_BYTES = 8_192;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
@@ -54,7 +54,7 @@ function dropEmptySegments(path: string): string {
   return withoutEmpty.endsWith('/') && withoutEmpty !== '/' ? withoutEmpty.slice(0, -1) : withoutEmpty;
 }
 
-/** What no path can be faulty without: an escape, a backslash, a dot segment. */
+/** A path without any of these is valid: an escape, a backslash, a dot segment. */
 const SUSPICIOUS = /[%\\]|\/\.{1,2}(?:\/|$)/;
 const SEPARATOR_OR_NUL = /%2f|%5c|%00|[\\\0]/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -194,13 +194,13 @@ export const BADGE_QUERY = {
   metric: oneOf(['subscribers', 'views', 'videos'], 'The count that the badge shows.', 'subscribers'),
 };
 
-/** Names and values as they came, without their escapes. @param query with its question mark; may be empty */
+/** Decoded names and values in their order. @param query with its question mark; may be empty */
 export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }
 
 /**
- * Reads the parameters of one endpoint. Unknown ones are ignored: people add them to get past caches.
+ * Reads the parameters of one endpoint. Unknown ones are ignored, because clients add them to bypass caches.
  *
  * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
  */

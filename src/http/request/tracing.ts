@@ -10,10 +10,10 @@ export interface RequestTracingOptions {
 }
 
 /**
- * `undefined` when no SDK is loaded. Makes each request a span, from its header section to the last byte of its response.
+ * `undefined` if no SDK is loaded. Creates a span for each request, from its header section to the last byte of its response.
  *
- * `traceparent` is read from trusted proxies only: otherwise a stranger could have every request sampled, or write into
- * other people's traces.
+ * `traceparent` is read from trusted proxies only. Otherwise any client could have every request sampled, or write into
+ * other traces.
  */
 export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing | undefined {
   if (!isSdkLoaded()) return undefined;
@@ -21,7 +21,7 @@ export function createRequestTracing({ clients }: RequestTracingOptions): Reques
   function finish(span: Span, context: RequestContext): void {
     const { request, response, endpoint, target } = context;
     const { statusCode, headersSent, writableFinished } = response;
-    // A span that is never ended is never sent: a flood of them would push all others out of the queue. Metrics count them.
+    // A flood of such spans would displace all others. Without an end, a span is not sent. Metrics count these requests.
     if (headersSent && statusCode === REFUSED) return;
     const route = endpoint?.url;
     const method = request.method ?? '';
@@ -61,17 +61,17 @@ function serverOf({ request, target }: RequestContext) {
   return { 'server.address': cut(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };
 }
 
-/** Paths and `Host` come from strangers. */
+/** Paths and `Host` are foreign text. */
 const MAX_ATTRIBUTE_CHARACTERS = 1_024;
 
 function cut(text: string): string {
   return text.slice(0, MAX_ATTRIBUTE_CHARACTERS);
 }
 
-/** By the conventions every other method is `_OTHER`: strangers can make up names. */
+/** By the conventions, every other method is `_OTHER`, because clients can send any name. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** The name until the route is known, and when there is none. */
+/** The name until the route is known, and if there is none. */
 function nameOf(method: string): string {
   return KNOWN_METHODS.has(method) ? method : 'HTTP';
 }

@@ -18,13 +18,13 @@ export interface AccessLogEntry {
   readonly method: string;
   /** Empty when the request could not be read. */
   readonly path: string;
-  /** The client's whole address. */
+  /** The client's full address. */
   readonly client: string;
   readonly cache?: CacheOutcome['kind'] | undefined;
   readonly failure?: Failure | undefined;
 }
 
-/** In place of a route: of requests without an endpoint, and of client errors. */
+/** Used as the route of requests without an endpoint, and of client errors. */
 const NO_ROUTE = 'none';
 export const UNPARSED = 'unparsed';
 
@@ -61,26 +61,26 @@ function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure
   if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
   if (failure === undefined) return;
   const { code, error } = failure;
-  // The message of a bug may hold anything.
+  // The message of a bug may contain anything.
   failSpan(span, code, error instanceof AppError ? error.message : undefined);
 }
 
 export interface AccessLogOptions {
   readonly metrics: Pick<Metrics, 'countResponse'>;
-  /** Learns whom the rate limit refuses. */
+  /** Gets the clients that the rate limit refuses. */
   readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
   readonly troubles: Pick<TroubleLog, 'report'>;
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
-  /** True: clients appear with their whole address. False: with its network (IPv4 /24, IPv6 /48). */
+  /** True: clients appear with their full address. False: with its network (IPv4 /24, IPv6 /48). */
   readonly showsAddresses: boolean;
 }
 
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** Counts each response. Logs it if asked to, or if it failed or was slow: at most one line per request. */
+/** Counts each response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
 export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEntry) => void {
   const { metrics, refusedClients, logger, troubles, logsAll, showsAddresses } = options;
   return (entry) => {

@@ -9,7 +9,7 @@ import { type AccessLogEntry, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
 import { COMMON_HEADERS } from './response.ts';
 
-/** A fault that Node's HTTP parser reports instead of a request. */
+/** An error that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {
   readonly code?: string | undefined;
   readonly rawPacket?: Buffer | undefined;
@@ -34,20 +34,20 @@ export interface ClientErrorOptions extends RateLimitOptions {
 
 interface Refusal {
   readonly fault: unknown;
-  /** In place of the problem's own. */
+  /** Replaces the default detail of the problem. */
   readonly status?: number;
 }
 
 /**
- * Responds to what never becomes a request. Node would close the connection with an empty body or none. Such bytes count
- * against the socket's own address: a request that cannot be read has no `X-Forwarded-For`.
+ * Responds to bytes that never become a request. Node would close the connection with an empty body or none. They count
+ * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
   const { clients, nextRequestId, baseUrls, onResponse } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
-  /** Counts the request. The rate limit comes before every other fault. */
+  /** Counts the request. The rate limit comes before every other error. */
   async function decide(client: Client, refusal: Refusal): Promise<Refusal & Pick<Admission, 'headers'>> {
     try {
       const admission = await admit(options, client);
@@ -82,14 +82,14 @@ export function createClientErrors(options: ClientErrorOptions) {
     });
   }
 
-  /** A request with a broken body gets its own response. Where the next request begins is unknown. */
+  /** A request with a malformed body gets its own response. The beginning of the next request is unknown. */
   async function closeAfterResponses(socket: HttpSocket): Promise<void> {
     if (!isFirstFault(socket)) return;
     await earlierResponses(socket);
     if (socket.writable) endAndClose(socket);
   }
 
-  /** False also for a connection that is closing already, with its last response on the way. */
+  /** False also for a connection that is already closing, while its last response is being sent. */
   function isFirstFault(socket: Duplex): boolean {
     if (refusedSockets.has(socket) || !socket.writable) return false;
     refusedSockets.add(socket);
@@ -97,16 +97,16 @@ export function createClientErrors(options: ClientErrorOptions) {
   }
 
   return {
-    /** For `clientError`: bytes that are no request, or none in time. */
+    /** For `clientError`: malformed bytes, or a request that did not arrive in time. */
     onParserError(error: ParserError, socket: HttpSocket): void {
       if (error.code === 'ECONNRESET') socket.destroy();
       else if (socket.parser?.incoming?.complete === false) void closeAfterResponses(socket);
       else void refuse(socket, refusalFor(error));
     },
 
-    /** For `connect`: Node hands over the bare socket. */
+    /** For `connect`: Node passes only the socket. */
     onConnect(_request: IncomingMessage, socket: HttpSocket): void {
-      // Node has removed its own listener: without one, a client that resets the connection would end the process.
+      // Node has removed its own listener. Without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
       void refuse(socket, { fault: methodNotAllowed() });
     },
@@ -129,7 +129,7 @@ function messageOf({ status, headers, body }: ProblemResponse, more: Readonly<Re
 /** With unread bytes, the kernel would reset the connection before the client has read the response. */
 const LINGER_MS = 1_000;
 
-/** Closes both sides of the connection: Node would leave its own open for as long as the client does. */
+/** Closes both sides of the connection. Node would keep its own side open as long as the client does. */
 function endAndClose(socket: Duplex, text?: string): void {
   socket.end(text);
   socket.resume();
@@ -137,7 +137,7 @@ function endAndClose(socket: Duplex, text?: string): void {
   socket.once('close', () => clearTimeout(linger));
 }
 
-/** Waits until earlier requests have their responses: more bytes would end up in the middle of them. */
+/** Waits until earlier requests have their responses. More bytes would be written into them. */
 async function earlierResponses(socket: HttpSocket): Promise<void> {
   for (let response = socket._httpMessage; response && !socket.destroyed; response = socket._httpMessage) {
     await new Promise((resolve) => response?.once('close', resolve));
@@ -178,7 +178,7 @@ function unescapedTarget(): AppError {
   return new AppError('malformed_request', 'The URL contains characters that must be percent-encoded.');
 }
 
-/** The packet at fault without the requests before it. */
+/** The malformed packet without the requests before it. */
 function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError): string {
   if (rawPacket === undefined) return '';
   const text = rawPacket.toString('latin1');

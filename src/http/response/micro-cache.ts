@@ -9,9 +9,9 @@ import type { HttpResponse } from './response.ts';
 export interface MicroCacheOptions {
   readonly clock: Clock;
   readonly maxBytes?: number;
-  /** Learns what the cache holds. */
+  /** The cache registers what it holds. */
   readonly holders?: Pick<Holders, 'add'>;
-  /** Called for each admitted request before the first look-up. */
+  /** Called for each admitted request before the first lookup. */
   readonly beforeLookUp?: (() => void) | undefined;
 }
 
@@ -28,17 +28,17 @@ interface Entry {
   readonly endpoint: Endpoint | undefined;
   readonly isNegotiated: boolean;
   readonly untilMs: number;
-  /** The monotonic clock stands still while a machine is suspended. */
+  /** The monotonic clock does not advance while a machine is suspended. */
   readonly untilWallMs: number;
 }
 
-/** Responses of the last second, sent again to equal requests. A hot response costs one look-up. */
+/** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export function createMicroCache(options: MicroCacheOptions) {
   const { clock, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   let latest = latestChange();
 
-  /** After a change (a purge, an import) nothing from before it may be sent. */
+  /** After a change (a purge, an import), no earlier response may be sent. */
   function dropChanged(): void {
     if (latest === latestChange()) return;
     latest = latestChange();
@@ -67,7 +67,7 @@ export function createMicroCache(options: MicroCacheOptions) {
       return undefined;
     },
 
-    /** Keeps a cache hit that was not found here. */
+    /** Stores a cache hit that did not come from here. */
     keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
       if (changeBefore !== latestChange()) return;
@@ -85,7 +85,7 @@ export function createMicroCache(options: MicroCacheOptions) {
   };
 }
 
-/** Everything in a request that changes its response. `undefined` when it is too long to be kept. */
+/** Everything in a request that changes its response. `undefined` if it is too long. */
 function keyOf({ base, target: { path, query }, request }: RequestContext): string | undefined {
   const { accept = '' } = request.headers;
   if (base.length + path.length + query.length + accept.length > MAX_KEY_CHARACTERS) return undefined;
@@ -104,7 +104,7 @@ function withoutVersion(query: string): string {
 }
 
 function sizeOf({ response: { headers, body, cacheValidators } }: Entry, key: string): number {
-  // Bytes that were cut out of a larger buffer keep all of it.
+  // A slice of a larger buffer keeps all of it in memory.
   const bodyBytes = Buffer.isBuffer(body) ? body.buffer.byteLength : (body?.length ?? 0);
   let bytes = ENTRY_OVERHEAD_BYTES + key.length + bodyBytes;
   for (const name in headers) bytes += headers[name]?.length ?? 0;
@@ -112,7 +112,7 @@ function sizeOf({ response: { headers, body, cacheValidators } }: Entry, key: st
   return bytes;
 }
 
-/** The body's bytes, one per character: Node writes such a text as it is, and would encode any other every time. */
+/** The body's bytes, one per character. Node writes such a text without encoding it each time. */
 function encoded(response: HttpResponse): HttpResponse {
   const { body, bodyEncoding } = response;
   if (typeof body !== 'string' || bodyEncoding !== undefined) return response;

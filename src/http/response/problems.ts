@@ -7,7 +7,7 @@ export interface Problem {
   readonly description: string;
   /** Default: `no-store`. `what is left`: as long as the error says that it holds. */
   readonly cacheControl?: 'no-store' | 'what is left' | 'public, max-age=60';
-  /** Seconds that `Retry-After` names where the error itself does not say. */
+  /** `Retry-After` in seconds if the error itself has none. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -112,7 +112,7 @@ export interface ProblemContext {
   readonly base: string;
   /** The request's. */
   readonly id: string;
-  /** In place of the table's, for a code with two statuses. */
+  /** Replaces the status of the table, for a code with two statuses. */
   readonly status?: number;
 }
 
@@ -158,7 +158,7 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
   };
 }
 
-/** What a client learns about a bug. */
+/** The detail of a bug for clients. */
 const BUG = 'Something went wrong here. Please report it with the request id.';
 
 function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: AppError): string {
@@ -166,7 +166,7 @@ function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: 
   return validForMs === undefined ? 'no-store' : `public, max-age=${Math.round(validForMs / 1000)}`;
 }
 
-/** What `GET /problems` lists. */
+/** The list of `GET /problems`. */
 export function listProblems(base: string): object[] {
   return Object.entries(PROBLEMS).map(([code, { status, title, description }]) => {
     return { type: `${base}/problems#${code}`, code, status, title, description };

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { CacheOutcome, ErrorCode } from '../../domain/errors.ts';
 
-/** What is needed to answer a conditional request. */
+/** The validators for conditional requests. */
 export interface Validators {
   /** Strong, with its quotes. */
   readonly etag: string;
   readonly lastModifiedMs?: number;
-  /** ETags of earlier forms that are still as good as this one. */
+  /** ETags of earlier encodings that are still valid. */
   readonly earlierEtags?: readonly string[];
 }
 
@@ -26,9 +26,9 @@ export interface HttpResponse {
   readonly bodyEncoding?: 'latin1';
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'];
-  /** Set when the failure is not the client's. */
+  /** Set for failures that the client did not cause. */
   readonly failure?: Failure;
-  /** With them the response becomes a 304 when the client has it already. */
+  /** With them the response becomes a 304 if the client already has it. */
   readonly cacheValidators?: Validators;
 }
 
@@ -66,7 +66,7 @@ export function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: Ca
 
 const STALE_MAX_AGE_MS = 60_000;
 
-/** How long a cache may keep a response with this value: what is left of its freshness, or a minute if it is stale. */
+/** How long a cache may store a response with this value: the rest of its freshness, or a minute if it is stale. */
 export function keptForMs({ kind, ttlMs }: CacheOutcome): number {
   return kind === 'stale' ? STALE_MAX_AGE_MS : Math.max(0, ttlMs);
 }
@@ -80,7 +80,7 @@ export function entityTag(body: string | Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
-/** The response, or the 304 that stands for it when the client has it already. */
+/** The response, or a 304 if the client already has it. */
 export function applyConditions({ request }: Pick<Recipient, 'request'>, response: HttpResponse): HttpResponse {
   const { cacheValidators } = response;
   if (cacheValidators === undefined) return response;
@@ -117,7 +117,7 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
   return { status: 304, headers: { ...Object.fromEntries(kept), etag }, ...(cache !== undefined && { cache }) };
 }
 
-/** What `send` reads of a request's context. */
+/** The part of a request's context that `send` uses. */
 interface Recipient {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -143,12 +143,12 @@ export function send(context: Recipient, { status, headers, body, bodyEncoding }
   if (response.writableLength > 0) request.socket.setTimeout(READER_TIMEOUT_MS);
 }
 
-/** A client that takes nothing of its response for so long is disconnected. */
+/** A client that reads nothing of its response for this long is disconnected. */
 const READER_TIMEOUT_MS = 100_000;
 
 const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 
-/** Names and values in turn: Node writes such a list as it is, and would sort out an object first. */
+/** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
 function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {
   for (const name in headers) fields.push(name, headers[name] as string);
 }

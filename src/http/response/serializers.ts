@@ -12,7 +12,7 @@ type UrlForm = 'api' | 'short';
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
-/** How URLs of pictures are written. */
+/** The form of picture URLs. */
 export interface PictureUrlStyle {
   readonly urlForm: UrlForm;
   /** True: `v=` and the picture's version. A cache then never has an old picture under the URL of a new record. */
@@ -34,7 +34,7 @@ function pictureUrlsOf(base: string, channelId: string, { urlForm, hasPictureVer
   };
 }
 
-/** Every variant's URL, `null` where the channel has no such picture. */
+/** The URL of every variant, `null` if the channel has no such picture. */
 function pictureUrls(base: string, style: PictureUrlStyle, { channelId, banner, avatar }: Channel) {
   const urlOf = pictureUrlsOf(base, channelId, style);
   const urls = VARIANTS.map((variant) => {
@@ -44,7 +44,7 @@ function pictureUrls(base: string, style: PictureUrlStyle, { channelId, banner, 
   return Object.fromEntries(urls) as Record<Variant, string | null>;
 }
 
-/** The channel record as clients see it: 13 fields in this order, always all of them. */
+/** The channel record in responses: always all 13 fields, in this order. */
 function recordOf(channel: Channel, base: string, style: PictureUrlStyle): object {
   const urls = pictureUrls(base, style, channel);
   return {
@@ -60,7 +60,7 @@ function recordOf(channel: Channel, base: string, style: PictureUrlStyle): objec
     bannerUrl: urls.default,
     avatarUrl: urls.avatar,
     bannerUrls: urls,
-    // Always an array: clients map over it without a check.
+    // Always an array, because clients iterate over it without a check.
     links: channel.links ?? [],
   };
 }
@@ -87,7 +87,7 @@ export interface JsonBody extends Pick<HttpResponse, 'bodyEncoding'> {
   readonly etag: string;
 }
 
-/** The response with JSON that was looked up, its age and where it came from. */
+/** The response with JSON of a looked-up value, its age and its origin. */
 export function jsonResponse(outcome: CacheOutcome, { etag, ...body }: JsonBody): HttpResponse {
   const headers = {
     'content-type': JSON_MEDIA_TYPE,
@@ -98,12 +98,12 @@ export function jsonResponse(outcome: CacheOutcome, { etag, ...body }: JsonBody)
   return { status: 200, headers, ...body, cache: outcome.kind, cacheValidators: { etag } };
 }
 
-/** The JSON's UTF-8 bytes, one per character: Node writes such a text as it is, together with the header section. */
+/** The JSON's UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
 interface RecordBody extends JsonBody {
   readonly bodyEncoding: 'latin1';
 }
 
-/** The JSON of channel records, made once per record and base URL while there is room. */
+/** The JSON of channel records, created once per record and base URL while there is room. */
 export interface RecordBodies {
   get(channel: Channel, base: string): RecordBody;
   stats(): HolderStats;
@@ -111,7 +111,7 @@ export interface RecordBodies {
 
 export interface RecordBodiesOptions extends PictureUrlStyle {
   readonly maxBytes?: number;
-  /** Learns what is held. */
+  /** The cache registers what it holds. */
   readonly holders?: Pick<Holders, 'add'>;
 }
 
@@ -121,7 +121,7 @@ interface Prepared {
   readonly channel: WeakRef<Channel>;
 }
 
-/** Some 3,000 records. Making one anew takes about as long as sending it. */
+/** About 3,000 records. Creating one again takes about as long as sending it. */
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 /** The objects of an entry, its ETag and the cache’s own lists (320 measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 400;

@@ -35,7 +35,7 @@ function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {
 
 const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const;
 
-/** Three digits are what fits on a badge: 1,284,000 is 1.28M. Never more than the channel has. */
+/** Three digits fit on a badge: 1,284,000 is 1.28M. Never more than the real count. */
 const SHORT_COUNT = new Intl.NumberFormat('en', {
   notation: 'compact',
   maximumSignificantDigits: 3,

@@ -74,7 +74,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     const picture = await banners.getPicture(input);
     const described = describe(picture);
     const conditional = applyConditions(context, described);
-    // Before the picture is made.
+    // Before the picture is encoded.
     if (conditional.status === 304) return conditional;
     const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
     const rendering = picture.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
@@ -107,7 +107,7 @@ function describe(picture: Picture): HttpResponse {
       'last-modified': new Date(lastModifiedMs).toUTCString(),
       'cache-status': cacheStatusOf(outcome),
       'content-type': formatRow(format).mediaType,
-      // Made from the record alone: no text of the client goes into a header.
+      // Built from the record only, so that no client text is in a header field.
       'content-disposition': `inline; filename="${channelId}-${variant}.${formatRow(format).extension}"`,
     },
     cache: outcome.kind,
@@ -125,7 +125,7 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
 
 const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
 
-/** Browsers send a handful of different values; anything else is a client of its own. */
+/** Browsers send few different values. Others come from single clients. */
 const MAX_REMEMBERED = 500;
 const MAX_REMEMBERED_LENGTH = 300;
 const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
@@ -136,7 +136,7 @@ function acceptFieldStats(): HolderStats {
 
 /**
  * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
- * order of the format table. `*\/*` and `image/*` name none: whoever sends them has not said that it can show AVIF.
+ * order of the format table. `*\/*` and `image/*` name none, because they do not show that the client supports AVIF.
  */
 function acceptedFormats(accept: string | undefined): readonly Format[] {
   if (accept === undefined || accept === '') return [];
@@ -169,7 +169,7 @@ function readAccept(accept: string): Map<string, number> {
 
 const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** 1 where none is given, 0 where it is not one: a range that cannot be understood names nothing. */
+/** 1 if there is none, 0 if it is invalid, because an invalid range names no format. */
 function qualityOf(parameters: readonly string[]): number {
   const given = parameters.find((parameter) => parameter.startsWith('q='));
   if (given === undefined) return 1;
@@ -177,7 +177,7 @@ function qualityOf(parameters: readonly string[]): number {
   return match === null ? 0 : Number(match[1]);
 }
 
-/** What a picture's path says. Query parameters may add to it. */
+/** The path of a picture. Query parameters may add to it. */
 export interface PicturePath {
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant | undefined;
@@ -187,7 +187,7 @@ export interface PicturePath {
 /**
  * Reads `/api/banner/{identifier}[/{variant}]`: a channel ID, an `@handle` or a bare name.
  *
- * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for what can be no identifier
+ * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for an invalid identifier
  */
 export function parseBannerPath({ identifier = '', variant: segment }: PathParameters): PicturePath {
   const { variant, format } = parseVariantSegment(segment);
@@ -205,8 +205,8 @@ export function parseBannerPath({ identifier = '', variant: segment }: PathParam
 }
 
 /**
- * Reads `/{identifier}` and `/{identifier}/{variant}`. Alone, the identifier must be a channel ID or an `@handle`:
- * scanners ask for every other name there is, and none of them may cause an upstream call.
+ * Reads `/{identifier}` and `/{identifier}/{variant}`. Here the identifier must be a channel ID or an `@handle`, because
+ * scanners request many other names, and these must not cause upstream calls.
  *
  * @throws AppError `route_not_found`
  */
@@ -223,7 +223,7 @@ function parseShortPath({ identifier = '', variant: segment }: PathParameters): 
 /** The extensions that a path may end in. */
 export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
 
-/** Everything below `/api/` is the service's own, never a channel's name. */
+/** Paths below `/api/` are endpoints of the service, never channel names. */
 const RESERVED_SEGMENT = 'api';
 
 function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'variant' | 'format'> {

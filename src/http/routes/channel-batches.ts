@@ -28,7 +28,7 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
   const batch = endpoint({
     url: '/api/channels',
     parseInput(_path, context) {
-      // Each item has an age of its own.
+      // Each item has its own age.
       context.microCacheKey = undefined;
       const { ids } = readQuery(BATCH_QUERY, parseQuery(context.target.query));
       return ids.map((identifier, at) => ({ identifier, ref: parseId(identifier, at) }));
@@ -79,14 +79,14 @@ function responseOf(results: readonly BatchResult[], body: string): HttpResponse
   return { status: 200, headers, body, bodyEncoding: 'latin1', ...cache, cacheValidators: { etag } };
 }
 
-/** The least that is left of any result. After a failure the next request may get more. */
+/** The shortest remaining time of all results. After a failure, the next request may get more. */
 function cacheControlOf(results: readonly BatchResult[]): string {
   const leftMs = results.map(keptForMsOf).filter((ms) => ms !== undefined);
   if (results.some(isFailure) || leftMs.length === 0) return 'no-store';
   return `public, max-age=${Math.round(Math.min(...leftMs) / 1000)}`;
 }
 
-/** `undefined` for a blocked channel: only the operator changes that. */
+/** `undefined` for a blocked channel, because only the operator can change that. */
 function keptForMsOf(result: BatchResult): number | undefined {
   return result instanceof AppError ? result.validForMs : keptForMs(result.outcome);
 }

@@ -19,7 +19,7 @@ export interface ChannelRouteOptions {
   readonly recordBodies: RecordBodies;
 }
 
-/** The response with the record of the first reference that is a channel. */
+/** The response with the record of the first reference that leads to a channel. */
 export async function recordResponse(
   { channels, recordBodies }: ChannelRouteOptions,
   refs: readonly ChannelRef[],
@@ -29,7 +29,7 @@ export async function recordResponse(
   return jsonResponse(outcome, recordBodies.get(channel, base));
 }
 
-/** The record as JSON: by identifier and `type`, and at the paths that channel pages have. */
+/** The record as JSON: by identifier and `type`, and at the paths of channel pages. */
 export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   const readers: Record<string, (identifier: string, target: RequestTarget) => readonly ChannelRef[]> = {
     '/api/channel/:identifier': (identifier, target) => {
@@ -59,10 +59,10 @@ function refsOfCustomName(name: string): ChannelRef[] {
 }
 
 /**
- * Reads an identifier as the kind that its path or `type` says it is.
+ * Reads an identifier as the kind in its path or `type`.
  *
- * @throws AppError `invalid_parameter` when it cannot be of that kind; the message names the request that reads it as
- * the kind that it can be
+ * @throws AppError `invalid_parameter` if it is invalid for that kind. The message names the request for the kind for
+ * which it is valid.
  */
 function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
@@ -77,7 +77,7 @@ const FORMS: Record<IdentifierKind, string> = {
   username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
 };
 
-/** In this order; every channel ID could be a handle too, so none of these is ever an ID. */
+/** In this order. Every channel ID is also a valid handle, so IDs are excluded. */
 const LOOKS: Record<Exclude<IdentifierKind, 'id'>, string> = {
   handle: 'It looks like a handle',
   username: 'It may be a username',

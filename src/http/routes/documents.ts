@@ -6,10 +6,10 @@ import { entityTag, type HttpResponse } from '../response/response.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
 interface DocumentRouteOptions {
-  /** How to reach the operator. */
+  /** Contact address of the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
-  /** Where the files of `site/` are served, with a slash at the end. */
+  /** The URL of the files of `site/`, with a slash at the end. */
   readonly siteUrl: string | undefined;
   readonly version: string;
 }
@@ -25,7 +25,7 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   ];
 }
 
-/** Indented: people open these documents in a browser or a terminal. */
+/** Indented, because users open these documents in a browser or a terminal. */
 function json(url: string, contentOf: (base: string) => object): Endpoint {
   const write = (base: string) => `${JSON.stringify(contentOf(base), null, 2)}\n`;
   return { url, respond: (_input, { base }) => unchanging(JSON_MEDIA_TYPE, write(base)) };
@@ -37,7 +37,7 @@ function unchanging(contentType: string, body: string | Buffer): HttpResponse {
   return { status: 200, headers, body, cacheValidators: { etag } };
 }
 
-/** As `npm run docs` wrote it. Read at the first request: few ask for it. */
+/** The output of `npm run docs`. Read at the first request, because it is rarely requested. */
 function readOpenApi({ contact, version }: DocumentRouteOptions): object {
   openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8')) as OpenApi;
   const { info, ...rest } = openApi;

@@ -8,7 +8,7 @@ import { createScheduler, type FinishedTask, type SchedulerStats } from './sched
 
 export interface EncoderStats extends SchedulerStats {
   readonly processes: number;
-  /** Processes that ended because of a task or of themselves: not those that were idle, and not at the end of the encoder. */
+  /** Processes that ended because of a task or by themselves, except idle ones and those at the end of the encoder. */
   readonly restarts: number;
 }
 
@@ -22,7 +22,7 @@ export interface EncoderStats extends SchedulerStats {
 export interface Encoder {
   inspect(original: OriginalBytes, options: JobOptions): Promise<PictureInfo>;
   encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
-  /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` when there is none. */
+  /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` if there is none. */
   reencode(job: EncodeJob, fast: Buffer, options: JobOptions): Promise<Buffer | undefined>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */

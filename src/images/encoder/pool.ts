@@ -26,7 +26,7 @@ export interface EncoderPoolOptions {
   readonly processes: number;
   /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
-  /** A process without a task for so long is ended: each holds some 70 MiB. */
+  /** A process without a task for this long is ended, because each needs about 70 MiB. */
   readonly maxIdleMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;

@@ -2,13 +2,13 @@ import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'nod
 import ipaddr from 'ipaddr.js';
 import { embeddedIpv4 } from '../../domain/ip-ranges.ts';
 
-/** The addresses that IANA gives out for the public IPv6 internet (RFC 4291 section 2.4). */
+/** The addresses that IANA assigns to the public IPv6 internet (RFC 4291 section 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * True for an address of the public internet: not private, loopback, link-local, shared (RFC 6598), multicast,
- * unspecified, reserved or for documentation (RFC 6890). An address that wraps an IPv4 address is judged by that one,
- * where the wrapping is in use (IPv4-mapped, NAT64 of RFC 6052); 6to4 and Teredo are not public.
+ * unspecified, reserved or for documentation (RFC 6890). For an IPv6 address with an embedded IPv4 address
+ * (IPv4-mapped, NAT64 of RFC 6052) the IPv4 address is checked. 6to4 and Teredo are not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -18,7 +18,7 @@ export function isPublicAddress(address: string): boolean {
   return (parsed as ipaddr.IPv6).match(GLOBAL_IPV6) && parsed.range() === 'unicast';
 }
 
-/** A name that leads only to addresses which may not be connected to. */
+/** A name that resolves only to addresses that are not allowed. */
 export class AddressRefusedError extends Error {
   constructor(hostname: string) {
     super(`${hostname} has no public address`);
@@ -29,10 +29,10 @@ export class AddressRefusedError extends Error {
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * A `lookup` for `net.connect` that drops every address which is not public. It runs for each connection and hands on
- * the very addresses it has checked, so that a name which changes its address in between (DNS rebinding) gains nothing.
+ * A `lookup` for `net.connect` that drops every address which is not public. It runs for each connection and returns
+ * the checked addresses themselves, so that DNS rebinding between check and connection has no effect.
  *
- * @param privateHosts names that the operator has pointed the service at: these may lead anywhere
+ * @param privateHosts names from the operator's settings, which may resolve to any address
  */
 export function createPublicLookup(privateHosts: ReadonlySet<string>, resolve: typeof dnsLookup = dnsLookup) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {

@@ -1,4 +1,4 @@
-/** The thread that long upstream answers are read in, with the functions of the module that it is started with. */
+/** The thread that reads long upstream answers with the functions of the given module. */
 import { workerData } from 'node:worker_threads';
 import { serveCalls } from '../worker-thread.ts';
 

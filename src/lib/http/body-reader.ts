@@ -9,7 +9,7 @@ import { createWorkerThread } from '../worker-thread.ts';
  */
 export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 
-/** Turns upstream answers into values without holding up the event loop. */
+/** Turns upstream answers into values without blocking the event loop. */
 export interface BodyReader<R extends Readers> {
   /**
    * Runs the reader `name`: at once for a short body, in a thread for a long one.
@@ -18,24 +18,24 @@ export interface BodyReader<R extends Readers> {
    *   many long bodies wait for it, and what `signal` was aborted with (the thread is ended then).
    */
   read<Name extends keyof R & string>(name: Name, body: Uint8Array, signal: AbortSignal): Promise<ReturnType<R[Name]>>;
-  /** Long bodies that are read or wait to be read. */
+  /** Long bodies that are being read or wait. */
   stats(): { entries: number; maxEntries: number; bytes: number };
   close(): Promise<void>;
 }
 
 export interface BodyReaderOptions<R extends Readers> {
   readonly readers: R;
-  /** The module that `readers` are the exports of: the thread imports it. */
+  /** The module that exports `readers`. The thread imports it. */
   readonly module: URL;
 }
 
 /** JSON made to be slow takes 20 ms from 280 KiB on, an ordinary channel page of 2 MiB takes 10 ms (2026-11). */
 export const MAX_BYTES_ON_EVENT_LOOP = 256 * 1024;
 
-/** Of 4 MiB each, which become up to 140 MB of objects, one body at a time (2026-11). */
+/** Bodies of up to 4 MiB, each of which becomes up to 140 MB of objects, one at a time (2026-11). */
 const MAX_WAITING = 8;
 const IDLE_THREAD_MS = 30_000;
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const WORKER = new URL(`./body-reader-worker${extname(import.meta.url)}`, import.meta.url);
 
 export function createBodyReader<R extends Readers>({ readers, module }: BodyReaderOptions<R>): BodyReader<R> {
@@ -49,7 +49,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
   let idle: NodeJS.Timeout | undefined;
   let entries = 0;
   let bytes = 0;
-  /** Settles when every body before is done: the thread has one at a time, since giving up a body ends the thread. */
+  /** Settles when all earlier bodies are done. The thread reads one at a time, because abandoning a body ends the thread. */
   let turn: Promise<unknown> = Promise.resolve();
 
   async function readInThread(name: string, body: Uint8Array, signal: AbortSignal): Promise<unknown> {
@@ -77,7 +77,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
       resolve();
       entries -= 1;
       bytes -= body.length;
-      // It may hold 200 MB, and long answers are rare.
+      // It may use 200 MB, and long answers are rare.
       if (entries === 0) idle = setTimeout(thread.terminate, IDLE_THREAD_MS).unref();
     }
   }

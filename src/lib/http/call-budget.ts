@@ -15,9 +15,9 @@ export interface CallBudget {
    * Waits for this call's turn. Clients that wait take turns, each with its own calls in order. A caller that is
    * aborted while it waits gives its turn back.
    *
-   * @param client whose request needs the call; the service's own work is one client, the empty string
-   * @throws LocalLimitError when the turn would come later than `maxWaitMs`, at once where that is known; its
-   *   `retryAfterMs` is when a call of this client would have its turn
+   * @param client the client whose request needs the call. The service's own work is one client, the empty string.
+   * @throws LocalLimitError if the turn would come later than `maxWaitMs`, at once if that is known. Its
+   *   `retryAfterMs` is the time until a call of this client would have its turn.
    */
   take(client: string, signal: AbortSignal): Promise<void>;
   stats(): CallBudgetStats;
@@ -49,7 +49,7 @@ interface Waiter {
   readonly turn: PromiseWithResolvers<void>;
 }
 
-/** What one client may have of rate and burst while others ask. */
+/** The share of rate and burst of one client while others are active. */
 const SHARE = 0.25;
 /** A client counts as active for this long after its last call. */
 const ASKING_MS = 10_000;
@@ -97,13 +97,13 @@ export function createCallBudget(options: CallBudgetOptions): CallBudget {
     return true;
   }
 
-  /** How long until the client may make so many more calls, independent of other clients. */
+  /** The time until the client may make this many more calls, independent of other clients. */
   function msUntilTurn(client: Client, calls: number, nowMs: number): number {
     const withinShareMs = Math.max(client.share.msUntil(calls, nowMs), all.msUntil(calls, nowMs));
     return isAlone(client, nowMs) ? Math.min(withinShareMs, all.msUntil(calls + reserve, nowMs)) : withinShareMs;
   }
 
-  /** The same for the last of the client's calls that wait, when those of others before it have had their turns. */
+  /** The same for the last waiting call of the client, after the earlier turns of other clients. */
   function msUntilLast(client: Client, calls: number, nowMs: number): number {
     let before = 0;
     for (const other of clients.values()) if (other !== client) before += Math.min(calls, other.waiting.length);
@@ -192,7 +192,7 @@ function remove(waiting: Waiter[], waiter: Waiter): void {
   if (index >= 0) waiting.splice(index, 1);
 }
 
-/** A call that a local limit prevented (breaker open, budget or quota spent). It never counts against the upstream. */
+/** A call that a local limit prevented (breaker open, budget or quota used up). It never counts against the upstream. */
 export class LocalLimitError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });
@@ -200,5 +200,5 @@ export class LocalLimitError extends AppError {
   }
 }
 
-/** A day's quota is spent, or the part of it that may be spent now. */
+/** A daily quota is used up, or the part of it that may be used now. */
 export class QuotaSpentError extends LocalLimitError {}

@@ -17,7 +17,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 export interface CircuitBreaker {
   /**
    * @param key identifies the request; two calls with the same key would get the same answer
-   * @throws LocalLimitError when the breaker is open; the remembered failure of the key; otherwise what `work` rejects with
+   * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
    */
   execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Closes the breaker and forgets all failures. */
@@ -27,7 +27,7 @@ export interface CircuitBreaker {
 }
 
 export interface BreakerStats {
-  /** How often it opened, after a failed probe too. */
+  /** How often it opened, including after failed probes. */
   readonly opened: number;
   /** Calls refused while the breaker was open. */
   readonly refused: number;
@@ -48,7 +48,7 @@ type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
 
 /** More than the default call budget allows in 10 s. */
 const MAX_CALLS = 1_000;
-/** The breaker opens again after so many probes in a row failed for their own key only. */
+/** The breaker opens again after this many probes in a row failed for their own key only. */
 const MAX_KEY_FAILURES_OF_PROBES = 3;
 /** The minimum `Retry-After`, for example during a probe. */
 const SOON_MS = 1_000;

@@ -10,14 +10,14 @@ import { discardBody, readBody } from './decode-body.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Absolute; its origin must be one of the client's. */
+  /** Absolute. Its origin must be one of the client's origins. */
   readonly url: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** For this attempt: connect, headers and body together. */
   readonly timeoutMs: number;
-  /** Counted after decompression; a longer body is given up. */
+  /** Counted after decompression. A longer body is an error. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** How often the same request was sent before, for traces; default 0. */
@@ -35,15 +35,15 @@ export interface HttpResponse {
 
 /**
  * Outgoing HTTP. Answers of any status are values; rejects with `AppError` `upstream_timeout` (no complete answer in
- * time), `upstream_unavailable` (refused, DNS, reset before an answer, address not allowed, a redirect off the list) or
- * `upstream_invalid` (too long, cut short, too many redirects).
+ * time), `upstream_unavailable` (refused, DNS, reset before an answer, address not allowed, redirect to another origin) or
+ * `upstream_invalid` (too long, incomplete, too many redirects).
  */
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-/** No connection, or one that broke before an answer: the one failure that is worth an immediate second try. */
+/** No connection, or one that broke before an answer. Only this failure justifies an immediate retry. */
 export class ConnectionError extends AppError {
   constructor(cause: unknown) {
     super('upstream_unavailable', 'The upstream could not be reached.', { cause });
@@ -68,10 +68,10 @@ export interface HttpClientOptions {
   readonly allowedOrigins: readonly string[];
   /** The operator's own origins: plain http and private addresses are allowed. */
   readonly privateOrigins?: readonly string[];
-  /** Follows redirects of a GET within the allowed origins; otherwise they are answers like any other. */
+  /** Follows redirects of a GET within the allowed origins; otherwise they are returned like other answers. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly clock?: Clock;
 }
 
@@ -93,7 +93,7 @@ function loadUndici(): Promise<Undici> {
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { clock = systemClock, privateOrigins = [] } = options;
-  // A literal address is never looked up: it is reachable only as an origin that was spelled out here.
+  // A literal address is not resolved. It is reachable only if it is one of the origins.
   const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
   let agent: Agent | undefined;
 
@@ -169,7 +169,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /**
- * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL without its query: that may hold a
+ * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL has no query, because that may contain a
  * key or a search text.
  */
 function describeCall(
@@ -251,7 +251,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 
 /**
  * The time that an upstream tells clients to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
- * so that no clock needs to be right. `undefined` where the response does not say, or says something else.
+ * so that no clock needs to be correct. `undefined` if the field is absent or invalid.
  */
 export function readRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
   const text = headers['retry-after'] ?? '';

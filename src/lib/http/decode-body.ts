@@ -11,11 +11,11 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Reads an answer's body to its end and undoes its content encoding. On any failure the stream is destroyed, and its
+ * Reads an answer's body to its end and decodes its content encoding. On any failure the stream is destroyed, and its
  * socket with it.
  *
- * @param maxBytes counted after decompression, so that a small answer cannot unfold into a large one
- * @throws AppError `upstream_invalid` when it is longer than that or its encoding is unknown
+ * @param maxBytes counted after decompression, so that a small answer cannot expand to a large one
+ * @throws AppError `upstream_invalid` if it is longer or has an unknown encoding
  */
 export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

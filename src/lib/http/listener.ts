@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server that listens on one address and can be stopped in order. */
+/** An HTTP server that listens on one address and can be stopped gracefully. */
 export interface Listener {
   readonly server: Server;
   /** Resolves to the listener's URL. Rejects when the address cannot be bound. */

@@ -3,7 +3,7 @@ export interface TokenBucket {
   available(nowMs: number): number;
   /** Takes one token; an empty bucket stays empty. */
   take(nowMs: number): void;
-  /** How long until so many tokens have come, 0 where they are there now. */
+  /** The time until this many tokens are available, 0 if they are available now. */
   msUntil(tokens: number, nowMs: number): number;
   isFull(nowMs: number): boolean;
 }
@@ -14,7 +14,7 @@ export interface TokenBucketOptions {
   readonly nowMs: number;
 }
 
-/** A token of which less than this is missing is there: fractions of it were added up. */
+/** A token counts as complete if less than this is missing, because fractions are added up. */
 const ROUNDING = 1e-6;
 
 /** It is full at first. */

@@ -4,13 +4,13 @@ import type { CacheOutcome } from '../../domain/errors.ts';
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** What follows the metric's name: `_bucket`, `_sum` or `_count` of a histogram. */
+  /** The suffix of the metric's name: `_bucket`, `_sum` or `_count` of a histogram. */
   readonly suffix?: string;
 }
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** A metric is counted once, and viewed as text (`/metrics`) or as values (the console). */
+/** A metric is counted once, and read as text (`/metrics`) or as values (the console). */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -19,13 +19,13 @@ export interface Metric {
 }
 
 export interface Counter<Label extends string> extends Metric {
-  /** Adds 1 or `by`; 0 makes the series begin, for alerts on its increase. */
+  /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
   inc(labels: Readonly<Record<Label, string | number>>, by?: number): void;
 }
 
 export interface Histogram<Label extends string> extends Metric {
   observe(labels: Readonly<Record<Label, string | number>>, value: number): void;
-  /** Makes a series begin. */
+  /** Creates a series. */
   begin(labels: Readonly<Record<Label, string | number>>): void;
 }
 
@@ -103,7 +103,7 @@ function createSeries<Label extends string, State>(names: readonly Label[], crea
 
   return {
     all: () => all,
-    /** A map for each label: joining their values into one key costs a hot response more. */
+    /** A map for each label, because joining the values into one key is slower for a hot response. */
     find(labels: Readonly<Record<Label, string | number>>): State {
       let level = root;
       for (const name of outerNames) {
@@ -162,7 +162,7 @@ export interface Metrics {
   readonly refusedValues: Counter<'kind'>;
   readonly encoderSeconds: Histogram<'task'>;
   readonly encoderWaitSeconds: Histogram<'task'>;
-  /** Makes the series of a route begin, so that the first failure is an increase. */
+  /** Creates the series of a route, so that the first failure is an increase. */
   beginRoute(route: string): void;
   countResponse(response: CountedResponse): void;
   addGauge(gauge: ScrapedMetric): void;
@@ -177,12 +177,12 @@ export interface CountedResponse {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** How a looked-up value came about. */
+  /** The origin of a looked-up value. */
   readonly cache?: string | undefined;
 }
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
-/** The statuses that deploy/alerts.yaml looks at. */
+/** The statuses that deploy/alerts.yaml uses. */
 const STATUSES_FROM_THE_START = [500, 502, 503, 504];
 const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 

@@ -12,7 +12,7 @@ const MAX_PENDING_COMMANDS = 50_000;
  * @param connectTimeoutMs for the socket alone; greeting and login come after it.
  */
 export async function createRedisClient(address: RedisAddress, connectTimeoutMs: number) {
-  // A fifth of all the modules there are: a start without Redis does not wait for them.
+  // A fifth of all modules, which a start without Redis does not load.
   const { createClient } = await import('@redis/client');
   const { server, username, password, database } = address;
   return createClient({
@@ -33,7 +33,7 @@ function socketOf(server: RedisAddress['server']) {
   return isTls ? { host, port, tls: true as const } : { host, port };
 }
 
-/** A Lua script, which Redis carries out in one step. */
+/** A Lua script, which Redis executes atomically. */
 export type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
 
 /** Sends the script's digest; its text only to a server that does not know it, as after a restart. */

@@ -26,7 +26,7 @@ export interface RedisStats {
   readonly timeouts: number;
   /** How often a usable Redis was paused after a failure, since the start. */
   readonly outages: number;
-  /** Those under way. */
+  /** Pending commands. */
   readonly commands: HolderStats;
 }
 

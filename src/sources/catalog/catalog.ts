@@ -29,7 +29,7 @@ const MAX_WAITING = 1_000;
 /** The retry time when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const WORKER_FILE = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
@@ -56,7 +56,7 @@ export function createCatalogSource({
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
   const opening = run(thread.call('open', undefined)).catch((error: unknown) => {
-    // Reported by onStateChange; the calls to come try again.
+    // Reported by onStateChange. Later calls try again.
     if (!(error instanceof AppError)) throw error;
   });
 

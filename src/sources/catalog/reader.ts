@@ -163,7 +163,7 @@ export function findCatalogProblem(path: string): string | undefined {
   return findProblem(path, CatalogUnusableError);
 }
 
-/** Why this version cannot use a catalog of another version. A server starts in spite of all other problems. */
+/** Why this version cannot use a catalog of another version. A server starts despite all other problems. */
 export function findVersionProblem(path: string): string | undefined {
   return findProblem(path, CatalogVersionError);
 }

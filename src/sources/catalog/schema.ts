@@ -14,7 +14,7 @@ export function catalogPaths(dataDir: string): CatalogPaths {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }
 
-/** Enough for a path and an advice. */
+/** Enough for a path and a piece of advice. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /** The catalog is unusable. The message, for the operator, names the file and says what to do. */

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { foldText, indexedText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
 
-/** What a search may cost, however many channels contain its words. */
+/** The limits of a search, however many channels contain its words. */
 export interface TextSearchLimits {
   /**
-   * If every word is in more channels than this, only the most subscribed channels of each word are searched: so many
-   * at first, and if that is not enough, the larger number.
+   * If every word is in more channels than this, only the channels of each word with the most subscribers are searched:
+   * this many at first, and the larger number if that is not enough.
    */
   readonly channelsOfCommonWord: readonly [number, number];
-  /** How many different words a long beginning stands for, in the order of the alphabet. */
+  /** How many different words a long prefix matches, in alphabetical order. */
   readonly maxTerms: number;
   /** How many channels are read to find adjacent characters of an unspaced script, if each character is common. */
   readonly maxReadChannels: number;
@@ -16,15 +16,15 @@ export interface TextSearchLimits {
 
 const LIMITS: TextSearchLimits = { channelsOfCommonWord: [1_000, 5_000], maxTerms: 100, maxReadChannels: 200 };
 
-/** The longest beginning that the index finds without visiting each word that begins so (schema.ts). */
+/** The longest prefix for which the index need not visit each matching word (schema.ts). */
 const MAX_INDEXED_BEGINNING = 8;
-/** More words than people type; each word costs one index lookup. */
+/** More words than users type. Each word costs one index lookup. */
 const MAX_QUERY_WORDS = 10;
 
 /** Finds rows in whose texts every word of the query starts some word, most subscribers first. */
 export type TextSearch = (query: string, limit: number) => number[];
 
-/** The tokens of one word: several in a script without spaces. The last one is a beginning. */
+/** The tokens of one word: several in a script without spaces. The last one is a prefix. */
 type Tokens = readonly string[];
 
 /** @param db with the tables of schema.ts */
@@ -34,7 +34,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
   db.exec('PRAGMA temp_store = MEMORY');
   db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'channel_text', 'instance')");
   const selectTerm = db.prepare('SELECT term FROM temp.terms WHERE term >= ? AND term < ? LIMIT 1');
-  // As one text: ten thousand values of their own would take several times as long.
+  // As one text, because ten thousand separate values would take several times as long.
   const selectRows = db.prepare(`
     SELECT json_group_array(rowid) AS rows
     FROM (SELECT rowid FROM channel_text WHERE channel_text MATCH ? ORDER BY rowid LIMIT ? OFFSET ?)`);
@@ -44,7 +44,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     return JSON.parse(String(selectRows.get(match, limit, offset)?.rows)) as number[];
   }
 
-  /** The words that begin so. One seek each: a prefix query would read every occurrence of them all. */
+  /** The words with the prefix, with one seek each. A prefix query would read every occurrence of all of them. */
   function termsOf(beginning: string): string[] {
     const terms: string[] = [];
     let from = beginning;
@@ -52,7 +52,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
       const term = selectTerm.get(from, beginning + LAST_CHARACTER)?.term;
       if (typeof term !== 'string') break;
       terms.push(term);
-      // The least text after the term.
+      // The smallest text after the term.
       from = `${term}\u{1}`;
     }
     return terms;
@@ -60,13 +60,13 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
 
   function expressionOf(tokens: Tokens): string {
     const last = tokens.at(-1) ?? '';
-    // Without a term, SQLite's own folding of the beginning may still find some.
+    // Without a term, SQLite's own folding of the prefix may still find some.
     const terms = [...last].length > MAX_INDEXED_BEGINNING ? termsOf(last) : [];
     if (terms.length === 0) return `"${tokens.join(' ')}" *`;
     return `(${terms.map((term) => `"${[...tokens.slice(0, -1), term].join(' ')}"`).join(' OR ')})`;
   }
 
-  /** Every token by itself, whole ones too. */
+  /** Every token separately, including complete words. */
   function expressionsOfTokens(words: readonly Tokens[]): string[] {
     return words.flatMap((tokens) => [
       ...tokens.slice(0, -1).map((token) => `"${token}"`),
@@ -78,7 +78,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     return rowsOf(expression, 1, channels).length === 0;
   }
 
-  /** The rows among the first of each expression that all of them have. */
+  /** The rows that are among the first of every expression. */
   function intersect(expressions: readonly string[], channels: number): number[] {
     const [first = '', ...others] = expressions;
     let rows = rowsOf(first, channels);
@@ -90,7 +90,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     return rows;
   }
 
-  /** Whether adjacent tokens are adjacent in the channel's texts. */
+  /** Whether adjacent tokens are also adjacent in the channel's texts. */
   function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
     const texts = Object.values(selectTexts.get(row) ?? {}).map(
       (text) => ` ${wordsOf(indexedText(String(text ?? ''))).join(' ')}`,

@@ -8,7 +8,7 @@ import type { CatalogRecord } from './record.ts';
 import { createCatalog } from './samples.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
 
-/** What the thread is started with; see `createCatalog` for `samplesDir`. */
+/** The thread's `workerData`. For `samplesDir` see `createCatalog`. */
 export interface CatalogWorkerData {
   readonly dataDir: string;
   readonly samplesDir: string | null;
@@ -24,7 +24,7 @@ const catalog = createOpenCatalog(paths.database);
 let isCreationDue = true;
 
 const functions = {
-  /** Opens the catalog, and makes it first when there is none. */
+  /** Opens the catalog. Creates it if there is none. */
   open: () => answer(() => undefined, undefined),
   find: (ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> =>
     answer((reader) => reader.findRecord(ref), undefined),

@@ -3,8 +3,8 @@ import { type ApiError, readApiError } from './errors.ts';
 import { readChannelList, readSearchList } from './parse.ts';
 
 /*
- * Every kind of answer, reduced to what the service needs of it. Long answers are read in a thread that imports this
- * module (`BodyReader`), so nothing here may depend on what happened before. `null` stands for no JSON object.
+ * Readers that reduce each kind of answer to what the service needs. A thread imports this module for long answers
+ * (`BodyReader`), so the readers must have no state. `null` means that the answer is no JSON object.
  */
 
 export const channels = listReader(readChannelList);
@@ -12,7 +12,7 @@ export const search = listReader(readSearchList);
 
 interface ListAnswer<List> {
   readonly error: ApiError;
-  /** `null` where the answer is another one. */
+  /** `null` for another kind of answer. */
   readonly list: List | null;
 }
 

@@ -11,13 +11,13 @@ import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
 import { createDailyQuota } from './quota.ts';
 
 export interface YoutubeDataApiOptions {
-  /** Must not follow redirects: the key would go along. Closed with the source. */
+  /** Must not follow redirects, which would get the key. Closed with the source. */
   readonly http: HttpClient;
   /** Replaces https://www.googleapis.com; without a trailing slash. */
   readonly origin: string;
   readonly apiKey: string;
   readonly clock: Clock;
-  /** What the key's project may spend a day on anything but searches; each call costs one unit. */
+  /** The project's daily quota for everything except searches. Each call costs one unit. */
   readonly unitsPerDay: number;
   readonly searchesPerDay: number;
 }
@@ -30,15 +30,15 @@ type ListOf<Method extends keyof typeof answerReaders> = NonNullable<
   NonNullable<ReturnType<(typeof answerReaders)[Method]>>['list']
 >;
 
-/** The same extension as this file has: the source runs as `.ts`, and compiled as `.js`. */
+/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
 
 /** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. */
 const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as const;
 
 /**
- * The official YouTube Data API v3. Its records have no links; its subscriber counts are rounded as everywhere, all else
- * is exact. A look-up brings the whole record along.
+ * The official YouTube Data API v3. Its records have no links. Subscriber counts are rounded, as everywhere, and all
+ * other values are exact. A lookup returns the complete record.
  */
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): SourceWithDates {
   const { http, origin, apiKey } = options;
@@ -57,7 +57,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
     const response = await http.request({
       method: 'GET',
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
-      // A key in the URL would show in every log of URLs on the way.
+      // A key in the URL would appear in the logs of proxies.
       headers: { 'x-goog-api-key': apiKey },
       timeoutMs: TIME_LIMITS_MS.upstreamCall,
       maxBytes: MAX_BYTES,
@@ -76,7 +76,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
     if (list === undefined) throw invalidAnswer('not a list of channels');
-    // Empty or absent: the API does both.
+    // The API sends an empty or an absent list.
     if (list.items === 0) throw new AppError('channel_not_found', 'There is no such channel.');
     const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
     if (channel === undefined) throw invalidAnswer('another channel, or one without an ID or a title');

@@ -3,7 +3,7 @@ import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 
 export type RefusalReason = 'quota_exceeded' | 'rate_limited' | 'key_refused' | 'channel_refused' | 'refused';
 
-/** The API did not serve us; `reason` names why, for logs and metrics. */
+/** The API refused the call. `reason` is for logs and metrics. */
 export class DataApiRefusal extends AppError {
   readonly reason: RefusalReason;
 
@@ -36,16 +36,16 @@ const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
   ['accessNotConfigured', 'key_refused'],
 ]);
 
-/** What is answered with 403 where the channel is the reason: developers.google.com/youtube/v3/docs/errors (seen 2026-11). */
+/** The reasons of a 403 that concern the channel: developers.google.com/youtube/v3/docs/errors (seen 2026-11). */
 const CHANNEL_REFUSALS = new Set(['channelClosed', 'channelForbidden', 'channelNotFound', 'channelSuspended']);
 
-/** What a look-up is answered with 404 for when there is no such channel. */
+/** The reasons of a 404 for a lookup if there is no such channel. */
 const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
 
-/** What an answer says of why there is no list in it. */
+/** The reason in an answer without a list. */
 export interface ApiError {
   readonly reasons: readonly string[];
-  /** Since 2020 a wrong key is a plain `badRequest`, told from a wrong channel by its message or details only. */
+  /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
   readonly isAboutKey: boolean;
 }
 
@@ -62,10 +62,10 @@ export function readApiError(body: JsonObject): ApiError {
 }
 
 /**
- * Passes a good answer; `error` is `undefined` for one that is no JSON object.
+ * Returns for a good answer. `error` is `undefined` for one that is no JSON object.
  *
- * @throws DataApiRefusal when the API does not serve us; AppError `channel_not_found` when it says of a look-up that
- *   there is no such channel, `upstream_invalid` for anything else
+ * @throws DataApiRefusal if the API refused the call; AppError `channel_not_found` if a lookup found no channel,
+ *   `upstream_invalid` for anything else
  */
 export function assertServed(status: number, error: ApiError | undefined, method: 'channels' | 'search'): void {
   if (status === 200 && error !== undefined) return;
@@ -73,7 +73,7 @@ export function assertServed(status: number, error: ApiError | undefined, method
   const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${reasons}]`}`;
   const refusal = findRefusal(status, reasons, isAboutKey);
   if (refusal !== undefined) throw new DataApiRefusal(refusal, cause);
-  // Since 2026-01 unknown IDs get 400, and so do calls that are wrong in other ways: it says nothing about the channel.
+  // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
   const isNotFound = status === 404 && reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
   if (method === 'channels' && isNotFound) {
     throw new AppError('channel_not_found', 'There is no such channel.');

@@ -5,9 +5,9 @@ import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
 import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePictureBase } from '../youtube/urls.ts';
 
-/** A list of the API, reduced to what the service needs of it. */
+/** A list of the API, reduced to what the service needs. */
 export interface ListReading<T> {
-  /** How many there were; what cannot be read counts too. */
+  /** The number of items, including unreadable ones. */
   readonly items: number;
   readonly found: readonly T[];
 }
@@ -20,7 +20,7 @@ export function readChannelList(body: JsonObject): ListReading<Channel> | null {
   return body.kind === 'youtube#channelListResponse' ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
 }
 
-/** The hits of a search.list answer, in its order; `null` for anything else. What is no channel is left out. */
+/** The hits of a search.list answer, in its order; `null` for anything else. Items that are no channel are omitted. */
 export function readSearchList(body: JsonObject): ListReading<SearchHit> | null {
   if (body.kind !== 'youtube#searchListResponse') return null;
   const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
@@ -38,7 +38,7 @@ function readItems<T extends { readonly channelId: string }>(
   return { items: items.length, found: [...new Map(found.map((item) => [item.channelId, item])).values()] };
 }
 
-/** Where a channels.list item has the parts of a record, the best first; no part of the API has the links. */
+/** Where a channels.list item hin the form of a record, best first. No part of the API has the links. */
 const CHANNEL_PATHS = {
   channelId: ['id'],
   title: ['snippet.title'],
@@ -100,7 +100,7 @@ const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 const COUNTRY = /^[A-Z]{2}$/;
 
-/** A longer text is none of those that are read here. */
+/** Longer texts are not valid here. */
 const MAX_TEXT_CHARACTERS = 20_000;
 
 function textAt(item: unknown, path: string): string | undefined {
@@ -117,7 +117,7 @@ function match(text: string | undefined, form: RegExp): string | null {
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 
-/** With milliseconds in 2019, without in 2022, with microseconds elsewhere. A time that does not exist is none. */
+/** With milliseconds in 2019, without in 2022, with microseconds elsewhere. An impossible time is ignored. */
 function toSeconds(timestamp: string): string | null {
   const seconds = `${TIMESTAMP.exec(timestamp)?.[1]}Z`;
   const date = new Date(seconds);
@@ -131,7 +131,7 @@ function unescapeHtml(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
-/** What a channel may do without. */
+/** Optional fields of a channel. */
 const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
 
 /** Compares a channels.list answer with the record that was read from it. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { QuotaSpentError } from '../../lib/http/call-budget.ts';
 import { createTokenBucket } from '../../lib/http/token-bucket.ts';
 
-/** What a call costs: a search one of the day's searches, anything else one unit (seen 2026-11). */
+/** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */
 export type Allowance = 'searches' | 'units';
 
 export interface DailyQuotaOptions {
@@ -24,11 +24,11 @@ const DAY_MS = 86_400_000;
 const DAY_SECONDS = DAY_MS / 1_000;
 
 /**
- * What the key's project may still spend today. The day is Pacific time's:
+ * The remaining quota of the key's project today. The day is in Pacific time:
  * developers.google.com/youtube/v3/getting-started#quota (seen 2026-11).
  *
  * Searches are spread over the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
- * few dozen new queries in the morning would leave none for the rest of the day.
+ * few dozen new queries in the morning would use up all searches of the day.
  */
 export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQuotaOptions) {
   const perDay = { searches: searchesPerDay, units: unitsPerDay };
@@ -48,7 +48,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
     spent = { searches: 0, units: 0 };
   }
 
-  /** An hour off on the two days a year when the clocks change. */
+  /** Wrong by an hour on the two days a year when the clocks change. */
   function msUntilNextDay(): number {
     const [, time = ''] = pacific.format(clock.now()).split(', ');
     const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
@@ -56,7 +56,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
   }
 
   return {
-    /** @throws QuotaSpentError when the day's share is spent, or for searches that of the hour */
+    /** @throws QuotaSpentError if the daily quota is used up, or the current share of the searches */
     spend(allowance: Allowance): void {
       startNewDay();
       if (spent[allowance] >= perDay[allowance]) {
@@ -69,7 +69,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
       }
       spent[allowance] += 1;
     },
-    /** The API says that nothing is left until the day ends: others may use the same project. */
+    /** The API reports that nothing is left until the day ends, because others use the same project. */
     exhaust(allowance: Allowance): void {
       startNewDay();
       spent[allowance] = perDay[allowance];

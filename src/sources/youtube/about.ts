@@ -9,7 +9,7 @@ import type { FieldReading, PageReading } from './readings.ts';
  */
 export type About = readonly FieldReading[] | 'none' | 'lost';
 
-/** What a page says about how to load its channel's About data. */
+/** The information in a page for loading the channel's About data. */
 export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */

@@ -12,7 +12,7 @@ import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
 export interface CanaryOptions {
   /** Used without caches, client budgets and breaker. */
   readonly source: Pick<ChannelSource, 'resolve' | 'getChannel'>;
-  /** The channel, as the operator wrote it. */
+  /** The channel in the setting. */
   readonly name: string;
   /** Identifiers that the name may mean, in the order to try. */
   readonly refs: readonly ChannelRef[];

@@ -9,7 +9,7 @@ import { CLIENT_VERSION, lookUpClientVersion } from './client-version-lookup.ts'
 /** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
 
-/** Chooses the version of YouTube's web client that requests name. */
+/** Chooses the version of YouTube's web client for requests. */
 export interface ClientVersions {
   current(): Promise<string>;
   /** Reports the outcome of a call: `refused` is HTTP 400, `accepted` any other API response. */
@@ -66,18 +66,18 @@ const NOTHING_KEPT: Kept = {
 const MINUTE_MS = 60_000;
 const RENEW_AFTER_MS = 24 * 60 * MINUTE_MS;
 const RETRY_AFTER_MS = 60 * MINUTE_MS;
-/** Between two look-ups, whatever the reason. */
+/** The pause between two lookups for any reason. */
 const MIN_PAUSE_MS = 5 * MINUTE_MS;
 /** After this many refusals within the pause a version is not tried until its end. A record takes three calls. */
 const MAX_TRIALS = 20;
-/** A later time was written before the clock was set back, and would prevent look-ups. */
+/** A later time was written before the clock was set back, and would prevent lookups. */
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 /** A single refusal may concern the channel. */
 const MIN_REFUSALS = 3;
 
 /**
  * Learns the version once a day and when a call is refused. A learned version stays in use until it is refused. If an
- * earlier version is accepted then, that one is used again. A failed look-up changes nothing.
+ * earlier version is accepted then, that one is used again. A failed lookup changes nothing.
  */
 export function createClientVersions(options: ClientVersionsOptions): ClientVersions {
   const { setting, http, origin, clock, kept: shared, lease, onChange } = options;

@@ -1,7 +1,7 @@
 import { toIsoSeconds } from './texts.ts';
 import { parseChannelId } from './urls.ts';
 
-/** What a feed says about its channel. */
+/** The content of a feed about its channel. */
 export interface FeedReading {
   readonly publishedAt: string | undefined;
   /** The channel that the feed links to. */

@@ -11,10 +11,10 @@ import {
 import type { ClientVersions } from './client-version.ts';
 import { PAGE_HEADERS } from './client-version-lookup.ts';
 
-/** The origin that requests name, whatever origin they are sent to. */
+/** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
 
-/** A whole channel page was 2.1 MB at most (2026-03). */
+/** A complete channel page had at most 2.1 MB (2026-03). */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */

@@ -20,7 +20,7 @@ const TAB_LINK: LinkShape = { title: 'title', target: 'navigationEndpoint.urlEnd
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
-/** The limit of the catalog, too. */
+/** Also the limit of the catalog. */
 const MAX_TITLE_CHARACTERS = 200;
 /** The redirector's part plus an escaped URL. */
 const MAX_WRAPPER_CHARACTERS = 4 * MAX_URL_CHARACTERS;

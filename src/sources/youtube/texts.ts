@@ -75,7 +75,7 @@ const DAY = /^\d{1,2}$/;
 const YEAR = /^\d{4}$/;
 
 /**
- * Reads "Joined Feb 1, 2015" and "Joined 1 Feb 2015" (the order follows the country asked for, `gl`; en-GB writes
+ * Reads "Joined Feb 1, 2015" and "Joined 1 Feb 2015" (the order depends on the requested country, `gl`; en-GB writes
  * "Sept") as midnight UTC. The time zone of the day is unknown.
  */
 export function parseJoinedDate(text: string): string | undefined {

@@ -42,6 +42,7 @@ export function createClientLogs() {
   const { firstIn, setFirstIn, bucketOf, grow, stats: bucketStats } = createBuckets();
   const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
   const sought = new Int32Array(FINGERPRINT_WORDS);
+  let soughtClient: string | undefined;
   /** Each time is in a cell, which names the cell of the next time. */
   const cells: CellBlock[] = [];
   let usedCells = 0;
@@ -50,6 +51,8 @@ export function createClientLogs() {
   const lastInRank: number[] = [];
 
   function seek(client: string): void {
+    if (client === soughtClient) return;
+    soughtClient = client;
     for (let word = 0; word < FINGERPRINT_WORDS; word += 1) sought[word] = (hashes[word] as KeyedHash)(client);
   }
 

@@ -48,26 +48,32 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
   }
 
   return {
-    async hit(client, limit) {
+    hit(client, limit) {
       const arrivedAtMs = clock.monotonic();
       const key = `${limit.requests}/${limit.windowMs}:${client}`;
       const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
-      let together: RateLimitDecision | undefined;
+
+      function decide(together?: RateLimitDecision): RateLimitDecision {
+        if (hasPlace) reserve(key, -1);
+        const isAllowed = hasPlace && together?.isAllowed !== false;
+        // Counted at its arrival time, so that the local log does not wait longer than the shared log.
+        const left = isAllowed ? local.add(client, limit, arrivedAtMs) : local.budget(client, limit);
+        const budget = tighter(left, together);
+        return isAllowed ? { ...budget, isAllowed } : refusal(budget);
+      }
+
+      function decideAlone(error: unknown): RateLimitDecision {
+        if (error instanceof RedisUnavailable) {
+          decidedAlone += 1;
+          return decide();
+        }
+        if (hasPlace) reserve(key, -1);
+        throw error;
+      }
+
       // A place in the local log is reserved while Redis decides.
       if (hasPlace) reserve(key, 1);
-      try {
-        together = await shared.hit(client, limit, hasPlace);
-      } catch (error) {
-        if (!(error instanceof RedisUnavailable)) throw error;
-        decidedAlone += 1;
-      } finally {
-        if (hasPlace) reserve(key, -1);
-      }
-      const isAllowed = hasPlace && together?.isAllowed !== false;
-      // Counted at its arrival time, so that the local log does not wait longer than the shared log.
-      if (isAllowed) local.add(client, limit, arrivedAtMs);
-      const budget = tighter(local.budget(client, limit), together);
-      return isAllowed ? { isAllowed, ...budget } : { isAllowed, ...refusal(budget) };
+      return shared.hit(client, limit, hasPlace).then(decide, decideAlone);
     },
     stats: () => ({ decidedAlone, undecidedClients: reserved.size }),
     async close() {
@@ -78,12 +84,11 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
 
 /** The budget that both logs allow. */
 function tighter(local: RateLimitBudget, shared: RateLimitBudget = local): RateLimitBudget {
-  const remaining = Math.min(local.remaining, shared.remaining);
-  const deciding = [local, shared].filter((budget) => budget.remaining === remaining);
-  return { remaining, resetMs: Math.max(...deciding.map(({ resetMs }) => resetMs)) };
+  if (local.remaining !== shared.remaining) return local.remaining < shared.remaining ? local : shared;
+  return { remaining: local.remaining, resetMs: Math.max(local.resetMs, shared.resetMs) };
 }
 
 /** A place that became free while Redis decided is available at once. */
-function refusal({ remaining, resetMs }: RateLimitBudget): RateLimitBudget {
-  return { remaining: 0, resetMs: remaining > 0 ? 1 : resetMs };
+function refusal({ remaining, resetMs }: RateLimitBudget): RateLimitDecision {
+  return { isAllowed: false, remaining: 0, resetMs: remaining > 0 ? 1 : resetMs };
 }

@@ -15,8 +15,11 @@ export interface MemoryRateLimiter extends RateLimiter {
   hit(client: string, limit: RateLimit): RateLimitDecision;
   /** Returns the client's budget without counting a request. */
   budget(client: string, limit: RateLimit): RateLimitBudget;
-  /** Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. */
-  add(client: string, limit: RateLimit, atMs: number): void;
+  /**
+   * Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. Returns the
+   * budget left after it.
+   */
+  add(client: string, limit: RateLimit, atMs: number): RateLimitBudget;
   stats(): MemoryRateLimiterStats;
 }
 
@@ -70,6 +73,12 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     while (logs.length(log) > 0 && nowMs - logs.oldest(log) >= windowMs) logs.shift(log);
   }
 
+  /** Of a log that exists. */
+  function budgetOf(log: number, { requests, windowMs }: RateLimit, nowMs: number): RateLimitBudget {
+    const used = logs.length(log);
+    return { remaining: requests - used, resetMs: used === 0 ? 0 : windowMs - (nowMs - logs.oldest(log)) };
+  }
+
   function push(log: number, limit: number, atMs: number): void {
     logs.push(log, atMs);
     const { requests } = limits[limit] as RateLimit;
@@ -106,28 +115,22 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
 
   return {
     hit(client, limit) {
-      const { requests, windowMs } = limit;
       const nowMs = clock.monotonic();
       const number = numberOf(limit);
       sweepNextRank(nowMs);
       const log = logOf(number, client, nowMs);
-      dropExpired(log, windowMs, nowMs);
-      const isAllowed = logs.length(log) < requests;
+      dropExpired(log, limit.windowMs, nowMs);
+      const isAllowed = logs.length(log) < limit.requests;
       if (isAllowed) push(log, number, nowMs);
-      return {
-        isAllowed,
-        remaining: requests - logs.length(log),
-        resetMs: windowMs - (nowMs - logs.oldest(log)),
-      };
+      return { ...budgetOf(log, limit, nowMs), isAllowed };
     },
 
     budget(client, limit) {
-      const { requests, windowMs } = limit;
-      const nowMs = clock.monotonic();
       const log = logs.find(client, numberOf(limit));
-      if (log !== NONE) dropExpired(log, windowMs, nowMs);
-      if (log === NONE || logs.length(log) === 0) return { remaining: requests, resetMs: 0 };
-      return { remaining: requests - logs.length(log), resetMs: windowMs - (nowMs - logs.oldest(log)) };
+      if (log === NONE) return { remaining: limit.requests, resetMs: 0 };
+      const nowMs = clock.monotonic();
+      dropExpired(log, limit.windowMs, nowMs);
+      return budgetOf(log, limit, nowMs);
     },
 
     add(client, limit, atMs) {
@@ -136,6 +139,8 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       sweepNextRank(nowMs);
       const log = logOf(number, client, nowMs);
       push(log, number, logs.length(log) === 0 ? atMs : Math.max(atMs, logs.newest(log)));
+      dropExpired(log, limit.windowMs, nowMs);
+      return budgetOf(log, limit, nowMs);
     },
 
     stats: () => ({

@@ -74,10 +74,9 @@ export interface RedisRateLimiterOptions {
   readonly onRefused?: () => void;
 }
 
-interface Question {
+interface Question extends PromiseWithResolvers<RateLimitDecision> {
   readonly key: string;
   readonly argument: string;
-  readonly decision: PromiseWithResolvers<RateLimitDecision>;
 }
 
 /** Redis does nothing else during one command. */
@@ -108,33 +107,34 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
       const keys = questions.map(({ key }) => key);
       const args = questions.map(({ argument }) => argument);
       const values = (await connection.run((redis) => DECIDE(redis, keys, args))) as number[];
-      questions.forEach(({ decision }, index) => {
-        const place = index * VALUES_PER_DECISION;
-        const [isAllowed, remaining = 0, resetUs = 0, isOurs] = values.slice(place, place + VALUES_PER_DECISION);
-        if (isOurs === 0) onRefused?.();
-        decision.resolve({ isAllowed: isAllowed === 1, remaining, resetMs: resetUs / 1000 });
-      });
+      for (const [index, { resolve }] of questions.entries()) resolve(decisionAt(values, VALUES_PER_DECISION * index));
     } catch (error) {
-      for (const { decision } of questions) decision.reject(error);
+      for (const { reject } of questions) reject(error);
     } finally {
       undecided -= questions.length;
     }
   }
 
+  function decisionAt(values: readonly number[], place: number): RateLimitDecision {
+    if (values[place + 3] === 0) onRefused?.();
+    const resetMs = (values[place + 2] as number) / 1000;
+    return { isAllowed: values[place] === 1, remaining: values[place + 1] as number, resetMs };
+  }
+
   function queue(client: string, { requests, windowMs }: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision> {
-    if (undecided >= MAX_QUESTIONS) throw new RedisUnavailable('Too many decisions wait for Redis.');
+    if (undecided >= MAX_QUESTIONS) {
+      return Promise.reject(new RedisUnavailable('Too many decisions wait for Redis.'));
+    }
     undecided += 1;
-    const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
-    const decision = Promise.withResolvers<RateLimitDecision>();
     if (waiting.length === 0) setImmediate(sendWaiting);
-    waiting.push({ key, argument: `${requests} ${windowMs} ${mayAdmit ? 1 : 0}`, decision });
+    const decision = Promise.withResolvers<RateLimitDecision>();
+    const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
+    waiting.push({ ...decision, key, argument: `${requests} ${windowMs} ${mayAdmit ? 1 : 0}` });
     return decision.promise;
   }
 
   return {
-    async hit(client, limit, mayAdmit = true) {
-      return traced(REDIS_CALL, () => queue(client, limit, mayAdmit));
-    },
+    hit: (client, limit, mayAdmit = true) => traced(REDIS_CALL, () => queue(client, limit, mayAdmit)),
     stats: () => ({ entries: undecided, maxEntries: MAX_QUESTIONS }),
     async close() {},
   };

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   createRedisConnection,
   type RedisTimings,
@@ -104,6 +104,14 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await Promise.all(waiting);
     expect(connection.stats()).toMatchObject({ isUsable: true, outages: 0, commands: { entries: 0 } });
     expect(changes).toEqual([]);
+  });
+
+  test('a command has no timer of the client, which would stay for seconds after the answer', async () => {
+    const { write } = await connect(server.url);
+    const startTimer = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => startTimer.mockRestore());
+    await write();
+    expect(startTimer).not.toHaveBeenCalled();
   });
 
   test('a working server is used from the start, and nothing is logged', async () => {

@@ -24,6 +24,9 @@ export async function createRedisClient(address: RedisAddress, connectTimeoutMs:
     commandsQueueMaxLength: MAX_PENDING_COMMANDS,
     // Without it, the client subscribes to notices that only Redis Enterprise can send.
     maintNotifications: 'disabled',
+    // The client limits only the time until a command is sent, with a timer of five seconds for each. `connection.ts` limits
+    // the time until its answer.
+    commandOptions: { timeout: 0 },
   });
 }
 

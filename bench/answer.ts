@@ -3,7 +3,6 @@ import { type IncomingMessage, request } from 'node:http';
 
 /** An answer as it came over the wire. */
 export interface CapturedAnswer {
-  readonly status: number;
   /** Names and values in order, without those that Node writes by itself. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
@@ -11,6 +10,15 @@ export interface CapturedAnswer {
 
 const WRITTEN_BY_NODE: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive']);
 
+/** The body of a response. Throws when it is not a 200. */
+export async function fetchGood(url: string): Promise<Buffer> {
+  const response = await fetch(url);
+  const body = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${body}`);
+  return body;
+}
+
+/** Throws when the answer is not a 200. */
 export async function fetchAnswer(url: string, forwardedFor: string): Promise<CapturedAnswer> {
   const sent = request(url, { headers: { 'X-Forwarded-For': forwardedFor } }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -20,5 +28,6 @@ export async function fetchAnswer(url: string, forwardedFor: string): Promise<Ca
     const name = response.rawHeaders[at] as string;
     if (!WRITTEN_BY_NODE.has(name.toLowerCase())) headers.push([name, response.rawHeaders[at + 1] as string]);
   }
-  return { status: response.statusCode ?? 0, headers, body };
+  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${body}`);
+  return { headers, body };
 }

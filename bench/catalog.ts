@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createCatalogSource } from '../src/sources/catalog/catalog.ts';
@@ -11,6 +9,7 @@ import { openCatalogWriter } from '../src/sources/catalog/writer.ts';
 import { catalogLines, catalogQueries } from './catalog-content.ts';
 import { formatTable, type Row } from './report.ts';
 import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CHANNELS = 100_000;
 const QUERIES = 1_000;
@@ -18,9 +17,8 @@ const HITS = 20;
 const TARGETS = { importMs: 60_000, medianMs: 10, worstMs: 30 };
 
 /** An import of 100,000 channels, and 1,000 searches among them as the server makes them, one after the other. */
-export async function benchCatalog(print: (line: string) => void): Promise<Row[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-bench-catalog-'));
-  try {
+export function benchCatalog(print: (line: string) => void): Promise<Row[]> {
+  return inTemporaryDirectory(async (dataDir) => {
     const file = join(dataDir, 'channels.ndjson');
     await writeLines(file, catalogLines(CHANNELS));
     print(`importing ${CHANNELS} channels`);
@@ -28,9 +26,7 @@ export async function benchCatalog(print: (line: string) => void): Promise<Row[]
     print(`searching ${QUERIES} times`);
     const searches = await measureSearches(dataDir);
     return rowsOf(importMs, searches);
-  } finally {
-    await rm(dataDir, { recursive: true });
-  }
+  });
 }
 
 interface SearchFigures {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
@@ -8,6 +7,8 @@ import { encoderOptions } from '../src/images/encode-settings.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
 import { readBackgrounds, readSampleBanners } from './pictures.ts';
+import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 export interface EncodeFigures {
   readonly variant: Variant;
@@ -23,12 +24,15 @@ const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
 
 /** A cold picture from a stored original: what the encoder processes add to the bare library calls, rounds interleaved. */
-export async function measureEncoding(rounds = ROUNDS): Promise<EncodeFigures[]> {
+export function measureEncoding(): Promise<EncodeFigures[]> {
+  return inTemporaryDirectory(measureIn);
+}
+
+async function measureIn(directory: string): Promise<EncodeFigures[]> {
   sharp.concurrency(1);
   sharp.cache(false);
   const [picture] = [...(await readBackgrounds()), ...(await readSampleBanners())];
   if (picture === undefined) throw new Error('There is no picture to encode');
-  const directory = await mkdtemp(path.join(tmpdir(), 'encode-'));
   const original = { path: path.join(directory, 'original') };
   await writeFile(original.path, picture.bytes);
   const encoder = createEncoder({ processes: 1 });
@@ -42,13 +46,12 @@ export async function measureEncoding(rounds = ROUNDS): Promise<EncodeFigures[]>
         const bare = () => encodeBare(original.path, job);
         const bytes = (await pooled()).length;
         await bare();
-        figures.push({ variant, format, bytes, ...(await compare(pooled, bare, rounds)) });
+        figures.push({ variant, format, bytes, ...(await compare(pooled, bare)) });
       }
     }
     return figures;
   } finally {
     await encoder.close();
-    await rm(directory, { recursive: true });
   }
 }
 
@@ -60,24 +63,20 @@ async function encodeBare(file: string, { crop, format }: EncodeJob): Promise<Bu
   return picture.toFormat(format, encoderOptions(format, 'fast', undefined)).toBuffer();
 }
 
-async function compare(pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>, rounds: number) {
+async function compare(pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>) {
   const pooledMs: number[] = [];
   const bareMs: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     pooledMs.push(await timeMs(pooled));
     bareMs.push(await timeMs(bare));
   }
-  return { pooledMs: median(pooledMs), bareMs: median(bareMs) };
+  return { pooledMs: summarize(pooledMs).median, bareMs: summarize(bareMs).median };
 }
 
 async function timeMs(work: () => Promise<Buffer>): Promise<number> {
   const startedMs = performance.now();
   await work();
   return performance.now() - startedMs;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 if (import.meta.main) {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
@@ -12,7 +9,8 @@ import type { Print } from './parts.ts';
 import { readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import { summarize } from './statistics.ts';
+import { formatSummary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const ROUNDS = 7;
 const ROUND_TRIP_MS = 100;
@@ -58,17 +56,17 @@ export async function benchFirst(print: Print): Promise<Row[]> {
 }
 
 /** A new service each time, since its second answer would be a cached one. */
-async function firstByteOf(origin: string, path: string): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-first-'));
-  const env = { ...youtubeSettings(origin), LOG_LEVEL: 'warn' };
-  const service = await startService({ directory, env });
-  try {
-    await pictureAt(`${service.base}${WARMING}`);
-    return await pictureAt(`${service.base}${path}`);
-  } finally {
-    await stopProcess(service.child);
-    await rm(directory, { recursive: true });
-  }
+function firstByteOf(origin: string, path: string): Promise<number> {
+  return inTemporaryDirectory(async (directory) => {
+    const env = { ...youtubeSettings(origin), LOG_LEVEL: 'warn' };
+    const service = await startService({ directory, env });
+    try {
+      await pictureAt(`${service.base}${WARMING}`);
+      return await pictureAt(`${service.base}${path}`);
+    } finally {
+      await stopProcess(service.child);
+    }
+  });
 }
 
 /** @returns how long its first byte takes, in milliseconds */
@@ -97,7 +95,7 @@ function rowOf(by: string, roundTrips: number, rounds: readonly Round[]): Row {
   return {
     part: 'first',
     what: `first picture by ${by}, upstream ${ROUND_TRIP_MS} ms away, to its first byte`,
-    measured: `${first.median.toFixed(0)} (${first.lowest.toFixed(0)}–${first.highest.toFixed(0)}) ms; a bare encode takes ${encode.median.toFixed(0)} ms`,
+    measured: `${formatSummary(first, 0)} ms; a bare encode takes ${encode.median.toFixed(0)} ms`,
     target: `at most ${roundTrips} round trips + encode + ${MOST_EXTRA_MS} ms = ${(sumMs + MOST_EXTRA_MS).toFixed(0)} ms`,
     isMet: first.median <= sumMs + MOST_EXTRA_MS,
     figures: { rounds },

@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type CapturedAnswer, fetchAnswer } from './answer.ts';
-import { findLoadGenerator, type LoadGenerator, type LoadResult } from './load.ts';
-import { cpuSeconds } from './processes.ts';
+import { findLoadGenerator, type LoadGenerator } from './load.ts';
 import type { Row } from './report.ts';
+import { type Round, runRound } from './rounds.ts';
 import { type BenchServer, type Service, startBareServer, startNginx, startService } from './servers.ts';
-import { type Summary, summarize } from './statistics.ts';
+import { formatSummary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 /*
  * Answers that are in memory already, against a bare `node:http` server that sends the same body and the same header
@@ -31,16 +30,11 @@ interface Subject {
 const MOST_CPU_RATIO = 1.2;
 const MOST_LOG_MICROS = 8;
 
-interface Round extends LoadResult {
-  readonly answersPerSecond: number;
-  /** Of the server's own CPU time: tells what an answer costs even while other work takes turns on its core. */
-  readonly cpuMicrosPerAnswer: number;
-  /** How much of its core the server had. Well below 1, the load generator or a neighbour was the limit. */
-  readonly busyShare: number;
+export function benchHot(print: (line: string) => void): Promise<Row[]> {
+  return inTemporaryDirectory((directory) => benchIn(directory, print));
 }
 
-export async function benchHot(print: (line: string) => void): Promise<Row[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-'));
+async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
   const load = await findLoadGenerator();
   print(`load generator: ${load.name}`);
   const service = await startService(join(directory, 'service'));
@@ -60,7 +54,6 @@ export async function benchHot(print: (line: string) => void): Promise<Row[]> {
   } finally {
     await service.stop();
     await logging.stop();
-    await rm(directory, { recursive: true, force: true });
   }
 }
 
@@ -70,7 +63,7 @@ async function findPicturePath(service: Service): Promise<string> {
   const candidates: { path: string; distance: number }[] = [];
   for (const quality of qualities) {
     const path = `/${CHANNEL_ID}/desktop.jpg?quality=${quality}`;
-    const { body } = await fetchGood(service.url + path);
+    const { body } = await probe(service.url + path);
     candidates.push({ path, distance: Math.abs(body.length - PICTURE_BYTES) });
   }
   return candidates.reduce((best, candidate) => (candidate.distance < best.distance ? candidate : best)).path;
@@ -85,7 +78,7 @@ async function settle(service: Service, path: string): Promise<void> {
   const deadlineMs = performance.now() + SETTLE_MS;
   while ((await service.countReEncodes()) === 0) {
     if (performance.now() > deadlineMs) throw new Error(`${path} was not encoded again in time.`);
-    await fetchGood(service.url + path);
+    await probe(service.url + path);
     await setTimeout(BETWEEN_REQUESTS_MS);
   }
 }
@@ -94,11 +87,9 @@ async function settle(service: Service, path: string): Promise<void> {
 const PROBE_ADDRESSES = 250;
 let probes = 0;
 
-async function fetchGood(url: string): Promise<CapturedAnswer> {
+function probe(url: string): Promise<CapturedAnswer> {
   probes += 1;
-  const answer = await fetchAnswer(url, `192.0.2.${probes % PROBE_ADDRESSES}`);
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${answer.body}`);
-  return answer;
+  return fetchAnswer(url, `192.0.2.${probes % PROBE_ADDRESSES}`);
 }
 
 interface SubjectBench {
@@ -113,18 +104,17 @@ interface SubjectBench {
 async function benchSubject({ subject, service, logging, load, directory, print }: SubjectBench): Promise<Row[]> {
   const { what, path } = subject;
   // The second answer: the first one said that it was a miss.
-  for (const each of [service, logging]) await fetchGood(each.url + path);
-  const answer = await fetchGood(service.url + path);
+  for (const each of [service, logging]) await probe(each.url + path);
+  const answer = await probe(service.url + path);
   const size = answer.body.length;
   print(`\n${what}: ${path}, ${size} bytes, ${answer.headers.length} header fields`);
   const bare = await startBareServer(join(directory, `bare-${size}`), answer);
   const nginx = await startNginx(join(directory, `nginx-${size}`), answer);
   const servers: BenchServer[] = [service, bare, logging, ...(nginx === undefined ? [] : [nginx])];
   try {
-    for (const each of [bare, logging]) assertSameAnswer(answer, await fetchGood(each.url + path));
+    for (const each of [bare, logging]) assertSameAnswer(answer, await probe(each.url + path));
     const rounds = await runRounds(servers, path, load, print);
-    const other = (await service.countOtherAnswers()) + (await logging.countOtherAnswers());
-    if (other > 0) throw new Error(`${other} of the answers were not a 200: the rounds do not count.`);
+    for (const each of [service, logging]) await each.assertAllGood();
     return rowsOf(subject, servers, rounds, size);
   } finally {
     await bare.stop();
@@ -150,28 +140,13 @@ async function runRounds(
   for (let number = 1; number <= ROUNDS; number += 1) {
     const shown: string[] = [];
     for (const server of servers) {
-      const round = await runRound(server, path, load);
+      const round = await runRound(server, path, load, ROUND_SECONDS);
       rounds.get(server)?.push(round);
       shown.push(`${server.name} ${round.answersPerSecond.toFixed(0)}/s`);
     }
     print(`  round ${number}: ${shown.join(', ')}`);
   }
   return rounds;
-}
-
-async function runRound(server: BenchServer, path: string, load: LoadGenerator): Promise<Round> {
-  const cpuBefore = await cpuSeconds(server.pid);
-  const result = await load.run(server.url + path, ROUND_SECONDS);
-  const cpu = (await cpuSeconds(server.pid)) - cpuBefore;
-  if (result.refused > 0 || result.broken > 0) {
-    throw new Error(`${server.name}: ${result.refused} refused and ${result.broken} broken: the round does not count.`);
-  }
-  return {
-    ...result,
-    answersPerSecond: result.answers / result.seconds,
-    cpuMicrosPerAnswer: (cpu / result.answers) * 1e6,
-    busyShare: cpu / result.seconds,
-  };
 }
 
 function rowsOf(
@@ -192,7 +167,7 @@ function rowsOf(
     {
       part: 'hot',
       what: `${name}: Pennant / bare, CPU time of an answer`,
-      measured: spread(cpu, 2),
+      measured: formatSummary(cpu, 2),
       target: `at most ${MOST_CPU_RATIO.toFixed(2)}`,
       isMet: cpu.median <= MOST_CPU_RATIO,
       figures: cpu,
@@ -200,12 +175,12 @@ function rowsOf(
     {
       part: 'hot',
       what: `${name}: access log, CPU time of an answer`,
-      measured: `${spread(log, 1)} µs more`,
+      measured: `${formatSummary(log, 1)} µs more`,
       target: `at most ${MOST_LOG_MICROS} µs more`,
       isMet: log.median <= MOST_LOG_MICROS,
       figures: log,
     },
-    { part: 'hot', what: `${name}: Pennant / bare, answers`, measured: spread(speed, 2), figures: speed },
+    { part: 'hot', what: `${name}: Pennant / bare, answers`, measured: formatSummary(speed, 2), figures: speed },
     ...[service, bare, logging, nginx].flatMap((server) =>
       server === undefined ? [] : [speedRow(name, server, roundsOf(server))],
     ),
@@ -223,11 +198,7 @@ function speedRow(name: string, server: BenchServer, rounds: readonly Round[]): 
   return {
     part: 'hot',
     what: `${name}: ${server.name}`,
-    measured: `${spread(cost, 1)} µs of CPU each; ${spread(speed, 0)} answers/s, ${core}`,
+    measured: `${formatSummary(cost, 1)} µs of CPU each; ${formatSummary(speed, 0)} answers/s, ${core}`,
     figures: { rounds },
   };
-}
-
-function spread({ median, lowest, highest }: Summary, digits: number): string {
-  return `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
 }

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
 import { childrenOf, residentBytes } from '../test/helpers/service-process.ts';
+import { fetchGood } from './answer.ts';
 import type { Print } from './parts.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';
 import { type BenchPicture, readSampleBanners } from './pictures.ts';
 import { cpuSeconds, stopProcess, waitForLine } from './processes.ts';
 import type { Row } from './report.ts';
-import { type Summary, summarize } from './statistics.ts';
+import { formatSummary, type Summary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const PICTURES = 200;
 const AT_ONCE = 4;
@@ -32,8 +31,11 @@ const BARE = `require('node:http').createServer((_, answer) => answer.end('ok'))
  * The memory of a service that nobody asks for anything, beside a bare `node:http` server, and what the first picture after
  * that costs. It takes three minutes, since encoders end after two idle ones.
  */
-export async function benchIdle(print: Print): Promise<Row[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-idle-'));
+export function benchIdle(print: Print): Promise<Row[]> {
+  return inTemporaryDirectory((directory) => benchIn(directory, print));
+}
+
+async function benchIn(directory: string, print: Print): Promise<Row[]> {
   const bare = spawn(process.execPath, ['-e', BARE], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await waitForLine(bare, /listening/);
@@ -46,7 +48,6 @@ export async function benchIdle(print: Print): Promise<Row[]> {
     }
   } finally {
     await stopProcess(bare);
-    await rm(directory, { recursive: true });
   }
 }
 
@@ -133,9 +134,7 @@ function urlOf(service: PhotoService, pictures: readonly BenchPicture[], number:
 
 async function millisecondsFor(url: string): Promise<number> {
   const startedMs = performance.now();
-  const response = await fetch(url);
-  const body = await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
+  await fetchGood(url);
   return performance.now() - startedMs;
 }
 
@@ -156,12 +155,10 @@ function memoryRow(what: string, bytes: number, mostMib: number): Row {
 }
 
 function firstPictureRow({ extraMs, extraCpuMs }: FirstPictures): Row {
-  const format = ({ median, lowest, highest }: Summary) =>
-    `${median.toFixed(0)} (${lowest.toFixed(0)}–${highest.toFixed(0)}) ms`;
   return {
     part: 'idle',
     what: 'the first picture after that, compared with the next',
-    measured: `${format(extraCpuMs)} of CPU time more, ${format(extraMs)} by the clock`,
+    measured: `${formatSummary(extraCpuMs, 0)} ms of CPU time more, ${formatSummary(extraMs, 0)} ms by the clock`,
     target: `at most ${MOST_EXTRA_MS} ms by the clock`,
     isMet: extraMs.median <= MOST_EXTRA_MS,
     figures: { extraMs, extraCpuMs },

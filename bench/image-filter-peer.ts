@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '../test/helpers/service-process.ts';
+import { fetchGood } from './answer.ts';
 import type { Peer } from './peers.ts';
 import type { BenchPicture } from './pictures.ts';
 import { isInstalled, stopProcess } from './processes.ts';
@@ -61,12 +62,7 @@ http {
   return {
     name: 'nginx image_filter',
     formats: ['jpeg'],
-    async make(picture, { width, height }) {
-      const response = await fetch(`http://127.0.0.1:${port}/${width}x${height}/${picture.name}.jpg`);
-      const body = Buffer.from(await response.arrayBuffer());
-      if (response.status !== 200) throw new Error(`${response.url} answered ${response.status}.`);
-      return body;
-    },
+    make: (picture, { width, height }) => fetchGood(`http://127.0.0.1:${port}/${width}x${height}/${picture.name}.jpg`),
     stop: () => stopProcess(child),
   };
 }

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { fetchGood } from './answer.ts';
 import type { Peer } from './peers.ts';
 import type { BenchPicture } from './pictures.ts';
 import { stopProcess, waitForLine } from './processes.ts';
@@ -34,12 +35,9 @@ export async function startIpx(
   return {
     name: `IPX ${VERSION}`,
     formats: ['avif', 'webp', 'jpeg', 'png'],
-    async make({ name }, { left, top, width, height }, format) {
+    make({ name }, { left, top, width, height }, format) {
       const cut = `f_${format},extract_${left}_${top}_${width}_${height}`;
-      const response = await fetch(`http://127.0.0.1:${port}/${cut}/${name}.jpg`);
-      const body = Buffer.from(await response.arrayBuffer());
-      if (response.status !== 200) throw new Error(`${response.url} answered ${response.status}: ${body}`);
-      return body;
+      return fetchGood(`http://127.0.0.1:${port}/${cut}/${name}.jpg`);
     },
     stop: () => stopProcess(child),
   };

@@ -6,17 +6,16 @@ export interface LoadResult {
   readonly answers: number;
   readonly seconds: number;
   readonly bytes: number;
-  /** Answers with a status from 400 on. */
-  readonly refused: number;
-  /** Connections that failed or took too long. */
-  readonly broken: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
 export interface LoadGenerator {
   readonly name: string;
-  /** Sends from clients that no earlier round has used; each connection pauses before a request, or does not. */
+  /**
+   * Sends from clients that no earlier round has used; each connection pauses before a request, or does not. Throws when a
+   * response has a status from 400 on, and when a connection fails or takes too long.
+   */
   run(url: string, seconds: number, pauseMs?: number): Promise<LoadResult>;
 }
 
@@ -43,7 +42,10 @@ export async function findLoadGenerator(): Promise<LoadGenerator> {
       const output = await outputOf(spawnPinned(LOAD_CORE, command as string, args as string[]));
       const line = output.split('\n').find((candidate) => candidate.startsWith(RESULT));
       if (line === undefined) throw new Error(`${command} reported no result.`);
-      return JSON.parse(line.slice(RESULT.length)) as LoadResult;
+      const { refused, broken, ...result } = JSON.parse(line.slice(RESULT.length));
+      if (refused > 0 || broken > 0)
+        throw new Error(`${url}: ${refused} refused and ${broken} broken, which counts for nothing.`);
+      return result as LoadResult;
     },
   };
 }

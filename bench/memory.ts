@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { childrenOf, residentBytes } from '../test/helpers/service-process.ts';
+import { fetchGood } from './answer.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';
 import { type BenchPicture, readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
 import { countEncodes, readMetric } from './service-metrics.ts';
 import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const FIRST_ENCODES = 200;
 const ALL_ENCODES = 2_000;
@@ -31,9 +30,12 @@ interface MemoryFigures {
 }
 
 /** What the server and its encoders hold after many encodes, against what they hold after some: a leak would show. */
-export async function benchMemory(print: (line: string) => void): Promise<Row[]> {
+export function benchMemory(print: (line: string) => void): Promise<Row[]> {
+  return inTemporaryDirectory((directory) => benchIn(directory, print));
+}
+
+async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
   const pictures = await readSampleBanners();
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-memory-'));
   const service = await startPhotoService(directory, pictures, CACHES);
   try {
     const early = await encodeAndMeasure(service, pictures, { from: 0, end: FIRST_ENCODES });
@@ -48,7 +50,6 @@ export async function benchMemory(print: (line: string) => void): Promise<Row[]>
     ];
   } finally {
     await stopProcess(service.child);
-    await rm(directory, { recursive: true });
   }
 }
 
@@ -85,9 +86,7 @@ async function encodeAll(service: PhotoService, pictures: readonly BenchPicture[
     while (next < end) {
       const url = urlOf(service, pictures, next);
       next += 1;
-      const response = await fetch(url);
-      const body = await response.arrayBuffer();
-      if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
+      await fetchGood(url);
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work));

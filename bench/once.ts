@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import { startService } from '../test/helpers/service-process.ts';
 import { readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
 import { countEncodes } from './service-metrics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const REQUESTS = 1_000;
 const PICTURE = '/UCreplayLighthouse000001/desktop.avif';
@@ -22,8 +20,11 @@ interface Outcome {
 }
 
 /** A channel that everybody asks for in the same moment, and that nobody has asked for before. */
-export async function benchOnce(): Promise<Row[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-once-'));
+export function benchOnce(): Promise<Row[]> {
+  return inTemporaryDirectory(benchIn);
+}
+
+async function benchIn(directory: string): Promise<Row[]> {
   const [banner] = await readSampleBanners();
   if (banner === undefined) throw new Error('There is no picture to serve');
   const upstream = await startReplayServer();
@@ -45,7 +46,6 @@ export async function benchOnce(): Promise<Row[]> {
     }
   } finally {
     await upstream.close();
-    await rm(directory, { recursive: true });
   }
 }
 

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Rectangle } from '../src/domain/variants.ts';
 import { type Plane, structuralSimilarity } from '../src/images/encoder/ssim.ts';
+import { fetchGood } from './answer.ts';
 import { startImageFilter } from './image-filter-peer.ts';
 import { findImageMagick } from './imagemagick-peer.ts';
 import { startIpx } from './ipx-peer.ts';
@@ -12,7 +11,8 @@ import { startPhotoService } from './photo-service.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import { type Summary, summarize } from './statistics.ts';
+import { formatSummary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 /** A program that cuts and encodes pictures, with its default settings. It keeps none of them. */
 export interface Peer {
@@ -40,10 +40,13 @@ interface Shot {
 }
 
 /** The strip that a desktop shows, never asked for before, from a stored original: what a visitor waits for. */
-export async function benchPeers(print: (line: string) => void): Promise<Row[]> {
+export function benchPeers(print: (line: string) => void): Promise<Row[]> {
+  return inTemporaryDirectory((directory) => benchIn(directory, print));
+}
+
+async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
   const photographs = (await readBackgrounds()).slice(0, PICTURES_OF_EACH_KIND);
   const pictures = [...photographs, ...(await readSampleBanners()).slice(0, PICTURES_OF_EACH_KIND)];
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-peers-'));
   const peers: Peer[] = [];
   try {
     peers.push(await startPennant(directory, pictures));
@@ -57,28 +60,20 @@ export async function benchPeers(print: (line: string) => void): Promise<Row[]> 
     return rowsOf(peers, await compareAll(pictures, peers, print));
   } finally {
     for (const peer of peers) await peer.stop();
-    await rm(directory, { recursive: true });
   }
 }
 
 async function startPennant(directory: string, pictures: readonly BenchPicture[]): Promise<Peer> {
   const service = await startPhotoService(join(directory, 'service'), pictures);
   // Stores the originals: their way from upstream is nobody's encoding time.
-  for (const picture of pictures) await fetchPicture(service.urlOf(picture, 'mobile.jpg'));
+  for (const picture of pictures) await fetchGood(service.urlOf(picture, 'mobile.jpg'));
   return {
     name: 'Pennant',
     formats: FORMATS,
     make: (picture, _crop, format) =>
-      fetchPicture(service.urlOf(picture, `desktop.${format === 'jpeg' ? 'jpg' : format}`)),
+      fetchGood(service.urlOf(picture, `desktop.${format === 'jpeg' ? 'jpg' : format}`)),
     stop: () => stopProcess(service.child),
   };
-}
-
-async function fetchPicture(url: string): Promise<Buffer> {
-  const response = await fetch(url);
-  const body = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${body}`);
-  return body;
 }
 
 /** The peers take turns for each picture: what the machine does besides meets all of them alike. */
@@ -127,7 +122,7 @@ function rowsOf(peers: readonly Peer[], shots: readonly Shot[]): Row[] {
     {
       part: 'peers',
       what: 'cold AVIF strip: times quicker than IPX',
-      measured: spread(ratio, 1),
+      measured: formatSummary(ratio, 1),
       target: `at least ${LEAST_SPEED_UP}`,
       isMet: ratio.median >= LEAST_SPEED_UP,
     },
@@ -141,11 +136,7 @@ function shotRow(peer: string, format: Format, shots: readonly Shot[]): Row {
   return {
     part: 'peers',
     what: `cold ${format} strip of ${shots.length} pictures: ${peer}`,
-    measured: `${spread(ms, 0)} ms, ${spread(kib, 0)} KiB, SSIM ${spread(ssim, 4)}`,
+    measured: `${formatSummary(ms, 0)} ms, ${formatSummary(kib, 0)} KiB, SSIM ${formatSummary(ssim, 4)}`,
     figures: { shots },
   };
-}
-
-function spread({ median, lowest, highest }: Summary, digits: number): string {
-  return `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
 }

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { createLogger } from '../src/lib/logger.ts';
@@ -14,6 +11,7 @@ import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
 import type { Row } from './report.ts';
 import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const LIMIT = { requests: 10, windowMs: 30_000 };
 const DECISIONS = 20_000;
@@ -101,8 +99,11 @@ async function pictureRows(connection: RedisConnection): Promise<Row[]> {
 const SAMPLE = 'UCPennantSample00000001A';
 
 /** How many commands the server carries out for one request. */
-async function requestRows(server: RedisServer): Promise<Row[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-bench-'));
+function requestRows(server: RedisServer): Promise<Row[]> {
+  return inTemporaryDirectory((dataDir) => requestRowsIn(dataDir, server));
+}
+
+async function requestRowsIn(dataDir: string, server: RedisServer): Promise<Row[]> {
   const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir, REDIS_URL: server.url, RATE_LIMIT: '100000/30' });
   const app = await buildApp(config, {
     logger: createLogger({ level: 'silent' }),
@@ -126,7 +127,6 @@ async function requestRows(server: RedisServer): Promise<Row[]> {
     }
   } finally {
     await app.close();
-    await rm(dataDir, { recursive: true, force: true });
   }
   return rows;
 }

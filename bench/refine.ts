@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
@@ -11,7 +10,8 @@ import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
 import type { Peer } from './peers.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
 import type { Row } from './report.ts';
-import { summarize } from './statistics.ts';
+import { formatSummary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CROP = cropOf('mobile', REFERENCE_BANNER);
 const PICTURES_OF_EACH_KIND = 3;
@@ -32,10 +32,13 @@ interface Refinement {
 }
 
 /** What a picture that is asked for often weighs in the end, against its first answer and IPX's. */
-export async function benchRefine(print: (line: string) => void): Promise<Row[]> {
+export function benchRefine(print: (line: string) => void): Promise<Row[]> {
+  return inTemporaryDirectory((directory) => benchIn(directory, print));
+}
+
+async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
   const photographs = (await readBackgrounds()).slice(0, PICTURES_OF_EACH_KIND);
   const pictures = [...photographs, ...(await readSampleBanners()).slice(0, PICTURES_OF_EACH_KIND)];
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-refine-'));
   const peer = await startIpx(directory, pictures, print);
   const encoder = createEncoder({ processes: 1, deadlineMs: 60_000 });
   try {
@@ -50,7 +53,6 @@ export async function benchRefine(print: (line: string) => void): Promise<Row[]>
   } finally {
     await encoder.close();
     await peer?.stop();
-    await rm(directory, { recursive: true });
   }
 }
 
@@ -90,7 +92,7 @@ function rowsOf(format: Format, results: readonly Refinement[], peerName: string
     {
       part,
       what: `${format}: after refinement / first answer, ${results.length} pictures`,
-      measured: `${meansOf(results.map(({ later }) => later))} / ${meansOf(results.map(({ first }) => first))}, bytes ${ratio.median.toFixed(2)} (${ratio.lowest.toFixed(2)}–${ratio.highest.toFixed(2)}), kept ${kept} times`,
+      measured: `${meansOf(results.map(({ later }) => later))} / ${meansOf(results.map(({ first }) => first))}, bytes ${formatSummary(ratio, 2)}, kept ${kept} times`,
       target: 'smaller at no worse SSIM for most',
       isMet: kept > results.length / 2 && results.every(({ first, later }) => isNoWorse(first, later)),
       figures: { results },

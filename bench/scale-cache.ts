@@ -4,9 +4,11 @@ import { changeOfChannels } from '../src/store/changes.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
 import { prepareSchema } from '../src/store/sqlite-schema.ts';
 import { openCacheTables } from '../src/store/sqlite-tables.ts';
+import { channelIdOf } from './catalog-content.ts';
 import type { Print } from './parts.ts';
 import type { Row } from './report.ts';
-import { cpuTimesOf, flatRow, format, inTemporaryDirectory, medianCpuMs, type Sizes, spread } from './scale-report.ts';
+import { cpuTimesOf, flatRow, format, medianCpuMs, type Sizes, spread } from './scale-report.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CALLS = 1_280;
 const OPENINGS = 5;
@@ -55,10 +57,6 @@ function measureCache(print: Print, count: number): Promise<Figures> {
     print('reading and writing among them');
     return measure(path, count);
   });
-}
-
-function channelIdOf(number: number): string {
-  return `UC${String(number).padStart(22, '0')}`;
 }
 
 function keyOf(number: number): string {

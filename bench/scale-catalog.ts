@@ -7,8 +7,9 @@ import { measureImport, writeLines } from './catalog.ts';
 import { catalogLines, catalogQueries, channelIdOf, EXPENSIVE_QUERIES } from './catalog-content.ts';
 import type { Print } from './parts.ts';
 import type { Row } from './report.ts';
-import { cpuTimesOf, flatRow, format, inTemporaryDirectory, medianCpuMs, type Sizes, spread } from './scale-report.ts';
+import { cpuTimesOf, flatRow, format, medianCpuMs, type Sizes, spread } from './scale-report.ts';
 import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const LOOK_UPS = 1_000;
 const SEARCHES = 1_000;

@@ -7,12 +7,14 @@ import { createDiskFileStore } from '../src/picture-store/disk-files.ts';
 import { digestOf, type FileName, picturesDirectory, relativePathOf } from '../src/picture-store/file-names.ts';
 import { changeOfChannels } from '../src/store/changes.ts';
 import { residentBytes, type ServiceProcess, startService } from '../test/helpers/service-process.ts';
+import { fetchGood } from './answer.ts';
 import type { Print } from './parts.ts';
 import { cpuSeconds, stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import { format, inTemporaryDirectory, medianCpuMs, type Sizes, spread } from './scale-report.ts';
+import { format, medianCpuMs, type Sizes, spread } from './scale-report.ts';
 import { readMetric } from './service-metrics.ts';
 import { summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const LOOK_UPS = 300;
 const WRITES = 100;
@@ -182,12 +184,6 @@ async function coldPictures({ base }: ServiceProcess, from: number): Promise<num
     await sleep(COLD_PAUSE_MS);
   }
   return times;
-}
-
-async function fetchGood(url: string): Promise<void> {
-  const response = await fetch(url);
-  const body = await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
 }
 
 async function measureStore(directory: string, count: number): Promise<StoreFigures> {

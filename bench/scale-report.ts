@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Row } from './report.ts';
 import { summarize } from './statistics.ts';
 
@@ -58,16 +53,4 @@ export async function medianCpuMs(count: number, call: (number: number) => unkno
 /** A number of 0 to `count - 1`, spread over all of them, the same on every run. */
 export function spread(number: number, count: number): number {
   return (number * 7_919 + 13) % count;
-}
-
-const run = promisify(execFile);
-
-/** Gives a new directory to the work and removes it, which Node alone does much more slowly for a million files. */
-export async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-scale-'));
-  try {
-    return await work(directory);
-  } finally {
-    await run('rm', ['-rf', directory]);
-  }
 }

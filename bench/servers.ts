@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROGRAM } from '../test/helpers/program.ts';
+import { findFreePort } from '../test/helpers/service-process.ts';
 import type { CapturedAnswer } from './answer.ts';
 import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';
 import { readMetric } from './service-metrics.ts';
@@ -17,8 +17,10 @@ export interface BenchServer {
 }
 
 export interface Service extends BenchServer {
-  /** How many answers it has given so far that were not a 200, by its own count. */
-  countOtherAnswers(): Promise<number>;
+  /** Throws when it has given answers that were not a 200, by its own count. */
+  assertAllGood(): Promise<void>;
+  /** How many requests the limiter has decided without Redis so far. */
+  countDecidedAlone(): Promise<number>;
   /** How many pictures it has encoded again so far. */
   countReEncodes(): Promise<number>;
 }
@@ -53,11 +55,13 @@ export async function startService(directory: string, settings: Record<string, s
   const consoleUrl = `http://127.0.0.1:${consolePort}`;
   return {
     ...serverOf('ACCESS_LOG' in settings ? 'Pennant with access log' : 'Pennant', child, `http://127.0.0.1:${port}`),
-    async countOtherAnswers() {
+    async assertAllGood() {
       const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
       const counts = metrics.matchAll(/^pennant_http_requests_total\{.*status="(\d+)".*\} (\d+)$/gm);
-      return [...counts].reduce((sum, [, status, count]) => sum + (status === '200' ? 0 : Number(count)), 0);
+      const others = [...counts].reduce((sum, [, status, count]) => sum + (status === '200' ? 0 : Number(count)), 0);
+      if (others > 0) throw new Error(`${others} of the answers were not a 200: the rounds do not count.`);
     },
+    countDecidedAlone: () => readMetric(consoleUrl, 'pennant_limiter_decided_alone_total'),
     countReEncodes: () => readMetric(consoleUrl, 'pennant_encoder_task_duration_seconds_count{task="refine"}'),
   };
 }
@@ -138,12 +142,4 @@ async function waitUntilAnswered(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`Nothing answers at ${url}.`);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

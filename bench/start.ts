@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startService } from '../test/helpers/service-process.ts';
+import { fetchGood } from './answer.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import { summarize } from './statistics.ts';
+import { formatSummary, summarize } from './statistics.ts';
+import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const STARTS = 5;
 const TARGET_MS = 500;
@@ -13,9 +12,8 @@ const PATHS = { record: `/api/channel/${CHANNEL_ID}`, picture: `/${CHANNEL_ID}/d
 type Asked = keyof typeof PATHS;
 
 /** From the start of the process to the first answer, on a directory that an earlier process has filled. */
-export async function benchStart(): Promise<Row[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-start-'));
-  try {
+export function benchStart(): Promise<Row[]> {
+  return inTemporaryDirectory(async (directory) => {
     await fill(directory);
     const rows: Row[] = [];
     for (const asked of Object.keys(PATHS) as Asked[]) {
@@ -24,9 +22,7 @@ export async function benchStart(): Promise<Row[]> {
       rows.push(rowOf(asked, times));
     }
     return rows;
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  });
 }
 
 async function fill(directory: string): Promise<void> {
@@ -44,20 +40,14 @@ async function firstAnswerMs(directory: string, path: string): Promise<number> {
   return ms;
 }
 
-async function fetchGood(url: string): Promise<void> {
-  const response = await fetch(url);
-  const body = await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
-}
-
 function rowOf(asked: Asked, times: readonly number[]): Row {
-  const { median, lowest, highest } = summarize(times);
+  const summary = summarize(times);
   return {
     part: 'start',
     what: `from the start to the first answer, a stored ${asked}`,
-    measured: `${median.toFixed(0)} (${lowest.toFixed(0)}–${highest.toFixed(0)}) ms`,
+    measured: `${formatSummary(summary, 0)} ms`,
     target: `at most ${TARGET_MS} ms`,
-    isMet: median <= TARGET_MS,
+    isMet: summary.median <= TARGET_MS,
     figures: { times },
   };
 }

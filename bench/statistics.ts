@@ -5,6 +5,11 @@ export interface Summary {
   readonly highest: number;
 }
 
+/** The median and the range of all values: `1.25 (1.10–1.40)`. */
+export function formatSummary({ median, lowest, highest }: Summary, digits: number): string {
+  return `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
+}
+
 /** Values must not be empty. */
 export function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((left, right) => left - right);

@@ -16,8 +16,9 @@ import { createChannelService } from '../../src/services/channels.ts';
 import { createChanges } from '../../src/store/changes.ts';
 import { channelKey, originalBytesKey, originalKey, pictureKey } from '../../src/store/keys.ts';
 import { createReadThrough } from '../../src/store/read-through.ts';
+import { channelIdOf } from '../catalog-content.ts';
 import type { SimulatedFiles, SimulatedSharedPictures, SimulatedStore } from './stores.ts';
-import { channelIdOf, type SimulatedPicture } from './traffic.ts';
+import type { SimulatedPicture } from './traffic.ts';
 
 /** What requests led to. */
 export interface Counts {

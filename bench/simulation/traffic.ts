@@ -53,8 +53,3 @@ function pick(random: Random): SimulatedPicture {
   }
   return PICTURES[0] as SimulatedPicture;
 }
-
-/** The channel with this rank. */
-export function channelIdOf(rank: number): string {
-  return `UC${String(rank).padStart(22, '0')}`;
-}

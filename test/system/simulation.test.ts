@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { channelIdOf } from '../../bench/catalog-content.ts';
 import { freshShare } from '../../bench/simulation/growth.ts';
 import { channelOf } from '../../bench/simulation/instance.ts';
 import { type Scenario, simulate } from '../../bench/simulation/simulate.ts';
-import { channelIdOf, createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
+import { createTraffic, type SimulatedRequest } from '../../bench/simulation/traffic.ts';
 import { createRandom, createZipf } from '../../bench/simulation/zipf.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';

@@ -1,0 +1,29 @@
+import type { LoadGenerator, LoadResult } from './load.ts';
+import { cpuSeconds } from './processes.ts';
+import type { BenchServer } from './servers.ts';
+
+export interface Round extends LoadResult {
+  readonly answersPerSecond: number;
+  /** Of the server's own CPU time: tells what an answer costs even while other work takes turns on its core. */
+  readonly cpuMicrosPerAnswer: number;
+  /** How much of its core the server had. Well below 1, the load generator or a neighbour was the limit. */
+  readonly busyShare: number;
+}
+
+/** Loads one server for some seconds. */
+export async function runRound(
+  { url, pid }: BenchServer,
+  path: string,
+  load: LoadGenerator,
+  seconds: number,
+): Promise<Round> {
+  const cpuBefore = await cpuSeconds(pid);
+  const result = await load.run(url + path, seconds);
+  const cpu = (await cpuSeconds(pid)) - cpuBefore;
+  return {
+    ...result,
+    answersPerSecond: result.answers / result.seconds,
+    cpuMicrosPerAnswer: (cpu / result.answers) * 1e6,
+    busyShare: cpu / result.seconds,
+  };
+}

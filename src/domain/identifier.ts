@@ -58,9 +58,7 @@ const FINDERS: Record<IdentifierKind, (text: string) => ChannelRef | undefined> 
 
 /** The possible readings of a name without a kind, as in `/api/banner/{name}`, in order. Empty for an invalid name. */
 export function refsOfBareIdentifier(text: string): ChannelRef[] {
-  if (text.startsWith('@')) return [findHandle(text)].filter((ref) => ref !== undefined);
-  if (isChannelId(text)) return [channelIdRef(text)];
-  return [findHandle(text), findUsername(text)].filter((ref) => ref !== undefined);
+  return isChannelId(text) ? [channelIdRef(text)] : present(findHandle(text), findUsername(text));
 }
 
 /** Hosts whose URLs users paste without a scheme. */
@@ -77,10 +75,9 @@ const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com$/i;
  */
 export function channelRefsOf(text: string): ChannelRef[] {
   const trimmed = text.trim();
-  if (isChannelId(trimmed)) return [channelIdRef(trimmed)];
-  if (trimmed.startsWith('@')) return present(findHandle(trimmed));
   const url = findUrl(trimmed);
-  return url === undefined ? [] : refsOfPage(url);
+  if (url !== undefined) return refsOfPage(url);
+  return present(findIdentifier(trimmed, trimmed.startsWith('@') ? 'handle' : 'id'));
 }
 
 /** Like `channelRefsOf`, but a bare name is read as a handle or a user name, because only a channel is possible. */
@@ -97,32 +94,29 @@ function findUrl(text: string): URL | undefined {
 
 function refsOfPage(url: URL): ChannelRef[] {
   const [first = '', second = '', third = ''] = pathSegments(url);
-  if (first === 'channel') return isChannelId(second) ? [channelIdRef(second)] : [];
+  if (first === 'channel') return present(findIdentifier(second, 'id'));
   if (first === 'user') return present(findUsername(second));
   if (first === 'c') return refsOfBareIdentifier(second);
   if (first === 'api' && second === 'banner') return refsOfBareIdentifier(third);
-  if (first === 'api' && second === 'channel') return refsOfRecordUrl(third, url.searchParams.get('type'));
-  if (first.startsWith('@')) return present(findHandle(first));
-  return isChannelId(first) ? [channelIdRef(first)] : [];
+  if (first === 'api' && second === 'channel') {
+    const type = url.searchParams.get('type');
+    return present(findIdentifier(third, type === 'handle' || type === 'username' ? type : 'id'));
+  }
+  return present(findIdentifier(first, first.startsWith('@') ? 'handle' : 'id'));
 }
 
-function refsOfRecordUrl(identifier: string, type: string | null): ChannelRef[] {
-  if (type === 'handle') return present(findHandle(identifier));
-  if (type === 'username') return present(findUsername(identifier));
-  return isChannelId(identifier) ? [channelIdRef(identifier)] : [];
-}
-
-function present(ref: ChannelRef | undefined): ChannelRef[] {
-  return ref === undefined ? [] : [ref];
+function present(...refs: readonly (ChannelRef | undefined)[]): ChannelRef[] {
+  return refs.filter((ref) => ref !== undefined);
 }
 
 function pathSegments(url: URL): string[] {
-  const segments = url.pathname.split('/').filter((segment) => segment !== '');
   try {
-    return segments.map(decodeURIComponent);
-  } catch (error) {
+    return url.pathname
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decodeURIComponent);
+  } catch {
     // Broken percent-encoding: the text is not the URL of a channel.
-    if (error instanceof URIError) return [];
-    throw error;
+    return [];
   }
 }

@@ -28,6 +28,20 @@ export function setting<T>(
   return { env, fallback, parse, doc, isSecret };
 }
 
+/** @param read returns `undefined` for a text that is not as expected */
+function form<T>(
+  expected: string,
+  read: (value: string) => T | undefined,
+  extremes?: readonly [least: string, most: string],
+): Parser<T> {
+  function parse(value: string): T {
+    const found = read(value);
+    if (found !== undefined) return found;
+    throw new SettingError(`must be ${expected}, is "${value}"`);
+  }
+  return Object.assign(parse, extremes && { extremes });
+}
+
 export function text(value: string): string {
   return value;
 }
@@ -38,20 +52,15 @@ export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
 }
 
 export function integer(minimum: number, maximum: number): Parser<number> {
-  function parse(value: string): number {
-    const parsed = Number(value);
-    if (/^\d{1,15}$/.test(value) && parsed >= minimum && parsed <= maximum) return parsed;
-    throw new SettingError(`must be a whole number from ${minimum} to ${maximum}, is "${value}"`);
+  function read(value: string): number | undefined {
+    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    return parsed >= minimum && parsed <= maximum ? parsed : undefined;
   }
-  return Object.assign(parse, { extremes: [String(minimum), String(maximum)] } as const);
+  return form(`a whole number from ${minimum} to ${maximum}`, read, [String(minimum), String(maximum)]);
 }
 
 export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
-  return (value) => {
-    const found = names.find((name) => name === value);
-    if (found !== undefined) return found;
-    throw new SettingError(`must be one of ${names.join(', ')}, is "${value}"`);
-  };
+  return form(`one of ${names.join(', ')}`, (value) => names.find((name) => name === value));
 }
 
 export function onOff(value: string): boolean {
@@ -72,30 +81,26 @@ export function list<T>(parse: Parser<T>, { minimum = 0 }: { minimum?: number } 
 }
 
 export function matching(matches: (value: string) => boolean, what: string): Parser<string> {
-  return (value) => {
-    if (matches(value)) return value;
-    throw new SettingError(`must be ${what}, is "${value}"`);
-  };
+  return form(what, (value) => (matches(value) ? value : undefined));
 }
 
 /** An http or https origin: scheme, host and optional port, nothing after it. */
-export function origin(value: string): string {
-  const url = URL.parse(value);
-  const isOrigin =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    `${url.pathname}${url.search}${url.hash}` === '/' &&
-    !url.username;
-  if (isOrigin) return url.origin;
-  throw new SettingError(`must be an origin such as https://pennant.example, without a path, is "${value}"`);
-}
+export const origin = form('an origin such as https://pennant.example, without a path', (value) => {
+  const url = findHttpUrl(value);
+  return url && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
+});
 
-/** The http or https URL of a directory, without a query or a fragment. @returns it with a slash at the end */
-export function directoryUrl(value: string): string {
+/** The http or https URL of a directory, without a query or a fragment. Reads it with a slash at the end. */
+export const directoryUrl = form('a URL such as https://pennant.example/play/, without a query', (value) => {
+  const url = /[?#]/.test(value) ? undefined : findHttpUrl(value);
+  return url?.href.replace(/[^/]$/, '$&/');
+});
+
+/** A URL without a user name and password. */
+function findHttpUrl(value: string): URL | undefined {
   const url = URL.parse(value);
-  const isDirectory = url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(value) && !url.username;
-  if (isDirectory && !url.password) return url.href.endsWith('/') ? url.href : `${url.href}/`;
-  throw new SettingError(`must be a URL such as https://pennant.example/play/, without a query, is "${value}"`);
+  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isHttp ? url : undefined;
 }
 
 const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
@@ -107,14 +112,11 @@ const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, 
  */
 export function bytes(maximum: string): Parser<number> {
   const most = bytesIn(maximum);
-  function parse(value: string): number {
+  function read(value: string): number | undefined {
     const total = bytesIn(value);
-    if (total <= most) return total;
-    throw new SettingError(
-      `must be from 0 to ${maximum}, as a number of bytes or with KiB, MiB, GiB or TiB, is "${value}"`,
-    );
+    return total <= most ? total : undefined;
   }
-  return Object.assign(parse, { extremes: ['0', maximum] } as const);
+  return form(`from 0 to ${maximum}, as a number of bytes or with KiB, MiB, GiB or TiB`, read, ['0', maximum]);
 }
 
 /** `NaN` for a text that is no number of bytes. */
@@ -127,14 +129,12 @@ const DURATION_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_00
 
 /** A duration in milliseconds, written as seconds or with a unit: `90`, `90s`, `30m`, `1h`, `1d`. */
 export function duration(minimumMs: number, maximumMs: number): Parser<number> {
-  return (value) => {
+  const range = `from ${minimumMs / 1000} s to ${maximumMs / 1000} s`;
+  return form(`a time such as 90s, 30m, 1h or 1d, ${range}`, (value) => {
     const [, amount, unit = 's'] = /^(\d{1,9})\s?([smhd])?$/.exec(value) ?? [];
     const durationMs = Number(amount) * (DURATION_UNITS_MS[unit] ?? 1);
-    if (durationMs >= minimumMs && durationMs <= maximumMs) return durationMs;
-    throw new SettingError(
-      `must be a time such as 90s, 30m, 1h or 1d, from ${minimumMs / 1000} s to ${maximumMs / 1000} s, is "${value}"`,
-    );
-  };
+    return durationMs >= minimumMs && durationMs <= maximumMs ? durationMs : undefined;
+  });
 }
 
 export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
@@ -142,12 +142,10 @@ export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: num
 /** Software differs in reading short and octal forms of IPv4, so only four plain decimal parts are accepted. */
 const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
 
-/** An address range. */
-function cidr(value: string): Cidr {
+const cidr = form('an address range such as 10.0.0.0/8 or 127.0.0.1/32', (value): Cidr | undefined => {
   const hasPlainForm = value.includes(':') || IPV4_RANGE.test(value);
-  if (hasPlainForm && ipaddr.isValidCIDR(value)) return ipaddr.parseCIDR(value);
-  throw new SettingError(`must be an address range such as 10.0.0.0/8 or 127.0.0.1/32, is "${value}"`);
-}
+  return hasPlainForm && ipaddr.isValidCIDR(value) ? ipaddr.parseCIDR(value) : undefined;
+});
 
 /** A range of proxies. A range of all addresses is refused, because it would let any client choose its address. */
 export function proxyCidr(value: string): Cidr {
@@ -167,18 +165,14 @@ export interface RateLimitSetting {
   readonly windowMs: number;
 }
 
-const RATE_LIMIT_EXTREMES = ['1/1', '999999/99999'] as const;
-
-export const rateLimit: Parser<RateLimitSetting> = Object.assign(parseRateLimit, { extremes: RATE_LIMIT_EXTREMES });
-
-function parseRateLimit(value: string): RateLimitSetting {
-  const [, requests, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(value) ?? [];
-  if (Number(requests) >= 1 && Number(seconds) >= 1) {
-    return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
-  }
-  const [least, most] = RATE_LIMIT_EXTREMES;
-  throw new SettingError(`must be requests/seconds such as 10/30, from ${least} to ${most}, is "${value}"`);
-}
+export const rateLimit = form(
+  'requests/seconds such as 10/30, from 1/1 to 999999/99999',
+  (value): RateLimitSetting | undefined => {
+    const [requests = 0, seconds = 0] = /^\d{1,6}\/\d{1,5}$/.test(value) ? value.split('/').map(Number) : [];
+    return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
+  },
+  ['1/1', '999999/99999'],
+);
 
 export interface RateLimitOverride {
   readonly range: Cidr;

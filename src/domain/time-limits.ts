@@ -1,6 +1,6 @@
 /**
- * Every time limit of a request's work, in milliseconds. `TIME_LIMIT_WITHIN` names the limit that
- * contains each one. Redis has its own limits (`src/lib/redis/connection.ts`), and so does work that no client waits for.
+ * Every time limit of a request's work, in milliseconds. `time-limits.test.ts` names the limit that contains each one.
+ * Redis has its own limits (`src/lib/redis/connection.ts`), and so does work that no client waits for.
  */
 export const TIME_LIMITS_MS = {
   /** No client waits longer for a response. */
@@ -50,28 +50,3 @@ export const TIME_LIMITS_MS = {
   /** At a stop: sending the spans that OpenTelemetry's SDK still holds. */
   flushSpans: 1_500,
 } as const;
-
-type TimeLimit = keyof typeof TIME_LIMITS_MS;
-
-/** The limit that contains each limit. The first never takes longer, because the second ends it. */
-export const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
-  response: 'promise',
-  request: 'promise',
-  picture: 'response',
-  search: 'response',
-  batch: 'response',
-  namedChannel: 'search',
-  sourceAttempt: 'request',
-  upstreamCall: 'sourceAttempt',
-  connect: 'upstreamCall',
-  clientVersion: 'sourceAttempt',
-  aboutWait: 'sourceAttempt',
-  fillMissingFields: 'sourceAttempt',
-  slowSourceWait: 'search',
-  refreshWait: 'response',
-  download: 'picture',
-  encoderWait: 'picture',
-  inspect: 'picture',
-  encode: 'picture',
-  storeRead: 'refreshWait',
-};

@@ -54,12 +54,11 @@ const BANNER_RATIO_TOLERANCE = 0.02;
  */
 export function cropOf(variant: Variant, source: Size): Rectangle {
   const { kind, visible } = VARIANT_PRESETS[variant];
-  if (kind === 'banner' && isBannerShaped(source)) {
-    const width = (source.width * visible.width) / REFERENCE_BANNER.width;
-    const height = (source.height * visible.height) / REFERENCE_BANNER.height;
-    return centred({ left: 0, top: 0, ...source }, { width, height });
-  }
-  return largestOfRatio({ left: 0, top: 0, ...source }, visible);
+  const whole = { left: 0, top: 0, ...source };
+  if (kind === 'avatar' || !isBannerShaped(source)) return largestOfRatio(whole, visible);
+  const width = (source.width * visible.width) / REFERENCE_BANNER.width;
+  const height = (source.height * visible.height) / REFERENCE_BANNER.height;
+  return centred(whole, { width, height });
 }
 
 /**
@@ -75,22 +74,17 @@ export function resolveOutput(
   maxSide = Number.POSITIVE_INFINITY,
 ): { crop: Rectangle; output: Size } {
   const { crop: shown, output } = resolveSize(crop, wanted);
-  const longestSide = Math.max(output.width, output.height);
-  return { crop: shown, output: longestSide <= maxSide ? output : scaled(output, maxSide / longestSide) };
+  return { crop: shown, output: scaled(output, Math.min(1, maxSide / Math.max(output.width, output.height))) };
 }
 
-function resolveSize(crop: Rectangle, wanted: WantedSize): { crop: Rectangle; output: Size } {
-  const { width, height } = wanted;
-  if (width !== undefined && height !== undefined) return resolveBoth(crop, { width, height });
-  if (width !== undefined) return { crop, output: scaled(crop, Math.min(1, width / crop.width)) };
-  if (height !== undefined) return { crop, output: scaled(crop, Math.min(1, height / crop.height)) };
-  return { crop, output: sizeOf(crop) };
-}
-
-function resolveBoth(crop: Rectangle, wanted: Size): { crop: Rectangle; output: Size } {
-  const part = largestOfRatio(crop, wanted);
-  const fits = wanted.width <= part.width && wanted.height <= part.height;
-  return { crop: part, output: fits ? wanted : sizeOf(part) };
+function resolveSize(crop: Rectangle, { width, height }: WantedSize): { crop: Rectangle; output: Size } {
+  if (width !== undefined && height !== undefined) {
+    const part = largestOfRatio(crop, { width, height });
+    const fits = width <= part.width && height <= part.height;
+    return { crop: part, output: fits ? { width, height } : part };
+  }
+  const factor = Math.min(1, (width ?? crop.width) / crop.width, (height ?? crop.height) / crop.height);
+  return { crop, output: scaled(crop, factor) };
 }
 
 function isBannerShaped(source: Size): boolean {
@@ -103,7 +97,7 @@ function largestOfRatio(area: Rectangle, ratio: Size): Rectangle {
 }
 
 function centred(area: Rectangle, part: Size): Rectangle {
-  const { width, height } = rounded(part);
+  const { width, height } = scaled(part, 1);
   return {
     left: area.left + Math.floor((area.width - width) / 2),
     top: area.top + Math.floor((area.height - height) / 2),
@@ -112,14 +106,7 @@ function centred(area: Rectangle, part: Size): Rectangle {
   };
 }
 
-function scaled(size: Size, factor: number): Size {
-  return rounded({ width: size.width * factor, height: size.height * factor });
-}
-
-function rounded(size: Size): Size {
-  return { width: Math.max(1, Math.round(size.width)), height: Math.max(1, Math.round(size.height)) };
-}
-
-function sizeOf({ width, height }: Size): Size {
-  return { width, height };
+/** In whole pixels, at least one in each direction. */
+function scaled({ width, height }: Size, factor: number): Size {
+  return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) };
 }

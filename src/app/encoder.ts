@@ -14,9 +14,10 @@ export function openEncoder(config: Config, runtime: Runtime): Encoder {
     queueLength: encoderQueue,
     onEvent(event) {
       if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
+      if (event.kind === 'ready') health.report('encoder', null);
+      if (event.kind === 'ended' && event.reason === 'unusable') health.report('encoder', event.detail);
       logger.debug(event, 'encoder process');
     },
-    onStateChange: (problem) => health.report('encoder', problem),
     onFinished({ task, waitedMs, tookMs }) {
       metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
       metrics.encoderSeconds.observe({ task }, tookMs / 1000);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
-import { isUnreachable } from '../lib/http/client.ts';
+import { ConnectionError } from '../lib/http/client.ts';
 import { describeFailure, type Logger } from '../lib/logger.ts';
 import type { SourceOutcome } from '../sources/failover.ts';
 import type { ChannelSource } from '../sources/source.ts';
@@ -56,7 +56,7 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
     },
     note({ source, outcome, error }) {
       if (!waiting.has(source)) return false;
-      if (isUnreachable(error)) markUnreachable(source, error);
+      if (error instanceof ConnectionError) markUnreachable(source, error);
       else if (!isWithoutResponse(outcome, error)) markReached(source);
       return reported.has(source);
     },

@@ -138,7 +138,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     options.downloader ??
     createDownloader({
       http: guardHttpClient(imageHttp, { budget: imageBudget }),
-      originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
+      imageOrigin,
       clock,
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),

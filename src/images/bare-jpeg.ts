@@ -4,10 +4,9 @@ import {
   findScanEnd,
   type HuffmanTable,
   huffmanTableBytes,
-  isNeededHuffman,
-  isNeededQuantisation,
-  type QuantisationTable,
+  isNeeded,
   type Scan,
+  type Table,
 } from './jpeg-scan.ts';
 
 /**
@@ -34,7 +33,7 @@ export function isBareJpeg(bytes: Buffer): boolean {
 interface Header {
   /** Their markers. */
   readonly segments: Set<number>;
-  readonly quantisation: Map<number, QuantisationTable>;
+  readonly quantisation: Map<number, Table>;
   /** By class and number, combined in one byte as in the file. */
   readonly huffman: Map<number, HuffmanTable>;
   restartInterval: number;
@@ -43,16 +42,13 @@ interface Header {
 }
 
 interface Frame {
-  readonly width: number;
-  readonly height: number;
-  readonly components: readonly FrameComponent[];
-}
-
-interface FrameComponent {
-  readonly id: number;
-  readonly across: number;
-  readonly down: number;
-  readonly quantisation: number;
+  /** The number of minimum coded units. */
+  readonly units: number;
+  readonly components: readonly {
+    readonly id: number;
+    readonly blocksPerUnit: number;
+    readonly quantisation: number;
+  }[];
 }
 
 const FRAME = 0xc0;
@@ -117,7 +113,12 @@ function readFrame(header: Header, content: Buffer): boolean {
     down: content.readUInt8(at + 1) & 15,
     quantisation: content.readUInt8(at + 2),
   }));
-  header.frame = { height: content.readUInt16BE(1), width: content.readUInt16BE(3), components };
+  const unitsAcross = Math.ceil(content.readUInt16BE(3) / (8 * Math.max(...components.map(({ across }) => across))));
+  const unitsDown = Math.ceil(content.readUInt16BE(1) / (8 * Math.max(...components.map(({ down }) => down))));
+  header.frame = {
+    units: unitsAcross * unitsDown,
+    components: components.map(({ across, down, ...rest }) => ({ ...rest, blocksPerUnit: across * down })),
+  };
   const hasFactors = components.every(({ across, down }) => isFactor(across) && isFactor(down));
   return hasFactors && COMPONENT_IDS.has(components.map(({ id }) => id).join());
 }
@@ -153,8 +154,8 @@ function readScan(header: Header, content: Buffer): boolean {
   const { frame, huffman, quantisation, restartInterval } = header;
   const hasLength = content.length === 1 + 2 * COMPONENTS + WHOLE_SCAN.length && content.readUInt8(0) === COMPONENTS;
   if (frame === undefined || !hasLength || !content.subarray(1 + 2 * COMPONENTS).equals(WHOLE_SCAN)) return false;
-  const tables = new Set<unknown>();
-  const components = frame.components.flatMap(({ id, across, down, quantisation: number }, index) => {
+  const tables = new Set<Table>();
+  const components = frame.components.flatMap(({ id, blocksPerUnit, quantisation: number }, index) => {
     const selected = content.readUInt8(2 + 2 * index);
     const divisors = quantisation.get(number);
     const dc = huffman.get(selected >> 4);
@@ -162,20 +163,14 @@ function readScan(header: Header, content: Buffer): boolean {
     const isNext = content.readUInt8(1 + 2 * index) === id;
     if (!isNext || divisors === undefined || dc === undefined || ac === undefined) return [];
     for (const table of [divisors, dc, ac]) tables.add(table);
-    return { blocksPerUnit: across * down, quantisation: divisors, dc, ac };
+    return { blocksPerUnit, quantisation: divisors, dc, ac };
   });
-  header.scan = { units: unitsOf(frame), components, restartInterval };
+  header.scan = { units: frame.units, components, restartInterval };
   return components.length === COMPONENTS && tables.size === huffman.size + quantisation.size;
-}
-
-function unitsOf({ width, height, components }: Frame): number {
-  const acrossPx = 8 * Math.max(...components.map(({ across }) => across));
-  const downPx = 8 * Math.max(...components.map(({ down }) => down));
-  return Math.ceil(width / acrossPx) * Math.ceil(height / downPx);
 }
 
 function isExactScan({ scan, huffman, quantisation }: Header, bytes: Buffer, start: number): boolean {
   const end = scan && findScanEnd(bytes, start, scan);
   if (end === undefined || bytes[end + 1] !== END_OF_IMAGE || end + 2 !== bytes.length) return false;
-  return [...huffman.values()].every(isNeededHuffman) && [...quantisation.values()].every(isNeededQuantisation);
+  return [...huffman.values(), ...quantisation.values()].every(isNeeded);
 }

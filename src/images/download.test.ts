@@ -17,9 +17,10 @@ import {
 import { WAIT } from '../../test/helpers/wait.ts';
 import type { OriginalRef } from '../domain/channel.ts';
 import { type AppError, type ErrorCode, errorCodeOf } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
-import { createDownloader, type Downloader, IMAGE_HOSTS } from './download.ts';
+import { createDownloader, type Downloader } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
@@ -38,10 +39,9 @@ afterEach(async () => {
   await upstream.close();
 });
 
-function point(origin: string, timeoutMs = 5_000, clock = createManualClock()): void {
+function point(origin: string, clock = createManualClock()): void {
   http = createHttpClient({ allowedOrigins: [origin], followRedirects: true, userAgent: 'pennant-test', clock });
-  const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, origin] as const));
-  downloader = createDownloader({ http, originOverrides, timeoutMs, clock });
+  downloader = createDownloader({ http, imageOrigin: origin, clock });
 }
 
 function download(...urls: string[]): Promise<Buffer> {
@@ -124,12 +124,12 @@ describe('a picture on an image host', () => {
 describe('an image host', () => {
   it.each(EVERY_FAULT)('that does %s is %s', async (fault, code) => {
     const clock = createManualClock();
-    point(upstream.origin, 150, clock);
+    point(upstream.origin, clock);
     upstream.answer(FAULTS[fault]);
     const downloaded = codeOf(download(FIRST, SECOND));
     if (code === 'upstream_timeout') {
       await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
-      await clock.passTimer(150);
+      await clock.passTimer(TIME_LIMITS_MS.download);
     }
     expect(await downloaded).toBe(code);
   });
@@ -147,21 +147,20 @@ describe('an image host', () => {
   });
 
   it('that keeps failing is paused, but not for definite answers that a picture is gone', async () => {
-    const breaker = createCircuitBreaker({ clock: createManualClock(), minimumCalls: 2 });
-    const originOverrides = new Map(IMAGE_HOSTS.map((host) => [host, upstream.origin] as const));
-    downloader = createDownloader({ http, originOverrides, breaker });
+    const breaker = createCircuitBreaker({ clock: createManualClock() });
+    downloader = createDownloader({ http, imageOrigin: upstream.origin, breaker });
     upstream.answer(answerStatus(404));
-    for (let call = 0; call < 3; call += 1) expect(await codeOf(download(FIRST))).toBe('image_not_found');
+    for (let call = 0; call < 20; call += 1) expect(await codeOf(download(FIRST))).toBe('image_not_found');
     upstream.answer(answerStatus(500));
-    for (let call = 0; call < 4; call += 1) expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
-    expect(upstream.requests).toHaveLength(6);
+    for (let call = 0; call < 21; call += 1) expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
+    expect(upstream.requests).toHaveLength(40);
   });
 
   it('that is slow under each URL gets one deadline for all of them', async () => {
     const clock = createManualClock();
-    point(upstream.origin, 300, clock);
+    point(upstream.origin, clock);
     upstream.answer((_request, response) => {
-      clock.advance(200);
+      clock.advance((TIME_LIMITS_MS.download * 2) / 3);
       response.writeHead(404).end();
     });
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_timeout');

@@ -1,10 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { OriginalRef } from '../domain/channel.ts';
-import { AppError, mostTelling } from '../domain/errors.ts';
+import { AppError, isKeyFailure, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
 import { withDeadline } from '../lib/work.ts';
@@ -17,42 +18,29 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface DownloaderOptions {
   readonly http: HttpClient;
-  /** Image host → the origin that replaces it. Path and options of the URL are kept. */
-  readonly originOverrides?: ReadonlyMap<string, string>;
+  /** In place of those of the image hosts. Path and options of the URL are kept. */
+  readonly imageOrigin?: string | undefined;
   /** The folder of the catalog's pictures; without it there are none. */
   readonly catalogImagesDir?: string;
   /** The breaker of the image hosts; without it they are never paused. */
   readonly breaker?: CircuitBreaker;
-  /** For all URLs of one picture together. */
-  readonly timeoutMs?: number;
   /** Default: the system's resolver. */
   readonly clock?: Clock;
 }
 
-export interface Downloader {
-  /**
-   * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
-   *
-   * @throws AppError `image_not_found` if the picture is definitely gone, `upstream_unavailable`, `upstream_timeout` or
-   *   `upstream_invalid` if the download failed
-   */
-  download(ref: OriginalRef, options: { readonly signal: AbortSignal }): Promise<Buffer>;
-}
+export type Downloader = ReturnType<typeof createDownloader>;
 
-export function createDownloader(options: DownloaderOptions): Downloader {
-  const {
-    http,
-    originOverrides,
-    catalogImagesDir,
-    breaker,
-    timeoutMs = TIME_LIMITS_MS.download,
-    clock = systemClock,
-  } = options;
+export function createDownloader(options: DownloaderOptions) {
+  const { http, imageOrigin, catalogImagesDir, breaker, clock = systemClock } = options;
+  const { download: timeoutMs } = TIME_LIMITS_MS;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
-    const target = locate(url, originOverrides);
-    const response = await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal });
-    return pictureOf(response);
+    const parsed = URL.parse(url);
+    if (parsed === null || !IMAGE_HOSTS.some((host) => parsed.origin === `https://${host}`)) {
+      throw new AppError('upstream_invalid', 'The picture’s host is not allowed.');
+    }
+    const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
+    return pictureOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }));
   }
 
   /** Tries the URLs in order, as long as the response to the previous one was definite but not a picture. */
@@ -62,7 +50,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       try {
         return await fetchOne(url, signal);
       } catch (error) {
-        if (!(error instanceof RefusedUrlError) && !isGoneOrUnusable(error)) throw error;
+        if (!concernsUrlOnly(error)) throw error;
         unusable.push(error);
       }
     }
@@ -71,7 +59,13 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   }
 
   return {
-    download(ref, { signal }) {
+    /**
+     * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
+     *
+     * @throws AppError `image_not_found` if the picture is definitely gone, `upstream_unavailable`, `upstream_timeout` or
+     *   `upstream_invalid` if the download failed
+     */
+    download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
       const fetchInTime = () => withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
       return breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal);
@@ -81,25 +75,10 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
 const GONE = 'The picture is no longer where the channel says it is.';
 
-/** A 4xx status that concerns this URL only. The picture may be available under another URL. */
-class RefusedUrlError extends AppError {
-  constructor(status: number) {
-    super('upstream_unavailable', `The image host refused the picture with status ${status}.`, { scope: 'key' });
-    this.name = 'RefusedUrlError';
-  }
-}
-
-function isGoneOrUnusable(error: unknown): error is AppError {
-  return error instanceof AppError && (error.code === 'image_not_found' || error.code === 'upstream_invalid');
-}
-
-function locate(url: string, originOverrides: ReadonlyMap<string, string> | undefined): string {
-  const parsed = URL.parse(url);
-  const host = IMAGE_HOSTS.find((known) => parsed?.origin === `https://${known}`);
-  if (parsed === null || host === undefined) {
-    throw new AppError('upstream_invalid', 'The picture’s host is not allowed.');
-  }
-  return `${originOverrides?.get(host) ?? parsed.origin}${parsed.pathname}${parsed.search}`;
+/** Whether the picture may be available under another URL. */
+function concernsUrlOnly(error: unknown): error is AppError {
+  const isDefinite = error instanceof AppError && ['image_not_found', 'upstream_invalid'].includes(error.code);
+  return isDefinite || isKeyFailure(error);
 }
 
 function pictureOf(response: HttpResponse): Buffer {
@@ -107,7 +86,12 @@ function pictureOf(response: HttpResponse): Buffer {
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
   if (status === 429) throw new AppError('upstream_unavailable', 'The image host refuses requests at the moment.');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
-  if (status >= 400) throw new RefusedUrlError(status);
+  if (status >= 400) {
+    // It concerns this URL only.
+    throw new AppError('upstream_unavailable', `The image host refused the picture with status ${status}.`, {
+      scope: 'key',
+    });
+  }
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
     throw new AppError('upstream_unavailable', 'The image host sent a page instead of a picture.');
@@ -134,7 +118,8 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
     const bytes = await readFile(path);
     if (sniffFormat(bytes) !== undefined) return bytes;
   } catch (error) {
-    if (isMissingFile(error)) throw new AppError('image_not_found', NOT_IN_CATALOG, { cause: error });
+    if (hasErrorCode(error, 'ENOENT', 'EISDIR'))
+      throw new AppError('image_not_found', NOT_IN_CATALOG, { cause: error });
     throw error;
   }
   throw new AppError('upstream_invalid', 'The catalog’s picture is not a JPEG, PNG, WebP, AVIF or GIF.');
@@ -145,8 +130,4 @@ const NOT_IN_CATALOG = 'The catalog names a picture that it does not have.';
 /** Defence in depth: the import rejects such names, but anything may have written the database. */
 function isBareName(fileName: string): boolean {
   return fileName !== '' && fileName === basename(fileName) && !fileName.startsWith('.') && !/[\\\0]/.test(fileName);
-}
-
-function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR');
 }

@@ -2,7 +2,7 @@
 export interface ScanComponent {
   /** 8×8 blocks in each of the scan's units. */
   readonly blocksPerUnit: number;
-  readonly quantisation: QuantisationTable;
+  readonly quantisation: Table;
   readonly dc: HuffmanTable;
   readonly ac: HuffmanTable;
 }
@@ -121,27 +121,28 @@ class BitReader {
   }
 }
 
-/** A quantisation table, and the coefficients that a picture uses. */
-export interface QuantisationTable {
-  /** 64 divisors in zigzag order. */
-  readonly divisors: Buffer;
-  /** 1 if a block has the coefficient. */
+/** A quantisation or Huffman table of a file, and what a picture uses of it. */
+export interface Table {
+  /** By index, in zigzag order for coefficients: 1 if the picture uses the entry. */
   readonly used: Uint8Array;
-}
-
-/** A Huffman table, and the codes that a picture uses. */
-export interface HuffmanTable {
-  /** For each 16 bits: the length of the code times 256 plus its index; 0 if no code starts like this. */
-  readonly lookup: Uint16Array;
-  readonly symbols: Buffer;
-  /** By index. */
-  readonly used: Uint8Array;
-  /** True for the tables in the standard. */
+  /** True for the tables in the standard, scaled or not. */
   readonly isStandard: boolean;
 }
 
-export function createQuantisationTable(divisors: Buffer): QuantisationTable {
-  return { divisors, used: new Uint8Array(divisors.length) };
+export interface HuffmanTable extends Table {
+  /** For each 16 bits: the length of the code times 256 plus its index; 0 if no code starts like this. */
+  readonly lookup: Uint16Array;
+  readonly symbols: Buffer;
+}
+
+/** True if the picture uses every entry, or the table is a standard one. */
+export function isNeeded({ used, isStandard }: Table): boolean {
+  return isStandard || used.every((isUsed) => isUsed === 1);
+}
+
+/** @param divisors 64 in zigzag order */
+export function createQuantisationTable(divisors: Buffer): Table {
+  return { used: new Uint8Array(divisors.length), isStandard: STANDARD_QUANTISATION.has(divisors.toString('hex')) };
 }
 
 const CODE_LENGTHS = 16;
@@ -174,16 +175,6 @@ export function createHuffmanTable(tableClass: number, definition: Buffer): Huff
 /** The size of a Huffman table in a file, from its first 16 bytes. */
 export function huffmanTableBytes(definition: Buffer): number {
   return CODE_LENGTHS + definition.subarray(0, CODE_LENGTHS).reduce((sum, count) => sum + count, 0);
-}
-
-/** True if the picture uses every entry, or the table is a standard one. */
-export function isNeededHuffman({ used, isStandard }: HuffmanTable): boolean {
-  return isStandard || used.every((isUsed) => isUsed === 1);
-}
-
-/** True if the picture uses every entry, or the table is a scaled standard one. */
-export function isNeededQuantisation({ divisors, used }: QuantisationTable): boolean {
-  return used.every((isUsed) => isUsed === 1) || STANDARD_QUANTISATION.has(divisors.toString('hex'));
 }
 
 /** ITU-T T.81 tables K.3 to K.6, for luminance and chrominance; by class: DC, AC. */

@@ -59,13 +59,7 @@ export const MAX_WAIT_MS = 8_000;
 export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
   const fake = createFakePool(places);
   const clock = createManualClock();
-  const scheduler = createScheduler({
-    clock,
-    pool: fake.pool,
-    queueLength,
-    maxWaitMs: MAX_WAIT_MS,
-    deadlineMs: () => 1_000,
-  });
+  const scheduler = createScheduler({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
   function submit(
     name: string,
     client = '',

@@ -137,7 +137,7 @@ async function inspectPictures({ channel }: LoadedChannel, options: PictureOptio
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
       http: recordCalls(http, { clock, calls: tried, nameOf: () => `${kind} picture` }),
-      originOverrides: new Map(imageOrigin === undefined ? [] : IMAGE_HOSTS.map((host) => [host, imageOrigin])),
+      imageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
     const bytes = await unlessFailed(downloader.download(ref, { signal }));

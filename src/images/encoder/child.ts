@@ -22,24 +22,10 @@ const SERVER_VERSION = readEncoderVersion();
 /** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 2_000;
 
-/** A running encoder process. */
-export interface EncoderChild {
-  readonly pid: number | undefined;
-  /** Settles when the process has ended for any reason. */
-  readonly ended: Promise<void>;
-  /** Settles when it accepts tasks; never if it ends before that. */
-  readonly ready: Promise<void>;
-  /** Why such a process cannot work for this server, for the operator; `undefined` if it can. */
-  unusableReason(): string | undefined;
-  /** The end of what it has written to stderr. */
-  stderr(): string;
-  /** Runs one task at a time. Rejects if the process ends or is killed before it has responded. */
-  run(task: EncoderTask): Promise<TaskReply>;
-  /** Kills the process at once. */
-  kill(): void;
-}
+export type EncoderChild = ReturnType<typeof startEncoderChild>;
 
-export function startEncoderChild(): EncoderChild {
+/** Starts an encoder process. */
+export function startEncoderChild() {
   const child = fork(PROGRAM, {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
@@ -80,11 +66,16 @@ export function startEncoderChild(): EncoderChild {
 
   return {
     pid: child.pid,
+    /** Settles when the process has ended for any reason. */
     ended,
+    /** Settles when it accepts tasks; never if it ends before that. */
     ready,
+    /** Why such a process cannot work for this server, for the operator; `undefined` if it can. */
     unusableReason: () => unusableReason,
+    /** The end of what it has written to stderr. */
     stderr: () => stderr.trimEnd(),
-    run(task) {
+    /** Runs one task at a time. Rejects if the process ends or is killed before it has responded. */
+    run(task: EncoderTask): Promise<TaskReply> {
       pending = Promise.withResolvers();
       void ready.then(() =>
         child.send(task, (error) => {
@@ -93,7 +84,8 @@ export function startEncoderChild(): EncoderChild {
       );
       return pending.promise;
     },
-    kill() {
+    /** Kills the process at once. */
+    kill(): void {
       child.kill('SIGKILL');
       // Without waiting for its end, which can take seconds at low priority on a busy machine.
       pending?.reject(new Error('The encoder process was killed'));

@@ -58,22 +58,12 @@ export type TaskFailure =
   /** Anything else: a bug. */
   | 'bug';
 
-interface TaskOutcome {
+/** The response of an encoder process. */
+export type TaskReply = {
   /** The process's resident memory after the task. */
   readonly rssBytes: number;
-}
-
-interface TaskSuccess extends TaskOutcome {
-  readonly ok: true;
-  readonly result: PictureInfo | Buffer | undefined;
-}
-
-export interface TaskError extends TaskOutcome {
-  readonly ok: false;
-  readonly failure: TaskFailure;
-  /** For the log, never for a client. */
-  readonly detail: string;
-}
-
-/** The response of an encoder process. */
-export type TaskReply = TaskSuccess | TaskError;
+} & (
+  | { readonly ok: true; readonly result: PictureInfo | Buffer | undefined }
+  /** `detail` is for the log, never for a client. */
+  | { readonly ok: false; readonly failure: TaskFailure; readonly detail: string }
+);

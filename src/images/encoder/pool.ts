@@ -1,3 +1,4 @@
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, startEncoderChild } from './child.ts';
@@ -11,23 +12,19 @@ export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown
  * work, too much memory, no task for a while, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
+type PoolReason = Exclude<EndReason, 'crash' | 'unusable'>;
 
-export type PoolEvent =
-  | { readonly kind: 'started' | 'ready'; readonly pid: number | undefined }
-  | {
-      readonly kind: 'ended';
-      readonly pid: number | undefined;
-      readonly reason: EndReason;
-      /** The last output of a crashed process, or why a process is unusable. */
-      readonly detail?: string;
-    };
+export type PoolEvent = { readonly pid: number | undefined } & (
+  | { readonly kind: 'started' | 'ready' }
+  | { readonly kind: 'ended'; readonly reason: PoolReason }
+  /** `detail`: the last output of a crashed process, or why a process is unusable (a sentence without its subject). */
+  | { readonly kind: 'ended'; readonly reason: 'crash' | 'unusable'; readonly detail: string }
+);
 
 export interface EncoderPoolOptions {
   readonly processes: number;
   /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
-  /** A process without a task for this long is ended, because each needs about 70 MiB. */
-  readonly maxIdleMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;
 }
@@ -48,16 +45,7 @@ export interface RunningTask {
   preempt(): void;
 }
 
-export interface EncoderPool {
-  readonly busy: number;
-  readonly processes: number;
-  hasFreePlace(): boolean;
-  /** Starts a process if there is none, so that the first task need not wait for it. */
-  warmUp(): void;
-  /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
-  run(task: EncoderTask, deadlineMs: number): RunningTask;
-  close(): Promise<void>;
-}
+export type EncoderPool = ReturnType<typeof createEncoderPool>;
 
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
@@ -68,11 +56,11 @@ interface Worker {
   /** While the process is idle. */
   cancelIdleLimit: () => void;
   /** Set when the pool ends the process. A process that ends without a reason has crashed. */
-  endReason: EndReason | undefined;
+  endReason: PoolReason | undefined;
 }
 
 /** Processes that run one task at a time each, and are started on demand. */
-export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
+export function createEncoderPool(options: EncoderPoolOptions) {
   const workers = new Set<Worker>();
   let isClosed = false;
   let unusableUntilMs = 0;
@@ -92,8 +80,9 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     return worker;
   }
 
+  /** An idle process holds some 70 MiB. */
   function limitIdleTime(worker: Worker): void {
-    worker.cancelIdleLimit = options.clock.after(options.maxIdleMs, () => end(worker, 'idle'));
+    worker.cancelIdleLimit = options.clock.after(TIME_LIMITS_MS.encoderIdle, () => end(worker, 'idle'));
   }
 
   function onEnded(worker: Worker): void {
@@ -115,14 +104,14 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   }
 
   /** Frees the place at once, although a killed process may take a while to release its memory. */
-  function end(worker: Worker, reason: EndReason): void {
+  function end(worker: Worker, reason: PoolReason): void {
     worker.endReason ??= reason;
     worker.cancelIdleLimit();
     worker.child.kill();
     workers.delete(worker);
   }
 
-  function replace(worker: Worker, reason: EndReason): void {
+  function replace(worker: Worker, reason: PoolReason): void {
     end(worker, reason);
     start();
   }
@@ -155,10 +144,12 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       return workers.size;
     },
     hasFreePlace: () => countBusy() < options.processes,
-    warmUp() {
+    /** Starts a process if there is none, so that the first task need not wait for it. */
+    warmUp(): void {
       if (workers.size === 0 && !isClosed) start();
     },
-    run(task, deadlineMs) {
+    /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
+    run(task: EncoderTask, deadlineMs: number): RunningTask {
       const idle = [...workers].find((candidate) => !candidate.busy);
       if (idle === undefined && performance.now() < unusableUntilMs) {
         return { reply: Promise.reject(new TaskInterrupted('unusable')), preempt: () => undefined };
@@ -168,7 +159,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       worker.cancelIdleLimit();
       return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       const all = [...workers];
       for (const worker of all) end(worker, 'closed');

@@ -1,30 +1,4 @@
-/**
- * A bounded queue that is fair by client: clients take turns, and each client's items stay in order. A client with a
- * hundred items delays another client's single item by one turn. A full queue makes room for a new client by displacing an
- * item of the client with the most items.
- */
-export interface FairQueue<T> {
-  readonly size: number;
-  /**
-   * Adds the item. In a full queue it displaces the newest item of the client with the most items, if that client has at
-   * least two more than this one. So clients with one item each do not displace each other.
-   */
-  add(client: string, item: T): Admission<T>;
-  /** Returns an item to the queue. It is next, and the bound does not apply. */
-  putBack(item: T): void;
-  next(): T | undefined;
-  /** Does nothing if the item is not in the queue. */
-  remove(client: string, item: T): void;
-  /** Empties the queue. */
-  drain(): T[];
-}
-
-export interface Admission<T> {
-  /** False if the queue is full and no item may be displaced. */
-  readonly isAdded: boolean;
-  /** The item that was removed from the queue. */
-  readonly displaced?: T;
-}
+export type FairQueue<T> = ReturnType<typeof createFairQueue<T>>;
 
 export interface FairQueueOptions<T> {
   readonly maxLength: number;
@@ -32,7 +6,12 @@ export interface FairQueueOptions<T> {
   readonly isDisplaceable: (item: T) => boolean;
 }
 
-export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptions<T>): FairQueue<T> {
+/**
+ * A bounded queue that is fair by client: clients take turns, and each client's items stay in order. A client with a
+ * hundred items delays another client's single item by one turn. A full queue makes room for a new client by displacing an
+ * item of the client with the most items.
+ */
+export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptions<T>) {
   const returned: T[] = [];
   // The order of the map is the order of turns. After its turn a client is inserted again at the end.
   const waiting = new Map<string, T[]>();
@@ -54,6 +33,7 @@ export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptio
     return item;
   }
 
+  /** Does nothing if the item is not in the queue. */
   function remove(client: string, item: T): void {
     const items = waiting.get(client) ?? [];
     const left = items.filter((other) => other !== item);
@@ -80,22 +60,30 @@ export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptio
     get size() {
       return size;
     },
-    add(client, item) {
+    /**
+     * Adds the item. In a full queue it displaces the newest item of the client with the most items, if that client has
+     * at least two more than this one. So clients with one item each do not displace each other.
+     *
+     * @returns `isAdded`: false if the queue is full and no item may be displaced
+     */
+    add(client: string, item: T): { readonly isAdded: boolean; readonly displaced?: T | undefined } {
       const displaced = size >= maxLength ? displaceFor(client) : undefined;
       if (size >= maxLength) return { isAdded: false };
       const items = waiting.get(client);
       if (items === undefined) waiting.set(client, [item]);
       else items.push(item);
       size += 1;
-      return displaced === undefined ? { isAdded: true } : { isAdded: true, displaced };
+      return { isAdded: true, displaced };
     },
-    putBack(item) {
+    /** Returns an item to the queue. It is next, and the bound does not apply. */
+    putBack(item: T): void {
       returned.push(item);
       size += 1;
     },
     next,
     remove,
-    drain() {
+    /** Empties the queue. */
+    drain(): T[] {
       const items: T[] = [];
       for (let item = next(); item !== undefined; item = next()) items.push(item);
       return items;

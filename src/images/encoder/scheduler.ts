@@ -1,4 +1,5 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
@@ -7,23 +8,6 @@ import { createFairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
-
-export interface SchedulerStats {
-  /** Waiting jobs of both priorities. */
-  readonly queued: number;
-  readonly running: number;
-  /** Jobs rejected because the queue was full or did not move. */
-  readonly refused: number;
-}
-
-/** Decides which job runs next, and what happens to a job whose process ended. */
-export interface Scheduler {
-  /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
-  submit(task: EncoderTask, options: JobOptions): Promise<TaskReply>;
-  stats(): SchedulerStats;
-  /** Rejects all waiting and new jobs. */
-  close(): void;
-}
 
 interface Entry {
   readonly task: EncoderTask;
@@ -34,7 +18,7 @@ interface Entry {
   /** Whether other requests wait for it, too. */
   readonly isShared: () => boolean;
   readonly submittedAtMs: number;
-  trace: TaskTrace | undefined;
+  trace: ReturnType<typeof traceTask>;
   hasCrashed: boolean;
 }
 
@@ -50,16 +34,15 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** For each priority. */
   readonly queueLength: number;
-  /** An interactive job that has not started by then is rejected. */
-  readonly maxWaitMs: number;
-  /** For one task, including the start of a process. */
-  readonly deadlineMs: (task: EncoderTask['kind'], priority: Priority) => number;
+  /** For one interactive encode, including the start of a process. */
+  readonly deadlineMs: number;
   /** For metrics. */
-  readonly onFinished?: (finished: FinishedTask) => void;
+  readonly onFinished?: ((finished: FinishedTask) => void) | undefined;
 }
 
-export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { pool, clock, queueLength, maxWaitMs, deadlineMs, onFinished } = options;
+/** Decides which job runs next, and what happens to a job whose process ended. */
+export function createScheduler(options: SchedulerOptions) {
+  const { pool, clock, queueLength, deadlineMs, onFinished } = options;
   const queueOptions = { maxLength: queueLength, isDisplaceable: ({ isShared }: Entry) => !isShared() };
   const interactive = createFairQueue<Entry>(queueOptions);
   const background = createFairQueue<Entry>(queueOptions);
@@ -67,6 +50,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let refused = 0;
   let isClosed = false;
 
+  /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
   async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
     const { signal, client, priority = 'interactive', isShared = () => false } = options;
     signal.throwIfAborted();
@@ -81,7 +65,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     displaced?.stopListening();
     displaced?.result.reject(refusal());
     entry.trace = traceTask(task.kind, result.promise);
-    const stopWaiting = priority === 'interactive' ? clock.after(maxWaitMs, () => drop(refusal())) : undefined;
+    const stopWaiting =
+      priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, () => drop(refusal())) : undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
     function onDisconnect(): void {
       drop(signal.reason);
@@ -113,11 +98,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
   }
 
+  function deadlineOf({ task, priority }: Entry): number {
+    if (priority === 'background') return TIME_LIMITS_MS.backgroundEncode;
+    return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
+  }
+
   async function perform(entry: Entry): Promise<void> {
     entry.stopListening();
     entry.trace?.begin();
     const startedAtMs = clock.monotonic();
-    const running = pool.run(entry.task, deadlineMs(entry.task.kind, entry.priority));
+    const running = pool.run(entry.task, deadlineOf(entry));
     if (entry.priority === 'background') runningBackground = running;
     try {
       entry.result.resolve(await running.reply);
@@ -146,8 +136,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   return {
     submit,
+    /** `queued` jobs of both priorities; `refused` ones, because the queue was full or did not move. */
     stats: () => ({ queued: interactive.size + background.size, running: pool.busy, refused }),
-    close() {
+    /** Rejects all waiting and new jobs. */
+    close(): void {
       isClosed = true;
       for (const entry of [...interactive.drain(), ...background.drain()]) {
         entry.stopListening();
@@ -161,16 +153,11 @@ function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
 }
 
-/** The stages of a task as spans: the wait for an encoder process, and the time in it. */
-export interface TaskTrace {
-  /** The task starts in an encoder process. */
-  begin(): void;
-  /** The process has crashed, and the task waits for another one. */
-  waitAgain(): void;
-}
-
-/** Part of the trace of the request that submits the task; `undefined` if it is not traced. The last stage ends with the result. */
-function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTrace | undefined {
+/**
+ * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
+ * last one ends with the result. `undefined` if the request is not traced.
+ */
+function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>) {
   const parent = currentSpan();
   if (parent === undefined) return undefined;
   const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
@@ -183,8 +170,10 @@ function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>): TaskTra
 
   result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
   return {
+    /** The task starts in an encoder process. */
     begin: () => startNext('encoder task'),
-    waitAgain() {
+    /** The process has crashed, and the task waits for another one. */
+    waitAgain(): void {
       failSpan(stage, 'crash');
       startNext('encoder queue');
     },

@@ -1,10 +1,4 @@
-export interface BackgroundWork {
-  /** Checks all tasks about once a minute, for the first time after a minute. Does not keep the process alive. */
-  start(): void;
-  /** Checks all tasks now. Each decides whether it is due. */
-  runDue(): Promise<void>;
-  stop(): void;
-}
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
 export interface BackgroundWorkOptions {
   readonly tasks: readonly (() => Promise<void>)[];
@@ -15,7 +9,7 @@ export interface BackgroundWorkOptions {
 const CHECK_MS = 60_000;
 
 /** Work that no request waits for. */
-export function createBackgroundWork({ tasks, onError }: BackgroundWorkOptions): BackgroundWork {
+export function createBackgroundWork({ tasks, onError }: BackgroundWorkOptions) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
@@ -25,16 +19,18 @@ export function createBackgroundWork({ tasks, onError }: BackgroundWorkOptions):
     running = undefined;
   }
 
+  /** Runs all tasks now. Each decides whether it is due. */
   function runDue(): Promise<void> {
     running ??= runAll();
     return running;
   }
 
   return {
+    runDue,
+    /** Runs all tasks once a minute, for the first time after a minute. Does not keep the process alive. */
     start() {
       timer ??= setInterval(runDue, CHECK_MS).unref();
     },
-    runDue,
     stop: () => clearInterval(timer),
   };
 }

@@ -1,18 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-/** Which components of the service cannot be used at the moment, and why. */
-export interface ComponentHealth {
-  /**
-   * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
-   *   reason for the same state appears in `/readyz` only.
-   */
-  report(component: string, problem: string | null, error?: unknown): void;
-  problems(): readonly (readonly [component: string, problem: string])[];
-  /** Logs the state of components whose latest changes were not logged. */
-  summarize(): void;
-}
-
 interface Component {
   problem: string | null;
   /** When the latest lines about it were logged. */
@@ -26,7 +14,8 @@ interface Component {
 const LINES_A_MINUTE = 4;
 const MINUTE_MS = 60_000;
 
-export function createComponentHealth(logger: Logger, clock: Clock): ComponentHealth {
+/** Which components of the service cannot be used at the moment, and why. */
+export function createComponentHealth(logger: Logger, clock: Clock) {
   const components = new Map<string, Component>();
 
   function write(name: string, component: Component): void {
@@ -44,7 +33,11 @@ export function createComponentHealth(logger: Logger, clock: Clock): ComponentHe
   }
 
   return {
-    report(name, problem, error) {
+    /**
+     * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
+     *   reason for the same state appears in `/readyz` only.
+     */
+    report(name: string, problem: string | null, error?: unknown): void {
       const component = components.get(name) ?? { problem: null, linesAtMs: [], changes: 0, error: undefined };
       components.set(name, component);
       const isChange = (problem === null) !== (component.problem === null);
@@ -60,6 +53,7 @@ export function createComponentHealth(logger: Logger, clock: Clock): ComponentHe
     },
     problems: () =>
       [...components].flatMap(([name, { problem }]) => (problem === null ? [] : [[name, problem] as const])),
+    /** Logs the state of components whose latest changes were not logged. */
     summarize() {
       for (const [name, component] of components) {
         if (component.changes > 0 && mayWrite(component)) write(name, component);

@@ -8,25 +8,6 @@ import { changeBeforeWork, latestChange } from './work.ts';
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;
 
-/**
- * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
- * purge, a take-down or a change of the catalog forgets them, because it may have fixed any of them.
- */
-export interface FailedKeys {
-  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
-  find(key: string): AppError | undefined;
-  /**
-   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` where that is shorter.
-   *
-   * @returns the failure with a `retryAfterMs`
-   */
-  remember(key: string, failure: AppError): AppError;
-  /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  forget(): void;
-  stats(): HolderStats;
-}
-
 interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
@@ -38,12 +19,17 @@ interface Failure {
 const MAX_BYTES = 2 ** 20;
 const ENTRY_OVERHEAD_BYTES = 250;
 
-export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKeys {
+/**
+ * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
+ * purge, a take-down or a change of the catalog forgets them, because it may have fixed any of them.
+ */
+export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   const failures = new LRUCache<string, Failure>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
   });
 
+  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
   function find(key: string): AppError | undefined {
     const found = failures.get(key);
     if (found === undefined) return undefined;
@@ -54,6 +40,11 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     return undefined;
   }
 
+  /**
+   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` where that is shorter.
+   *
+   * @returns the failure with a `retryAfterMs`
+   */
   function remember(key: string, failure: AppError): AppError {
     const { code, message, retryAfterMs = KEY_FAILURE_MS } = failure;
     failures.set(compactCopy(key), {
@@ -70,7 +61,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     find,
     remember,
 
-    async run(key, work) {
+    /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
+    async run<T>(key: string, work: () => Promise<T>): Promise<T> {
       const known = find(key);
       if (known !== undefined) throw known;
       try {
@@ -79,8 +71,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
         throw isKeyFailure(error) ? remember(key, error) : error;
       }
     },
-
     forget: () => failures.clear(),
-    stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
+    stats: (): HolderStats => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
   };
 }

@@ -14,56 +14,39 @@ export interface HolderReading extends HolderStats {
 }
 
 /** Every cache, map and queue that grows with requests. Metrics and console read them here. */
-export interface Holders {
-  /** @throws Error if the name is already in use */
-  add(name: string, stats: () => HolderStats): void;
-  /** In the order in which they were added. */
-  read(): readonly HolderReading[];
-}
+export type Holders = ReturnType<typeof createHolders>;
 
-export function createHolders(): Holders {
+/** Units come last in a name: prometheus.io/docs/practices/naming (seen 2026-11). */
+const GAUGES = [
+  ['entries', 'pennant_held_entries', 'Entries of a cache, map or queue.'],
+  ['maxEntries', 'pennant_held_max_entries', 'Entries that it may hold.'],
+  ['bytes', 'pennant_held_bytes', 'Bytes that a cache, map or queue holds, keys included.'],
+  ['maxBytes', 'pennant_held_max_bytes', 'Bytes that it may hold.'],
+] as const;
+
+export function createHolders() {
   const readers = new Map<string, () => HolderStats>();
   return {
-    add(name, stats) {
+    /** @throws Error if the name is already in use */
+    add(name: string, stats: () => HolderStats): void {
       if (readers.has(name)) throw new Error(`There is a holder "${name}" already.`);
       readers.set(name, stats);
     },
-    read: () =>
-      [...readers].map(([name, stats]) => {
-        const { entries, maxEntries, bytes, maxBytes } = stats();
-        return {
-          name,
-          ...(entries !== undefined && { entries }),
-          ...(maxEntries !== undefined && { maxEntries }),
-          ...(bytes !== undefined && { bytes }),
-          ...(maxBytes !== undefined && { maxBytes }),
-        };
+    /** In the order in which they were added. */
+    read: (): readonly HolderReading[] =>
+      [...readers].map(([name, readStats]) => {
+        const stats = readStats();
+        const known = GAUGES.filter(([figure]) => stats[figure] !== undefined);
+        return { name, ...Object.fromEntries(known.map(([figure]) => [figure, stats[figure]])) };
       }),
   };
 }
 
-type Figure = Exclude<keyof HolderReading, 'name'>;
-
-/** Units come last in a name: prometheus.io/docs/practices/naming (seen 2026-11). */
-const GAUGES: Readonly<Record<Figure, { readonly name: string; readonly help: string }>> = {
-  entries: { name: 'pennant_held_entries', help: 'Entries of a cache, map or queue.' },
-  maxEntries: { name: 'pennant_held_max_entries', help: 'Entries that it may hold.' },
-  bytes: { name: 'pennant_held_bytes', help: 'Bytes that a cache, map or queue holds, keys included.' },
-  maxBytes: { name: 'pennant_held_max_bytes', help: 'Bytes that it may hold.' },
-};
-
 /** Metrics of the current and maximum content of everything that grows with requests. */
 export function addHolderGauges({ addGauge }: Pick<Metrics, 'addGauge'>, holders: Holders): void {
-  for (const [figure, { name, help }] of Object.entries(GAUGES)) {
-    addGauge({ name, help, label: 'holder', read: () => readingsOf(holders.read(), figure as Figure) });
+  for (const [figure, name, help] of GAUGES) {
+    const valuesOf = ({ name: holder, [figure]: value }: HolderReading) =>
+      value === undefined ? [] : [[holder, value]];
+    addGauge({ name, help, label: 'holder', read: () => Object.fromEntries(holders.read().flatMap(valuesOf)) });
   }
-}
-
-function readingsOf(holders: readonly HolderReading[], figure: Figure): Record<string, number> {
-  return Object.fromEntries(
-    holders.flatMap((holder) => {
-      const value = holder[figure];
-      return value === undefined ? [] : [[holder.name, value]];
-    }),
-  );
 }

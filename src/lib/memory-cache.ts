@@ -3,13 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { HolderStats } from './holders.ts';
 import { changeBeforeWork, latestChange } from './work.ts';
 
-/** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */
-export interface MemoryCache<V> {
-  get(key: string): V | undefined;
-  /** Returns false, and does not keep the value, if a change that came after the work began concerns it. */
-  set(key: string, value: V): boolean;
-  stats(): MemoryStats;
-}
+export type MemoryCache<V> = ReturnType<typeof createMemoryCache<V, unknown>>;
 
 export interface MemoryStats extends HolderStats {
   readonly entries: number;
@@ -41,7 +35,8 @@ interface Held<V> {
 /** About a millisecond. */
 const KEYS_PER_STEP = 1_000;
 
-export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Change>): MemoryCache<V> {
+/** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */
+export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Change>) {
   const { changes, maxBytes, sizeOf, concerns } = options;
   const memory = new LRUCache<string, Held<V>>({
     // To the library, 0 means "no limit".
@@ -75,16 +70,17 @@ export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Chan
   });
 
   return {
-    get(key) {
+    get(key: string): V | undefined {
       const held = memory.get(key);
       return held && checkedValue(key, held);
     },
-    set(key, value) {
+    /** Returns false, and does not keep the value, if a change that came after the work began concerns it. */
+    set(key: string, value: V): boolean {
       if (isRemoved(key, value, changeBeforeWork())) return false;
       memory.set(compactCopy(key), { value, checked: latestChange() });
       return true;
     },
-    stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
+    stats: (): MemoryStats => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
   };
 }
 

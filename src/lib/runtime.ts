@@ -1,25 +1,18 @@
 import type { Clock } from './clock.ts';
-import { type ComponentHealth, createComponentHealth } from './component-health.ts';
-import { addHolderGauges, createHolders, type Holders } from './holders.ts';
+import { createComponentHealth } from './component-health.ts';
+import { addHolderGauges, createHolders } from './holders.ts';
 import type { Logger } from './logger.ts';
-import { createMetrics, type Metrics } from './metrics/metrics.ts';
-import { createTroubleLog, type TroubleLog } from './trouble-log.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { createTroubleLog } from './trouble-log.ts';
 
 /** What all components of a service share. Each reports its own health, failures, metrics and memory here. */
-export interface Runtime {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly holders: Holders;
-  readonly health: ComponentHealth;
-  /** For failures that may come by the thousand. */
-  readonly failureLog: TroubleLog;
-}
+export type Runtime = ReturnType<typeof createRuntime>;
 
-export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
+export function createRuntime({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
   const metrics = createMetrics();
   const holders = createHolders();
   const health = createComponentHealth(logger, clock);
+  /** For failures that may come by the thousand. */
   const failureLog = createTroubleLog({ logger, clock });
   addHolderGauges(metrics, holders);
   holders.add('log of failures', failureLog.stats);

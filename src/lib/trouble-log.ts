@@ -17,18 +17,7 @@ export interface Trouble {
 }
 
 /** Log lines about failures, of which there may be thousands. */
-export interface TroubleLog {
-  /**
-   * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
-   * a line. Failures without a line are logged at level debug. Returns whether there is a line.
-   */
-  report(trouble: Trouble): boolean;
-  /** Logs no consequence of the current request's failures, because the log already has the reason. */
-  markExplained(): void;
-  /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
-  summarize(): void;
-  stats(): HolderStats;
-}
+export type TroubleLog = ReturnType<typeof createTroubleLog>;
 
 interface Repeats {
   loggedAtMs: number;
@@ -42,7 +31,7 @@ const MAX_KEYS = 200;
 const MAX_KEY_CHARACTERS = 300;
 const MAX_REQUESTS = 1_000;
 
-export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clock }): TroubleLog {
+export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clock }) {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
   const requests = new LRUCache<string, 'logged' | 'explained'>({ max: MAX_REQUESTS });
 
@@ -68,7 +57,11 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
   }
 
   return {
-    report(trouble) {
+    /**
+     * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
+     * a line. Failures without a line are logged at level debug. Returns whether there is a line.
+     */
+    report(trouble: Trouble): boolean {
       const { requestId = currentRequestId(), fields, message, isConsequence = false } = trouble;
       const state = requestId === undefined ? undefined : requests.get(requestId);
       const hasLine = state === 'logged' || (state === 'explained' && isConsequence);
@@ -81,10 +74,12 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
       write(trouble, repeated);
       return true;
     },
+    /** Logs no consequence of the current request's failures, because the log already has the reason. */
     markExplained() {
       const requestId = currentRequestId();
       if (requestId !== undefined && !requests.has(requestId)) requests.set(requestId, 'explained');
     },
+    /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
     summarize() {
       for (const repeats of known.values()) {
         if (repeats.count === 0 || !isDue(repeats)) continue;
@@ -93,6 +88,6 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
         repeats.count = 0;
       }
     },
-    stats: () => ({ entries: known.size + requests.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
+    stats: (): HolderStats => ({ entries: known.size + requests.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
   };
 }

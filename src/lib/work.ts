@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
-import type { HolderStats } from './holders.ts';
 
 /*
  * The context of the current work, as in Go's package "context": the request that it belongs to, its deadline, its
@@ -122,25 +121,14 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
-/** Runs each piece of work once for all concurrent callers. */
-export interface SharedWork<T> {
-  /**
-   * Joins the work under the key or starts it. `signal` belongs to this caller: when it is aborted, the call rejects with
-   * its reason, and the work's own signal is aborted after the last caller has left.
-   */
-  run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  isRunning(key: string): boolean;
-  /** Running work: one for each key that a caller waits for. */
-  stats(): HolderStats;
-}
-
 interface Task<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
   callers: number;
 }
 
-export function createSharedWork<T>(): SharedWork<T> {
+/** Runs each piece of work once for all concurrent callers. */
+export function createSharedWork<T>() {
   const tasks = new Map<string, Task<T>>();
 
   function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
@@ -156,7 +144,11 @@ export function createSharedWork<T>(): SharedWork<T> {
   }
 
   return {
-    async run(key, signal, start) {
+    /**
+     * Joins the work under the key or starts it. `signal` belongs to this caller: when it is aborted, the call rejects with
+     * its reason, and the work's own signal is aborted after the last caller has left.
+     */
+    async run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
       const task = tasks.get(key) ?? startTask(key, start);
       task.callers += 1;
@@ -171,42 +163,30 @@ export function createSharedWork<T>(): SharedWork<T> {
         }
       }
     },
-    isRunning: (key) => tasks.has(key),
+    isRunning: (key: string) => tasks.has(key),
+    /** Running work: one for each key that a caller waits for. */
     stats: () => ({ entries: tasks.size }),
   };
 }
 
-/** The clients that wait for each piece of shared work. */
-export interface WaitingClients {
-  /** Runs the work. Meanwhile the client counts as waiting for the key. */
-  during<T>(key: string, client: string, work: () => Promise<T>): Promise<T>;
-  /** Whether any other client than this one waits for the key. */
-  hasOther(key: string, client: string): boolean;
-  stats(): HolderStats;
-}
-
-/** Has one entry for each key: at most as many as there are current requests. */
-export function createWaitingClients(): WaitingClients {
+/** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
+export function createWaitingClients() {
   const waiting = new Map<string, string[]>();
-
-  function leave(key: string, client: string): void {
-    const clients = waiting.get(key) ?? [];
-    clients.splice(clients.indexOf(client), 1);
-    if (clients.length === 0) waiting.delete(key);
-  }
-
   return {
-    async during(key, client, work) {
-      const clients = waiting.get(key);
-      if (clients === undefined) waiting.set(key, [client]);
-      else clients.push(client);
+    /** Runs the work. Meanwhile the client counts as waiting for the key. */
+    async during<T>(key: string, client: string, work: () => Promise<T>): Promise<T> {
+      const clients = waiting.get(key) ?? [];
+      waiting.set(key, clients);
+      clients.push(client);
       try {
         return await work();
       } finally {
-        leave(key, client);
+        clients.splice(clients.indexOf(client), 1);
+        if (clients.length === 0) waiting.delete(key);
       }
     },
-    hasOther: (key, client) => waiting.get(key)?.some((other) => other !== client) === true,
+    /** Whether any other client than this one waits for the key. */
+    hasOther: (key: string, client: string) => waiting.get(key)?.some((other) => other !== client) === true,
     stats: () => ({ entries: waiting.size }),
   };
 }

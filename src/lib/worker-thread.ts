@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from './clock.ts';
-import type { HolderStats } from './holders.ts';
 
 /** The functions of a thread by name. Each has one argument. Arguments and results are structured-cloned. */
 // biome-ignore lint/suspicious/noExplicitAny: each function has an argument of its own.
@@ -13,25 +12,6 @@ export class ThreadUnavailable extends Error {
     super(message, options);
     this.name = 'ThreadUnavailable';
   }
-}
-
-/** One worker thread, started with the first call and again after it has ended. */
-export interface WorkerThread<F extends ThreadFunctions> {
-  /**
-   * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
-   *
-   * @throws ThreadUnavailable, or an `Error` with the message of the function's error
-   */
-  call<Name extends keyof F & string>(
-    name: Name,
-    argument: Parameters<F[Name]>[0],
-  ): Promise<Awaited<ReturnType<F[Name]>>>;
-  /** Ends the thread at once. Its calls reject. The next call starts another thread. */
-  terminate(): Promise<void>;
-  /** Lets the thread finish its calls and end by itself. Later calls reject. */
-  close(): Promise<void>;
-  /** Calls without a result yet. */
-  stats(): HolderStats;
 }
 
 export interface WorkerThreadOptions {
@@ -64,7 +44,8 @@ type ThreadMessage =
 /** Asks the thread to end; no function has this name. */
 const CLOSE = '';
 
-export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions): WorkerThread<F> {
+/** One worker thread, started with the first call and again after it has ended. */
+export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions) {
   const { name: threadName, module, workerData, maxCalls, restartMs, clock = systemClock, onEnded, onNotice } = options;
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let worker: Worker | undefined;
@@ -116,27 +97,37 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
   }
 
   return {
-    call(name, argument) {
-      if (isClosed) return Promise.reject(new ThreadUnavailable('The thread is closed.'));
+    /**
+     * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
+     *
+     * @throws ThreadUnavailable, or an `Error` with the message of the function's error
+     */
+    async call<Name extends keyof F & string>(
+      name: Name,
+      argument: Parameters<F[Name]>[0],
+    ): Promise<Awaited<ReturnType<F[Name]>>> {
+      if (isClosed) throw new ThreadUnavailable('The thread is closed.');
       if (worker === undefined && clock.monotonic() < restartAtMs) {
-        return Promise.reject(new ThreadUnavailable('The thread has ended and is not yet started again.'));
+        throw new ThreadUnavailable('The thread has ended and is not yet started again.');
       }
-      if (pending.size >= maxCalls) return Promise.reject(new ThreadUnavailable('Too many calls wait for the thread.'));
+      if (pending.size >= maxCalls) throw new ThreadUnavailable('Too many calls wait for the thread.');
       const id = nextId;
       nextId += 1;
-      const call = Promise.withResolvers<unknown>();
+      const call = Promise.withResolvers<Awaited<ReturnType<F[Name]>>>();
       post({ id, name, argument });
-      pending.set(id, call);
-      return call.promise as ReturnType<WorkerThread<F>['call']>;
+      pending.set(id, call as PromiseWithResolvers<unknown>);
+      return call.promise;
     },
 
-    async terminate() {
+    /** Ends the thread at once. Its calls reject. The next call starts another thread. */
+    async terminate(): Promise<void> {
       const ending = worker;
       dropWorker();
       await ending?.terminate();
     },
 
-    async close() {
+    /** Lets the thread finish its calls and end by itself. Later calls reject. */
+    async close(): Promise<void> {
       isClosed = true;
       const ending = worker;
       if (ending === undefined) return;
@@ -145,6 +136,7 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
       await ended;
     },
 
+    /** Calls without a result yet. */
     stats: () => ({ entries: pending.size, maxEntries: maxCalls }),
   };
 }
@@ -154,27 +146,16 @@ export function serveCalls(functions: ThreadFunctions, onClose: () => void = () 
   const port = parentPort;
   if (isMainThread || port === null) throw new Error('This module runs as a worker thread.');
 
-  function fail(id: number, error: unknown): void {
-    port?.postMessage({ id, error: error instanceof Error ? error.message : String(error) } satisfies ThreadMessage);
-  }
-
-  port.on('message', ({ id, name, argument }: CallMessage) => {
+  port.on('message', async ({ id, name, argument }: CallMessage) => {
     if (name === CLOSE) {
       onClose();
       port.close();
       return;
     }
     try {
-      const result = functions[name]?.(argument);
-      if (!(result instanceof Promise)) port.postMessage({ id, result } satisfies ThreadMessage);
-      else {
-        result.then(
-          (value) => port.postMessage({ id, result: value } satisfies ThreadMessage),
-          (error: unknown) => fail(id, error),
-        );
-      }
+      port.postMessage({ id, result: await functions[name]?.(argument) } satisfies ThreadMessage);
     } catch (error) {
-      fail(id, error);
+      port.postMessage({ id, error: error instanceof Error ? error.message : String(error) } satisfies ThreadMessage);
     }
   });
 }

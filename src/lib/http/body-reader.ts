@@ -10,18 +10,7 @@ import { createWorkerThread } from '../worker-thread.ts';
 export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 
 /** Turns upstream answers into values without blocking the event loop. */
-export interface BodyReader<R extends Readers> {
-  /**
-   * Runs the reader `name`: at once for a short body, in a thread for a long one.
-   *
-   * @throws AppError `upstream_invalid` when the thread ended before it had a value, `upstream_unavailable` when too
-   *   many long bodies wait for it, and what `signal` was aborted with (the thread is ended then).
-   */
-  read<Name extends keyof R & string>(name: Name, body: Uint8Array, signal: AbortSignal): Promise<ReturnType<R[Name]>>;
-  /** Long bodies that are being read or wait. */
-  stats(): { entries: number; maxEntries: number; bytes: number };
-  close(): Promise<void>;
-}
+export type BodyReader<R extends Readers> = ReturnType<typeof createBodyReader<R>>;
 
 export interface BodyReaderOptions<R extends Readers> {
   readonly readers: R;
@@ -38,7 +27,7 @@ const IDLE_THREAD_MS = 30_000;
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const WORKER = new URL(`./body-reader-worker${extname(import.meta.url)}`, import.meta.url);
 
-export function createBodyReader<R extends Readers>({ readers, module }: BodyReaderOptions<R>): BodyReader<R> {
+export function createBodyReader<R extends Readers>({ readers, module }: BodyReaderOptions<R>) {
   const thread = createWorkerThread<Readers>({
     name: 'long answers',
     module: WORKER,
@@ -83,13 +72,24 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
   }
 
   return {
-    async read(name, body, signal) {
+    /**
+     * Runs the reader `name`: at once for a short body, in a thread for a long one.
+     *
+     * @throws AppError `upstream_invalid` when the thread ended before it had a value, `upstream_unavailable` when too
+     *   many long bodies wait for it, and what `signal` was aborted with (the thread is ended then).
+     */
+    async read<Name extends keyof R & string>(
+      name: Name,
+      body: Uint8Array,
+      signal: AbortSignal,
+    ): Promise<ReturnType<R[Name]>> {
       const isShort = body.length <= MAX_BYTES_ON_EVENT_LOOP;
       const value = isShort ? readers[name]?.(body) : await readInThread(name, body, signal);
-      return value as ReturnType<R[typeof name]>;
+      return value as ReturnType<R[Name]>;
     },
+    /** Long bodies that are being read or wait. */
     stats: () => ({ entries, maxEntries: MAX_WAITING, bytes }),
-    close() {
+    close(): Promise<void> {
       clearTimeout(idle);
       return thread.terminate();
     },

@@ -1,10 +1,24 @@
 import { AppError, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
-import type { HolderStats } from '../holders.ts';
 import { LocalLimitError } from './call-budget.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
+
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
+type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
+
+const WINDOW_MS = 10_000;
+const MINIMUM_CALLS = 20;
+const FAILURE_SHARE = 0.5;
+const PROBE_AFTER_MS = 10_000;
+/** More than the default call budget allows in 10 s. */
+const MAX_CALLS = 1_000;
+/** The breaker opens again after this many probes in a row failed for their own key only. */
+const MAX_KEY_FAILURES_OF_PROBES = 3;
+/** The minimum `Retry-After`, for example during a probe. */
+const SOON_MS = 1_000;
 
 /**
  * Stops calling an upstream that fails: opens when at least half of at least 20 calls within 10 s failed, refuses calls
@@ -14,48 +28,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
  * remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once and is never a probe. Calls
  * that their caller aborted, local limits and bugs do not count.
  */
-export interface CircuitBreaker {
-  /**
-   * @param key identifies the request; two calls with the same key would get the same answer
-   * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
-   */
-  execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Closes the breaker and forgets all failures. */
-  forgetFailures(): void;
-  state(): BreakerState;
-  stats(): BreakerStats;
-}
-
-export interface BreakerStats {
-  /** How often it opened, including after failed probes. */
-  readonly opened: number;
-  /** Calls refused while the breaker was open. */
-  readonly refused: number;
-  /** The calls in the window. */
-  readonly calls: HolderStats;
-  readonly failedKeys: HolderStats;
-}
-
-export interface CircuitBreakerOptions {
-  readonly clock: Clock;
-  readonly windowMs?: number;
-  readonly minimumCalls?: number;
-  readonly failureShare?: number;
-  readonly probeAfterMs?: number;
-}
-
-type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
-
-/** More than the default call budget allows in 10 s. */
-const MAX_CALLS = 1_000;
-/** The breaker opens again after this many probes in a row failed for their own key only. */
-const MAX_KEY_FAILURES_OF_PROBES = 3;
-/** The minimum `Retry-After`, for example during a probe. */
-const SOON_MS = 1_000;
-
-export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
-  const { clock, windowMs = 10_000, minimumCalls = 20, failureShare = 0.5, probeAfterMs = 10_000 } = options;
-  const calls = createCallWindow(clock, windowMs);
+export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
   const failedKeys = createFailedKeys({ clock });
   let state: BreakerState = 'closed';
   let isProbing = false;
@@ -64,32 +37,30 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   // A call that began before the last change of state says nothing about the time after it.
   let changes = 0;
   let opened = 0;
-  let refused = 0;
+  /** The latest calls of exactly the window. */
+  let calls: { readonly atMs: number; readonly isFailure: boolean }[] = [];
 
   function open(): void {
     state = 'open';
     changes += 1;
     opened += 1;
-    probeFromMs = clock.monotonic() + probeAfterMs;
+    probeFromMs = clock.monotonic() + PROBE_AFTER_MS;
     keyFailuresOfProbes = 0;
   }
 
   function close(): void {
     state = 'closed';
     changes += 1;
-    calls.clear();
-  }
-
-  function refuse(): never {
-    refused += 1;
-    const waitMs = Math.max(SOON_MS, probeFromMs - clock.monotonic());
-    throw new LocalLimitError('Calls to the upstream are paused after failures.', waitMs);
+    calls = [];
   }
 
   /** @returns whether the call is the probe */
   function admit(): boolean {
     if (state === 'closed') return false;
-    if (isProbing || clock.monotonic() < probeFromMs) refuse();
+    const waitMs = probeFromMs - clock.monotonic();
+    if (isProbing || waitMs > 0) {
+      throw new LocalLimitError('Calls to the upstream are paused after failures.', Math.max(SOON_MS, waitMs));
+    }
     state = 'half-open';
     isProbing = true;
     return true;
@@ -97,8 +68,13 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
 
   function countCall(outcome: Outcome): void {
     if (outcome === 'given up' || outcome === 'not called') return;
-    calls.add(outcome !== 'answered');
-    if (outcome !== 'answered' && calls.isFailing(minimumCalls, failureShare)) open();
+    const isFailure = outcome !== 'answered';
+    const nowMs = clock.monotonic();
+    calls = calls.slice(1 - MAX_CALLS).filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
+    calls.push({ atMs: nowMs, isFailure });
+    if (!isFailure || calls.length < MINIMUM_CALLS) return;
+    const failures = calls.filter((call) => call.isFailure).length;
+    if (failures >= FAILURE_SHARE * calls.length) open();
   }
 
   function judgeProbe(outcome: Outcome): void {
@@ -111,41 +87,49 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     }
   }
 
-  async function execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const known = failedKeys.find(key);
-    if (known !== undefined) throw known;
-    const isProbe = admit();
-    const begunAt = changes;
-    const settle = (outcome: Outcome) => {
-      if (isProbe) judgeProbe(outcome);
-      else if (begunAt === changes) countCall(outcome);
-    };
-    try {
-      const value = await work();
-      settle('answered');
-      return value;
-    } catch (error) {
-      const outcome = outcomeOf(error, signal);
-      if (outcome !== 'key failed') {
-        settle(outcome);
-        throw error;
-      }
-      // Only one of several concurrent calls for the key counts.
-      const isCounted = failedKeys.find(key) !== undefined;
-      const remembered = failedKeys.remember(key, error as AppError);
-      settle(isCounted ? 'not called' : 'key failed');
-      throw remembered;
-    }
-  }
-
   return {
-    execute,
-    forgetFailures() {
+    /**
+     * @param key identifies the request; two calls with the same key would get the same answer
+     * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
+     */
+    async execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      const known = failedKeys.find(key);
+      if (known !== undefined) throw known;
+      const isProbe = admit();
+      const begunAt = changes;
+      const settle = (outcome: Outcome) => {
+        if (isProbe) judgeProbe(outcome);
+        else if (begunAt === changes) countCall(outcome);
+      };
+      try {
+        const value = await work();
+        settle('answered');
+        return value;
+      } catch (error) {
+        const outcome = outcomeOf(error, signal);
+        if (outcome !== 'key failed') {
+          settle(outcome);
+          throw error;
+        }
+        // Only one of several concurrent calls for the key counts.
+        const isCounted = failedKeys.find(key) !== undefined;
+        const remembered = failedKeys.remember(key, error as AppError);
+        settle(isCounted ? 'not called' : 'key failed');
+        throw remembered;
+      }
+    },
+    /** Closes the breaker and forgets all failures. */
+    forgetFailures(): void {
       close();
       failedKeys.forget();
     },
     state: () => state,
-    stats: () => ({ opened, refused, calls: calls.stats(), failedKeys: failedKeys.stats() }),
+    /** `opened`: how often it opened, including after failed probes. `calls`: those in the window. */
+    stats: () => ({
+      opened,
+      calls: { entries: calls.length, maxEntries: MAX_CALLS },
+      failedKeys: failedKeys.stats(),
+    }),
   };
 }
 
@@ -154,25 +138,4 @@ function outcomeOf(error: unknown, signal: AbortSignal): Outcome {
   if (signal.aborted || !(error instanceof AppError)) return 'given up';
   if (!isIndeterminate(error)) return 'answered';
   return isKeyFailure(error) ? 'key failed' : 'failed';
-}
-
-/** The latest calls of exactly the last `windowMs`. */
-function createCallWindow(clock: Clock, windowMs: number) {
-  let calls: { readonly atMs: number; readonly isFailure: boolean }[] = [];
-
-  return {
-    add(isFailure: boolean): void {
-      const now = clock.monotonic();
-      calls = calls.slice(1 - MAX_CALLS).filter(({ atMs }) => now - atMs < windowMs);
-      calls.push({ atMs: now, isFailure });
-    },
-    isFailing(minimumCalls: number, failureShare: number): boolean {
-      const failures = calls.filter((call) => call.isFailure).length;
-      return calls.length >= minimumCalls && failures >= failureShare * calls.length;
-    },
-    clear(): void {
-      calls = [];
-    },
-    stats: () => ({ entries: calls.length, maxEntries: MAX_CALLS }),
-  };
 }

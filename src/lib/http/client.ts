@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Agent, Dispatcher } from 'undici';
+import type { Agent, Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -43,24 +43,12 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** No connection, or one that broke before an answer. Only this failure justifies an immediate retry. */
+/**
+ * No connection, or one that broke before an answer. Only this failure justifies an immediate retry. With
+ * `upstream_timeout`, no connection was accepted in time.
+ */
 export class ConnectionError extends AppError {
-  constructor(cause: unknown) {
-    super('upstream_unavailable', 'The upstream could not be reached.', { cause });
-    this.name = 'ConnectionError';
-  }
-}
-
-/** Whether there was no connection, or one that broke before a response. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof ConnectionError || error instanceof ConnectTimeoutError;
-}
-
-class ConnectTimeoutError extends AppError {
-  constructor(cause: unknown) {
-    super('upstream_timeout', 'The upstream did not accept a connection in time.', { cause });
-    this.name = 'ConnectTimeoutError';
-  }
+  override name = 'ConnectionError';
 }
 
 export interface HttpClientOptions {
@@ -84,20 +72,15 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  */
 const KEPT_ALIVE_MS = 60_000;
 
-type Undici = typeof import('undici');
-
-/** Loaded with the first call, because it takes a tenth of the start. */
-function loadUndici(): Promise<Undici> {
-  return import('undici');
-}
-
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { clock = systemClock, privateOrigins = [] } = options;
   // A literal address is not resolved. It is reachable only if it is one of the origins.
   const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
   let agent: Agent | undefined;
 
-  function agentOf(undici: Undici): Agent {
+  async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    // Loaded with the first call, because it takes a tenth of the start.
+    const undici = await import('undici');
     agent ??= new undici.Agent({
       connect: {
         lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
@@ -109,14 +92,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       keepAliveTimeout: KEPT_ALIVE_MS,
       allowH2: false,
     });
-    return agent;
-  }
-
-  async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const undici = await loadUndici();
     try {
       return await undici.request(url, {
-        dispatcher: agentOf(undici),
+        dispatcher: agent,
         method: request.method,
         headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip', ...request.headers },
         body: request.body ?? null,
@@ -132,10 +110,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; ; redirects += 1) {
       const sent = url;
-      const { response, target } = await traced(describeCall(request, sent, redirects), (span) =>
+      const target = await traced(describeCall(request, sent, redirects), (span) =>
         exchange(request, sent, signal, span),
       );
-      if (response !== undefined) return response;
+      if (!(target instanceof URL)) return target;
       // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
       if (!origins.has(target.origin)) {
         throw new AppError('upstream_unavailable', 'The upstream redirected to a host that is not allowed.');
@@ -153,13 +131,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     url: URL,
     signal: AbortSignal,
     span: Span | undefined,
-  ): Promise<{ response: HttpResponse; target?: never } | { response?: never; target: URL }> {
+  ): Promise<HttpResponse | URL> {
     const answer = await send(request, url, signal);
     noteStatus(span, answer.statusCode);
     const target = options.followRedirects && request.method === 'GET' ? findRedirect(answer, url) : undefined;
-    if (target === undefined) return { response: await read(answer, url, request.maxBytes) };
+    if (target === undefined) return read(answer, url, request.maxBytes);
     discardBody(answer.body);
-    return { target };
+    return target;
   }
 
   return {
@@ -172,20 +150,16 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
  * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL has no query, because that may contain a
  * key or a search text.
  */
-function describeCall(
-  { method, resends = 0 }: HttpRequest,
-  { origin, pathname, hostname, port }: URL,
-  redirects: number,
-) {
-  const resendCount = resends + redirects;
+function describeCall({ method, resends = 0 }: HttpRequest, url: URL, redirects: number) {
+  const { origin, pathname, hostname, port } = url;
   return {
     name: method,
     isCall: true,
     attributes: {
       'http.request.method': method,
-      'http.request.resend_count': resendCount === 0 ? undefined : resendCount,
+      'http.request.resend_count': resends + redirects || undefined,
       'server.address': hostname,
-      'server.port': port === '' ? undefined : Number(port),
+      'server.port': Number(port) || undefined,
       'url.full': origin + pathname,
     },
   };
@@ -225,14 +199,10 @@ function flatten(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-function translateSendError(error: unknown, undiciErrors: Undici['errors']): unknown {
-  if (error instanceof AppError) return error;
-  if (error instanceof undiciErrors.InvalidArgumentError) return error;
+function translateSendError(error: unknown, undiciErrors: typeof errors): unknown {
+  if (error instanceof AppError || error instanceof undiciErrors.InvalidArgumentError) return error;
   if (error instanceof AddressRefusedError) {
     return new AppError('upstream_unavailable', 'This upstream address is not allowed.', { cause: error });
-  }
-  if (error instanceof undiciErrors.ConnectTimeoutError) {
-    return new ConnectTimeoutError(error);
   }
   if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
     return new AppError('upstream_invalid', 'The upstream response is not valid HTTP.', {
@@ -240,7 +210,12 @@ function translateSendError(error: unknown, undiciErrors: Undici['errors']): unk
       scope: 'upstream',
     });
   }
-  return new ConnectionError(error);
+  if (error instanceof undiciErrors.ConnectTimeoutError) {
+    return new ConnectionError('upstream_timeout', 'The upstream did not accept a connection in time.', {
+      cause: error,
+    });
+  }
+  return new ConnectionError('upstream_unavailable', 'The upstream could not be reached.', { cause: error });
 }
 
 /** The longest accepted `Retry-After`. */

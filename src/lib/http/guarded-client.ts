@@ -3,11 +3,6 @@ import { abortError, currentClient } from '../work.ts';
 import type { CallBudget } from './call-budget.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
 
-export interface GuardedHttpClient extends HttpClient {
-  /** Calls sent, including retries. */
-  stats(): { readonly calls: number; readonly retries: number };
-}
-
 /** Long enough for an upstream to restart an instance, short enough not to be noticed. */
 const MAX_RETRY_DELAY_MS = 200;
 
@@ -16,13 +11,9 @@ const MAX_RETRY_DELAY_MS = 200;
  * connection error or a 5xx, but not after a 4xx (429 included) or a time-out. POSTs are retried too: all our calls
  * only read.
  */
-export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): GuardedHttpClient {
-  let calls = 0;
-  let retries = 0;
-
+export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): HttpClient {
   async function send(request: HttpRequest): Promise<HttpResponse> {
     await budget.take(currentClient() ?? '', request.signal);
-    calls += 1;
     return http.request(request);
   }
 
@@ -32,7 +23,8 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
       const response = await send(request);
       return response.status >= 500 ? undefined : response;
     } catch (error) {
-      if (error instanceof ConnectionError && !request.signal.aborted) return undefined;
+      const isWorthRetrying = error instanceof ConnectionError && error.code === 'upstream_unavailable';
+      if (isWorthRetrying && !request.signal.aborted) return undefined;
       throw error;
     }
   }
@@ -42,11 +34,9 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
       const response = await sendFirst(request);
       if (response !== undefined) return response;
       await pause(request.signal);
-      retries += 1;
       return send({ ...request, resends: 1 });
     },
     close: () => http.close(),
-    stats: () => ({ calls, retries }),
   };
 }
 

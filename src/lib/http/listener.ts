@@ -2,21 +2,15 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server that listens on one address and can be stopped gracefully. */
-export interface Listener {
-  readonly server: Server;
-  /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
-  close(): Promise<void>;
-}
-
 export interface Lifetime {
   /** True from the call of `close` on. */
   isClosing: boolean;
 }
 
-export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }): Listener {
+/** An HTTP server that listens on one address and can be stopped gracefully. */
+export type Listener = ReturnType<typeof createListener>;
+
+export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }) {
   let closed: Promise<void> | undefined;
 
   async function stop(): Promise<void> {
@@ -28,13 +22,15 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
 
   return {
     server,
-    async listen(address) {
+    /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
+    async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
       server.listen(address);
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
-    close() {
+    /** Refuses new connections, closes idle ones and resolves when the others have closed. */
+    close(): Promise<void> {
       lifetime.isClosing = true;
       closed ??= stop();
       return closed;

@@ -18,49 +18,40 @@ export interface Metric {
   samples(): readonly Sample[];
 }
 
-export interface Counter<Label extends string> extends Metric {
-  /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
-  inc(labels: Readonly<Record<Label, string | number>>, by?: number): void;
-}
+/** Values of the labels, in the order in which they are written; each needs a bounded set of values. */
+type LabelsOf<Label extends string> = Readonly<Record<Label, string | number>>;
 
-export interface Histogram<Label extends string> extends Metric {
-  observe(labels: Readonly<Record<Label, string | number>>, value: number): void;
-  /** Creates a series. */
-  begin(labels: Readonly<Record<Label, string | number>>): void;
-}
+const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
 
-/** @param labels in the order in which they are written; each needs a bounded set of values */
-export function createCounter<Label extends string>(
-  name: string,
-  help: string,
-  labels: readonly Label[],
-): Counter<Label> {
+export function createCounter<Label extends string>(name: string, help: string, labels: readonly Label[]) {
   const series = createSeries(labels, () => ({ value: 0 }));
   return {
     name,
     help,
-    type: 'counter',
-    inc(of, by = 1) {
+    type: 'counter' as const,
+    /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
+    inc(of: LabelsOf<Label>, by = 1): void {
       series.find(of).value += by;
     },
-    samples: () => series.all().map(({ labels: of, state }) => ({ labels: of, value: state.value })),
+    samples: () => series.all.map(({ labels: of, state }): Sample => ({ labels: of, value: state.value })),
   };
 }
 
+/** @param upperBounds ascending; observations above the last have a bucket of their own */
 export function createHistogram<Label extends string>(
   name: string,
   help: string,
   labels: readonly Label[],
-  /** Ascending; observations above the last have a bucket of their own. */
-  upperBounds: readonly number[],
-): Histogram<Label> {
+  upperBounds: readonly number[] = SECONDS_BUCKETS,
+) {
   const series = createSeries(labels, () => ({ counts: new Array<number>(upperBounds.length + 1).fill(0), sum: 0 }));
   return {
     name,
     help,
-    type: 'histogram',
-    begin: (of) => void series.find(of),
-    observe(of, value) {
+    type: 'histogram' as const,
+    /** Creates a series. */
+    begin: (of: LabelsOf<Label>) => void series.find(of),
+    observe(of: LabelsOf<Label>, value: number): void {
       const state = series.find(of);
       let bucket = 0;
       while (bucket < upperBounds.length && value > (upperBounds[bucket] as number)) bucket += 1;
@@ -68,7 +59,7 @@ export function createHistogram<Label extends string>(
       state.sum += value;
     },
     samples: () =>
-      series.all().flatMap(({ labels: of, state: { counts, sum } }) => {
+      series.all.flatMap(({ labels: of, state: { counts, sum } }) => {
         let total = 0;
         const buckets = counts.map((count, at): Sample => {
           total += count;
@@ -79,40 +70,39 @@ export function createHistogram<Label extends string>(
   };
 }
 
-type Nested = Map<string | number, unknown>;
+/** The series that share the values of the first labels. */
+interface Branch<State> {
+  readonly next: Map<string | number, Branch<State>>;
+  /** Of the series that has no further labels. */
+  state?: State;
+}
 
 /** The states of a metric by the values of its labels, in the order in which they began. */
 function createSeries<Label extends string, State>(names: readonly Label[], create: () => State) {
   const all: { readonly labels: Labels; readonly state: State }[] = [];
-  const outerNames = names.slice(0, -1);
-  const lastName = names.at(-1) as Label;
-  const root: Nested = new Map();
+  const root: Branch<State> = { next: new Map() };
 
-  function beginLevel(parent: Nested, value: string | number): Nested {
-    const level: Nested = new Map();
-    parent.set(value, level);
-    return level;
+  function beginBranch(parent: Branch<State>, value: string | number): Branch<State> {
+    const branch: Branch<State> = { next: new Map() };
+    parent.next.set(value, branch);
+    return branch;
   }
 
-  function begin(parent: Nested, labels: Readonly<Record<Label, string | number>>): State {
+  function begin(labels: LabelsOf<Label>): State {
     const state = create();
-    parent.set(labels[lastName], state);
     all.push({ labels: Object.fromEntries(names.map((name) => [name, labels[name]])), state });
     return state;
   }
 
-  return {
-    all: () => all,
-    /** A map for each label, because joining the values into one key is slower for a hot response. */
-    find(labels: Readonly<Record<Label, string | number>>): State {
-      let level = root;
-      for (const name of outerNames) {
-        const value = labels[name];
-        level = (level.get(value) as Nested | undefined) ?? beginLevel(level, value);
-      }
-      return (level.get(labels[lastName]) as State | undefined) ?? begin(level, labels);
-    },
-  };
+  /** A map for each label, because joining the values into one key is slower for a hot response. */
+  function find(labels: LabelsOf<Label>): State {
+    let branch = root;
+    for (const name of names) branch = branch.next.get(labels[name]) ?? beginBranch(branch, labels[name]);
+    branch.state ??= begin(labels);
+    return branch.state;
+  }
+
+  return { all, find };
 }
 
 export const TEXT_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -150,28 +140,7 @@ export interface ScrapedMetric {
 }
 
 /** Everything that is counted while it happens; sizes and states are read when scraped. */
-export interface Metrics {
-  readonly requests: Counter<'route' | 'status'>;
-  readonly lookups: Counter<'route' | 'outcome'>;
-  readonly requestSeconds: Histogram<'route'>;
-  readonly sourceCalls: Counter<'source' | 'operation' | 'outcome'>;
-  readonly imageHostCalls: Counter<'outcome'>;
-  readonly sourceSeconds: Histogram<'source' | 'operation'>;
-  readonly sourceFields: Counter<'source' | 'field' | 'path'>;
-  readonly encoderEnds: Counter<'reason'>;
-  readonly refusedValues: Counter<'kind'>;
-  readonly encoderSeconds: Histogram<'task'>;
-  readonly encoderWaitSeconds: Histogram<'task'>;
-  /** Creates the series of a route, so that the first failure is an increase. */
-  beginRoute(route: string): void;
-  countResponse(response: CountedResponse): void;
-  addGauge(gauge: ScrapedMetric): void;
-  /** For values that only grow since start. */
-  addCounter(counter: ScrapedMetric): void;
-  add(metric: Metric): void;
-  /** All metrics in Prometheus's text format. */
-  text(): string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 export interface CountedResponse {
   readonly route: string;
@@ -181,96 +150,92 @@ export interface CountedResponse {
   readonly cache?: string | undefined;
 }
 
-const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
 /** The statuses that deploy/alerts.yaml uses. */
 const STATUSES_FROM_THE_START = [500, 502, 503, 504];
 const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 
 /** Names and units by prometheus.io/docs/practices/naming (seen 2026-11). */
-export function createMetrics(): Metrics {
-  const all: Metric[] = [];
-  const routesWithLookups = new Set<string>();
-
-  function counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label> {
-    const made = createCounter(name, help, labels);
-    all.push(made);
-    return made;
-  }
-
-  function histogram<Label extends string>(name: string, help: string, labels: readonly Label[]): Histogram<Label> {
-    const made = createHistogram(name, help, labels, SECONDS_BUCKETS);
-    all.push(made);
-    return made;
-  }
-
-  function addScraped(type: Metric['type'], { name, help, label = 'kind', read }: ScrapedMetric): void {
-    all.push({
-      name,
-      help,
-      type,
-      samples() {
-        const values = read();
-        if (typeof values === 'number') return [{ labels: {}, value: values }];
-        return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
-      },
-    });
-  }
-
-  const requests = counter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']);
-  const lookups = counter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
+export function createMetrics() {
+  const requests = createCounter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']);
+  const lookups = createCounter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
     'route',
     'outcome',
   ]);
-  const requestSeconds = histogram(
+  const requestSeconds = createHistogram(
     'pennant_http_request_duration_seconds',
     'From the request to its answer’s hand-over to the socket.',
     ['route'],
   );
-
-  return {
+  const counted = {
     requests,
     lookups,
     requestSeconds,
-    imageHostCalls: counter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', ['outcome']),
-    sourceCalls: counter('pennant_source_calls_total', 'Calls of a source of channels, by what came of them.', [
+    imageHostCalls: createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
+      'outcome',
+    ]),
+    sourceCalls: createCounter('pennant_source_calls_total', 'Calls of a source of channels, by what came of them.', [
       'source',
       'operation',
       'outcome',
     ]),
-    sourceSeconds: histogram('pennant_source_call_duration_seconds', 'Time of one call of a source.', [
+    sourceSeconds: createHistogram('pennant_source_call_duration_seconds', 'Time of one call of a source.', [
       'source',
       'operation',
     ]),
-    sourceFields: counter(
+    sourceFields: createCounter(
       'pennant_source_fields_total',
       'Fields read from upstream answers, by the path that carried them ("none": no path did).',
       ['source', 'field', 'path'],
     ),
-    encoderEnds: counter('pennant_encoder_processes_ended_total', 'Encoder processes that ended, by reason.', [
+    encoderEnds: createCounter('pennant_encoder_processes_ended_total', 'Encoder processes that ended, by reason.', [
       'reason',
     ]),
-    refusedValues: counter(
+    refusedValues: createCounter(
       'pennant_stored_values_refused_total',
       'Stored values that were not of our making or damaged, and counted as absent.',
       ['kind'],
     ),
-    encoderSeconds: histogram(
+    encoderSeconds: createHistogram(
       'pennant_encoder_task_duration_seconds',
       'Time that an encoder process took for one task.',
       ['task'],
     ),
-    encoderWaitSeconds: histogram(
+    encoderWaitSeconds: createHistogram(
       'pennant_encoder_wait_duration_seconds',
       'Time that a task waited for an encoder process.',
       ['task'],
     ),
+  };
+  const all: Metric[] = Object.values(counted);
+  const routesWithLookups = new Set<string>();
 
-    beginRoute(route) {
+  function add(metric: Metric): void {
+    all.push(metric);
+  }
+
+  function addScraped(type: Metric['type'], { name, help, label = 'kind', read }: ScrapedMetric): void {
+    function samples(): Sample[] {
+      const values = read();
+      if (typeof values === 'number') return [{ labels: {}, value: values }];
+      return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
+    }
+    add({ name, help, type, samples });
+  }
+
+  return {
+    ...counted,
+    add,
+    addGauge: (gauge: ScrapedMetric) => addScraped('gauge', gauge),
+    /** For values that only grow since start. */
+    addCounter: (counter: ScrapedMetric) => addScraped('counter', counter),
+
+    /** Creates the series of a route, so that the first failure is an increase. */
+    beginRoute(route: string): void {
       for (const status of STATUSES_FROM_THE_START) requests.inc({ route, status }, 0);
       requestSeconds.begin({ route });
     },
 
-    countResponse({ route, status, seconds, cache: outcome }) {
+    countResponse({ route, status, seconds, cache: outcome }: CountedResponse): void {
       requests.inc({ route, status });
       requestSeconds.observe({ route }, seconds);
       if (outcome === undefined) return;
@@ -281,9 +246,7 @@ export function createMetrics(): Metrics {
       lookups.inc({ route, outcome });
     },
 
-    addGauge: (gauge) => addScraped('gauge', gauge),
-    addCounter: (scraped) => addScraped('counter', scraped),
-    add: (metric) => void all.push(metric),
+    /** All metrics in Prometheus's text format. */
     text: () => writeText(all),
   };
 }

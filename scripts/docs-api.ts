@@ -59,7 +59,7 @@ interface OpenApi {
   };
 }
 
-/** The whole document; the same for the same code. */
+/** The complete document. It depends only on the code. */
 export async function apiDocument(version: string): Promise<string> {
   const service = await startExampleService(version);
   try {
@@ -77,6 +77,7 @@ export async function apiDocument(version: string): Promise<string> {
       openApi.info.description,
       INTRODUCTION,
       IDENTIFIERS,
+      RATE_LIMIT,
       FRESHNESS,
       `## Paths\n\n${table(['path', 'response'], pathRows(openApi))}`,
       ...endpoints,
@@ -88,6 +89,7 @@ export async function apiDocument(version: string): Promise<string> {
       table(['code', 'status', 'when', '`Cache-Control`', '`Retry-After`'], errorRows(openApi)),
       ...errors,
       `## Header fields\n\n${table(['field', 'meaning', 'example'], headerRows(openApi))}`,
+      OPERATOR,
     ].join('\n\n')}\n`;
   } finally {
     await service.close();
@@ -100,34 +102,71 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 
 const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` of every instance has the same description for programs. The examples are
 responses of an instance that was started with \`npm start\` and has the sample catalog. Records, search results
-and errors are one line, which is broken here; header sections omit the fields that every response has.
+and errors are one line, which is broken into lines here. Header sections omit the fields that every response has.
 
-Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browsers). Unknown parameters are ignored. A listed
-parameter that is empty, given twice or not allowed is a 400.
+Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browsers). Every other method is a 405. There are no
+redirects. Unknown parameters are ignored. A listed parameter that is empty, given twice or not allowed is a 400.
 
 A request body, \`Upgrade\` and \`Range\` are ignored. A URL may have 8,192 bytes (414 above that), the header section 24 KiB
-(431). If the operator has not set \`BASE_URL\`, \`Host\` may have 260 characters.`;
+(431). A request target may be an absolute URL; its host then replaces \`Host\`. No request takes longer than 12 s.
+
+If several things are wrong with a request, the first of this list is reported: the rate limit (429), malformed HTTP (400), the
+method (405), the path (404), a parameter (400), the channel (404), the image (404).`;
+
+const RATE_LIMIT = `## Rate limit
+
+By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
+/64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. Every response has the remaining number in \`RateLimit\`. A 429
+has \`Retry-After\` (1 to 30 seconds); a request after exactly that time is admitted.`;
+
+const OPERATOR = `## Settings of the operator
+
+${table(
+  ['setting', 'effect on responses'],
+  [
+    [
+      '`BASE_URL`',
+      'URLs start with this origin. Without it they start with `Host`, which must be a name or address of at most 260 characters with an optional port (otherwise 400)',
+    ],
+    ['`URL_FORM=short`', 'records have picture URLs in the short form. Both forms are always served'],
+    [
+      '`PICTURE_VERSIONS=on`',
+      'picture URLs in records end in `v=` and eight hex digits that change with the picture. On requests, `v` is ignored',
+    ],
+    [
+      '`NEGOTIATE=off`',
+      'a picture without a format is JPEG, or PNG with transparency. `/@handle` never returns the record. No response has `Vary`',
+    ],
+    [
+      '`RATE_LIMIT`, `RATE_LIMIT_OVERRIDES`',
+      'another limit, for all clients or for some. Clients without a limit get no rate-limit fields',
+    ],
+    ['`BLOCKED_CHANNELS`', '451 for these channels on every path. Searches omit them'],
+    ['`CONTACT`', 'the index and 429 responses have it'],
+    ['`SITE_URL`', 'the index links the playground and this page'],
+  ],
+)}`;
 
 const IDENTIFIERS = `## Identifiers
 
 ${table(
   ['kind', 'form', 'letter case'],
   [
-    ['channel ID', '`UC` and 22 of `A-Z` `a-z` `0-9` `_` `-`', 'counts'],
+    ['channel ID', '`UC` and 22 of `A-Z` `a-z` `0-9` `_` `-`', 'significant'],
     [
       'handle',
       '1 to 30 letters, combining marks and digits of any script, `_` `-` `.` `·`, with at least one letter or digit. Read in Unicode’s form NFC',
-      'does not count',
+      'ignored',
     ],
-    ['user name', '1 to 60 of `A-Z` `a-z` `0-9` `_` `-` `.`', 'does not count'],
+    ['user name', '1 to 60 of `A-Z` `a-z` `0-9` `_` `-` `.`', 'ignored'],
   ],
 )}
 
-An \`@\` (or \`%40\`) before a name makes it a handle, also if it looks like a channel ID. A bare name where \`type\` does not say
-what it is (\`/api/banner/name\`, \`/api/badge/name\`, \`/c/name\`, \`/name/tv\`) is tried as a handle. It is tried as a user name
-only if there is definitely no such handle.
+An \`@\` (or \`%40\`) before a name makes it a handle, even if it looks like a channel ID. A bare name without a \`type\`
+(\`/api/banner/name\`, \`/api/badge/name\`, \`/c/name\`, \`/name/tv\`) is tried as a handle. It is tried as a user name
+only if there is definitely no such handle. \`/{identifier}\` alone accepts channel IDs and \`@handles\` only.
 
-Empty path segments and a slash at the end are dropped: \`//api/channel/UC…/\` is \`/api/channel/UC…\`. A path with an encoded
+Empty path segments and a slash at the end are ignored: \`//api/channel/UC…/\` is \`/api/channel/UC…\`. A path with an encoded
 slash, a backslash, a NUL, a dot segment or a broken escape is a 400.`;
 
 const FRESHNESS = `## How old a response may be
@@ -138,39 +177,43 @@ ${table(
     [
       'record, and the channel of a name',
       '1 hour',
-      'what is left; 60 s while some fields are missing',
-      'the last one, up to 7 days, `max-age=60`',
+      'the rest of the hour; 60 s while some fields are missing',
+      'the last record, up to 7 days, with `max-age=60`',
     ],
-    ['picture', '24 hours', '24 hours', 'the last one, up to 7 days'],
+    ['picture', '24 hours', '24 hours', 'the last picture, up to 7 days'],
     [
       'search results',
       '10 minutes',
-      'what is left; 10 s if a source was not available and others found something',
-      'the last ones, up to 1 day, `max-age=60`',
+      'the rest of the ten minutes; 10 s if a source failed and others found something',
+      'the last results, up to 1 day, with `max-age=60`',
     ],
-    ['“no such channel”', '60 s', 'what is left', ''],
+    ['“no such channel”', '60 s', 'the rest of the minute', ''],
   ],
 )}
 
-A request for an old record waits at most 3 s for the new one. \`Cache-Status\` tells where a response came from.`;
+A request for an expired record, picture or search waits at most 3 s for a new one. Then it gets the old one, and the load continues. A
+failed load is never stored as "no such channel". \`Cache-Status\` says where a response came from.`;
 
 const UNCHANGED = `## Conditional requests
 
-Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a list, have weak validators or be \`*\`. The response is a
-304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`.
+Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a list, contain weak validators or be \`*\`. The response is a
+304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`, which is
+ignored beside \`If-None-Match\`.
 
-An image that is requested often is encoded again, smaller, and then has another \`ETag\`. The former \`ETag\` is still a 304, which
-carries it: a copy with the former encoding need not be replaced.`;
+An image that is requested often is encoded again, smaller, and then has another \`ETag\`. A request with the former \`ETag\` still gets
+a 304, which has the former \`ETag\`, so that clients need not replace their copy.`;
 
 const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
 \`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every
-request; the description of each path lists the others.`;
+request; the description of each path lists the others. A failure that concerns one channel or picture is repeated for 15 s
+without another attempt. If several sources fail, \`upstream_unavailable\` is reported before \`upstream_timeout\`, and that before
+\`upstream_invalid\`.`;
 
 function pathRows({ paths }: OpenApi): string[][] {
   return Object.entries(paths).map(([path, { get }]) => [`[\`${path}\`](#get-${anchor(path)})`, get.summary]);
 }
 
-/** As GitHub makes them of a heading. */
+/** The anchor of a heading, in GitHub's form. */
 function anchor(path: string): string {
   return path.toLowerCase().replaceAll(/[^\w-]/g, '');
 }
@@ -206,7 +249,7 @@ interface Failure {
   readonly codes: readonly string[];
 }
 
-/** The errors of a path that not every path has. */
+/** The errors of a path, except those of every path. */
 function errorsText(failures: readonly Failure[], openApi: OpenApi): string {
   const everywhere = codesOfEveryPath(openApi);
   const own = failures.flatMap(({ status, codes }) => {
@@ -302,7 +345,8 @@ function typeOf(schema: Schema): string {
   if (names !== undefined) return names.map(code).join(' ');
   if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;
   if (items !== undefined) return `array of ${typeOf(items)}`;
-  if (minimum !== undefined) return `${type}, ${minimum} to ${maximum}`;
+  if (minimum !== undefined)
+    return `${type}, ${maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`}`;
   if (minLength !== undefined) return `${type}, ${minLength} to ${maxLength} characters`;
   if (pattern !== undefined) return `${type} like ${code(pattern)}`;
   return format === undefined ? type : `${type}, ${format}`;

@@ -92,7 +92,7 @@ const MAX_USE_MS = 3_600_000;
 
 /**
  * Pictures as files, one each, with a quota and approximate LRU eviction. Truncated, damaged or foreign files count as
- * absent. There is no index: a look-up lists one of the directories, and the modification time is the time of last use.
+ * absent. There is no index: a lookup lists one of the directories, and the modification time is the time of last use.
  * Files of an earlier run are found at once, and counted against the quota when a background scan has reached them.
  * Several processes may share the directory; each counts the files of the others when it changes the same directory.
  *

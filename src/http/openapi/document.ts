@@ -42,7 +42,7 @@ export function openApiDocument(version: string): object {
     info: {
       title: 'Pennant',
       version,
-      description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no log-in.',
+      description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
       contact: { name: 'The operator of the instance' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -85,12 +85,18 @@ const BANNER = {
   tag: 'pictures',
   description:
     'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
-    'the largest rectangle of that ratio inside the crop. If the path and a parameter give the same value, they must agree.',
+    'the largest rectangle of that ratio inside the crop. A crop that exceeds the pixels of its format is scaled down. ' +
+    'If the path and a parameter give the same value, they must agree.',
   query: PICTURE_QUERY,
   responses: responsesOf(PICTURE, PICTURE_ERRORS),
 } as const;
 const IDENTIFIER = text('A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.');
-const SHORT_IDENTIFIER = text('A channel ID or an @handle. With a variant also a name.');
+const BANNER_IDENTIFIER = text(
+  `A channel ID, an @handle, or a bare name: tried as a handle, then as a user name. An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`,
+);
+const SHORT_IDENTIFIER = text(
+  `A channel ID or an @handle. An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`,
+);
 const VARIANT: PathParameter = {
   type: 'string',
   enum: VARIANTS,
@@ -121,7 +127,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     id: 'Icon',
     tag: 'service',
     summary: 'The service’s icon',
-    description: 'Browsers ask for it beside a page.',
+    description: 'Browsers request it with a page.',
     responses: responsesOf(success('icon', { 'image/png': BYTES }, { fields: DOCUMENT_FIELDS })),
   },
   '/api/channel/{identifier}': {
@@ -136,9 +142,9 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     tag: 'channels',
     summary: 'The metadata of up to 50 channels',
     description:
-      'One request of the limit. Records that are fresh are returned as they are. Of the other channels, at most ten are ' +
+      'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
       'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
-      '`upstream_unavailable`; a later request returns more of them. `max-age` is the least of all results; if a result ' +
+      '`upstream_unavailable`; a later request returns more of them. `max-age` is the shortest of all results; if a result ' +
       'is a 5xx, the response is `no-store`.',
     query: BATCH_QUERY,
     responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
@@ -173,10 +179,10 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/api/badge/{identifier}': {
     id: 'Badge',
     tag: 'channels',
-    summary: 'A count for a badge of shields.io',
+    summary: 'A count for a shields.io badge',
     description:
       'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M. ' +
-      'Cached as the record.',
+      'Cached like the record.',
     path: { identifier: IDENTIFIER },
     query: BADGE_QUERY,
     responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
@@ -184,7 +190,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/api/banner/{identifier}': {
     id: 'Banner',
     summary: 'A channel’s banner or avatar',
-    path: { identifier: IDENTIFIER },
+    path: { identifier: BANNER_IDENTIFIER },
     ...BANNER,
   },
   '/api/banner/{identifier}/{variant}': {
@@ -206,7 +212,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/{identifier}/{variant}': {
     id: 'ShortBannerVariant',
     summary: 'A crop or the avatar, short form',
-    path: { identifier: SHORT_IDENTIFIER, variant: VARIANT },
+    path: { identifier: IDENTIFIER, variant: VARIANT },
     ...BANNER,
   },
 };

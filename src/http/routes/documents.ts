@@ -56,7 +56,7 @@ function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: Docu
   return {
     name: 'Pennant',
     version,
-    description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no log-in.',
+    description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
     endpoints: [
       {
         path: '/api/channel/{identifier}?type=id|handle|username',
@@ -80,12 +80,12 @@ function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: Docu
       },
       {
         path: '/api/search?q={text}&limit=1–50',
-        description: 'Channels that fit a text.',
+        description: 'Channels that match a text.',
         example: `${base}/api/search?q=pennant`,
       },
       {
         path: '/api/badge/{identifier}?metric=subscribers|views|videos',
-        description: 'A count of the channel, for a badge of shields.io.',
+        description: 'A count of the channel for a shields.io badge.',
         example: `${base}/api/badge/${EXAMPLE_ID}`,
       },
       {

@@ -2,8 +2,9 @@ import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { FieldFinding } from '../source.ts';
 import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
+import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
-import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePictureBase } from '../youtube/urls.ts';
+import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePicture } from '../youtube/urls.ts';
 
 /** A list of the API, reduced to what the service needs. */
 export interface ListReading<T> {
@@ -60,8 +61,6 @@ function parseChannel(item: unknown): Channel | undefined {
   const title = text('title') ?? '';
   if (!isChannelId(channelId) || title.trim() === '') return undefined;
   const isHidden = firstAt(item, HIDDEN_SUBSCRIBERS) === true;
-  const banner = parsePictureBase(text('banner'));
-  const avatar = parsePictureBase(text('avatar'));
   return {
     channelId,
     title,
@@ -73,8 +72,8 @@ function parseChannel(item: unknown): Channel | undefined {
     viewCount: match(text('viewCount'), DECIMAL),
     videoCount: match(text('videoCount'), DECIMAL),
     links: null,
-    banner: banner === undefined ? null : bannerOriginal(banner),
-    avatar: avatar === undefined ? null : avatarOriginal(avatar),
+    banner: parsePicture(text('banner'), bannerOriginal) ?? null,
+    avatar: parsePicture(text('avatar'), avatarOriginal) ?? null,
   };
 }
 
@@ -100,11 +99,8 @@ const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 const COUNTRY = /^[A-Z]{2}$/;
 
-/** Longer texts are not valid here. */
-const MAX_TEXT_CHARACTERS = 20_000;
-
 function textAt(item: unknown, path: string): string | undefined {
-  return textWithin(firstAt(item, path), MAX_TEXT_CHARACTERS);
+  return textWithin(firstAt(item, path), 'description');
 }
 
 function textAtFirst(item: unknown, paths: readonly string[]): string | undefined {
@@ -137,7 +133,7 @@ const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'li
 /** Compares a channels.list answer with the record that was read from it. */
 export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
   const item = valuesAt(body, 'items.*').find((each) => textAt(each, 'id') === channel.channelId);
-  return (Object.keys(CHANNEL_PATHS) as (keyof Channel)[]).map((field) => inspectField(field, item, channel));
+  return CHANNEL_FIELDS.map((field) => inspectField(field, item, channel));
 }
 
 function inspectField(field: keyof Channel, item: unknown, channel: Channel): FieldFinding {

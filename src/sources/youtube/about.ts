@@ -72,43 +72,23 @@ export async function unlessLost<T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Protocol Buffers wire type of strings and nested messages: protobuf.dev/programming-guides/encoding. */
-const LENGTH_DELIMITED = 2;
-
-/** Field numbers of the continuation messages, found in tokens of upstream's pages (2023-11 to 2026-07). */
-const CONTINUATION_FIELD = 80226972;
-const CHANNEL_ID_FIELD = 2;
-const PARAMETERS_FIELD = 3;
-const PANEL_PATH = [110, 3, 19];
-const PANEL_ID_FIELD = 1;
+/*
+ * A token is a message of Protocol Buffers (protobuf.dev/programming-guides/encoding), as found in upstream's pages
+ * (2023-11 to 2026-07): 80226972: { 2: channel ID, 3: parameters }. The parameters are 110: { 3: { 19: { 1: panel ID } } }.
+ * Both IDs have a fixed length, so the tags and lengths around them are constant.
+ */
+const TO_CHANNEL_ID = Buffer.from('e2a985b202601218', 'hex');
+const TO_PARAMETERS = Buffer.from('1a44', 'hex');
+const TO_PANEL_ID = Buffer.from('f2062b1a299a01260a24', 'hex');
 
 /**
  * Builds the continuation token of a channel's About panel, so that the panel can be loaded in parallel to the page.
- * `panelId` is any lower-case UUID.
+ *
+ * @param channelId of 24 characters
+ * @param panelId any lower-case UUID
  */
 export function buildAboutToken(channelId: string, panelId: string): string {
-  const panel = PANEL_PATH.reduceRight(
-    (message, number) => field(number, message),
-    field(PANEL_ID_FIELD, Buffer.from(panelId)),
-  );
-  const parameters = encodeURIComponent(panel.toString('base64'));
-  const message = field(
-    CONTINUATION_FIELD,
-    Buffer.concat([field(CHANNEL_ID_FIELD, Buffer.from(channelId)), field(PARAMETERS_FIELD, Buffer.from(parameters))]),
-  );
-  return encodeURIComponent(message.toString('base64').replaceAll('+', '-').replaceAll('/', '_'));
-}
-
-function field(number: number, content: Buffer): Buffer {
-  return Buffer.concat([varint(number * 8 + LENGTH_DELIMITED), varint(content.length), content]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest >= 0x80) {
-    bytes.push((rest % 0x80) + 0x80);
-    rest = Math.floor(rest / 0x80);
-  }
-  return Buffer.from([...bytes, rest]);
+  const panel = Buffer.concat([TO_PANEL_ID, Buffer.from(panelId)]);
+  const parameters = Buffer.from(encodeURIComponent(panel.toString('base64')));
+  return Buffer.concat([TO_CHANNEL_ID, Buffer.from(channelId), TO_PARAMETERS, parameters]).toString('base64url');
 }

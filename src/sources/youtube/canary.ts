@@ -7,7 +7,7 @@ import { describeFailure } from '../../lib/logger.ts';
 import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { type ChannelSource, type KeptText, type Lease, type LoadedChannel, readKept } from '../source.ts';
-import { CHANNEL_FIELDS, type ChannelField } from './layouts.ts';
+import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
   /** Used without caches, client budgets and breaker. */
@@ -27,7 +27,7 @@ interface Kept {
   readonly name: string;
   readonly checkedAtMs: number;
   /** Fields that the channel had. */
-  readonly known: readonly ChannelField[];
+  readonly known: readonly (keyof Channel)[];
   /** Fields that disappeared, and when. */
   readonly gone: Readonly<Record<string, number>>;
   /** Why the last load failed. */
@@ -114,13 +114,13 @@ function compare(channel: Channel, before: Kept, nowMs: number): Pick<Kept, 'kno
   const there = CHANNEL_FIELDS.filter((field) => isThere(channel[field]));
   const gone = before.known
     .filter((field) => !there.includes(field))
-    .map((field): [ChannelField, number] => [field, before.gone[field] ?? nowMs])
+    .map((field): [keyof Channel, number] => [field, before.gone[field] ?? nowMs])
     .filter(([, sinceMs]) => nowMs - sinceMs < FORGET_AFTER_MS);
   const known = CHANNEL_FIELDS.filter((field) => there.includes(field) || gone.some(([name]) => name === field));
   return { known, gone: Object.fromEntries(gone) };
 }
 
-function isThere(value: Channel[ChannelField]): boolean {
+function isThere(value: Channel[keyof Channel]): boolean {
   return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 

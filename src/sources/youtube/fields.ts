@@ -1,47 +1,36 @@
+import type { Channel } from '../../domain/channel.ts';
 import { findCountryCode } from './countries.ts';
 import { firstAt } from './json.ts';
-import type { ChannelField } from './layouts.ts';
 import { parseLinks } from './links.ts';
 import {
   type CountNoun,
   isPlainCount,
-  MAX_DESCRIPTION_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_TITLE_CHARACTERS,
-  MAX_URL_CHARACTERS,
+  type MAX_CHARACTERS,
   parseCount,
   parseJoinedDate,
   textOf,
   textWithin,
 } from './texts.ts';
-import { parseChannelId, parseHandle, parsePictureBase } from './urls.ts';
+import { avatarOriginal, bannerOriginal, parseChannelId, parseHandle, parsePicture } from './urls.ts';
 
-type FieldReaders = { readonly [Field in ChannelField]: (value: unknown) => unknown };
-
-const FIELD_READERS = {
-  channelId: (value) => parseText(value, MAX_URL_CHARACTERS, parseChannelId),
-  title: (value) => parseText(value, MAX_TITLE_CHARACTERS, (text) => (text.trim() === '' ? undefined : text)),
-  description: (value) => textWithin(textOf(value), MAX_DESCRIPTION_CHARACTERS),
-  customUrl: (value) => parseText(value, MAX_URL_CHARACTERS, parseHandle),
-  publishedAt: (value) => parseText(value, MAX_NAME_CHARACTERS, parseJoinedDate),
-  country: (value) => parseText(value, MAX_NAME_CHARACTERS, findCountryCode),
+/** Convert the raw value at one of a field's paths; `undefined` if it cannot be read. */
+export const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Channel[Field] | undefined } = {
+  channelId: (value) => parseText(value, 'url', parseChannelId),
+  title: (value) => parseText(value, 'title', (text) => (text.trim() === '' ? undefined : text)),
+  description: (value) => textWithin(textOf(value), 'description'),
+  customUrl: (value) => parseText(value, 'url', parseHandle),
+  publishedAt: (value) => parseText(value, 'name', parseJoinedDate),
+  country: (value) => parseText(value, 'name', findCountryCode),
   subscriberCount: (value) => countReader('subscriber')(value) ?? parseFollowers(value),
   viewCount: countReader('view'),
   videoCount: countReader('video'),
   links: parseLinks,
-  banner: (value) => parsePictureBase(textWithin(value, MAX_URL_CHARACTERS)),
-  avatar: (value) => parsePictureBase(textWithin(value, MAX_URL_CHARACTERS)),
-} satisfies FieldReaders;
-
-export type FieldValue<Field extends ChannelField> = NonNullable<ReturnType<(typeof FIELD_READERS)[Field]>>;
-
-/** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */
-export function readFieldValue(field: ChannelField, found: unknown): unknown {
-  return FIELD_READERS[field](found);
-}
+  banner: (value) => parsePicture(textWithin(value, 'url'), bannerOriginal),
+  avatar: (value) => parsePicture(textWithin(value, 'url'), avatarOriginal),
+};
 
 /** Whether the raw value is read as English and would be wrong in another language. */
-export function isReadAsEnglish(field: ChannelField, found: unknown): boolean {
+export function isReadAsEnglish(field: keyof Channel, found: unknown): boolean {
   if (field === 'publishedAt' || field === 'country') return true;
   const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';
   const text = isCount ? textOf(found) : undefined;
@@ -50,15 +39,15 @@ export function isReadAsEnglish(field: ChannelField, found: unknown): boolean {
 
 function parseText(
   value: unknown,
-  maxCharacters: number,
+  kind: keyof typeof MAX_CHARACTERS,
   parse: (text: string) => string | undefined,
 ): string | undefined {
-  const text = textWithin(textOf(value), maxCharacters);
+  const text = textWithin(textOf(value), kind);
   return text === undefined ? undefined : parse(text);
 }
 
 function countReader(noun: CountNoun): (value: unknown) => string | undefined {
-  return (value) => parseText(value, MAX_NAME_CHARACTERS, (text) => parseCount(text, noun));
+  return (value) => parseText(value, 'name', (text) => parseCount(text, noun));
 }
 
 /** A schema.org counter: the only count that is the same in every language. */

@@ -1,19 +1,7 @@
+import type { Channel } from '../../domain/channel.ts';
 import type { FieldFinding } from '../source.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
-import {
-  ABOUT_PANEL,
-  AGE_GATE,
-  CAROUSEL_DETAILS,
-  CHANNEL_FIELDS,
-  CHANNEL_LAYOUTS,
-  type ChannelField,
-  INTERACTIVE_HEADER,
-  KNOWN_NAMES,
-  METADATA,
-  MICROFORMAT,
-  PAGE_HEADER,
-  UNREAD_NAMES,
-} from './layouts.ts';
+import * as layouts from './layouts.ts';
 import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts';
 import { findBest, isRoundedVideoCount } from './record.ts';
 import { isDefaultAvatar } from './urls.ts';
@@ -32,33 +20,38 @@ export interface ChannelInspection {
 }
 
 /** The parts of current responses. The first path of each field leads into one of them. */
-const PARTS = { metadata: METADATA, 'page header': PAGE_HEADER, 'About panel': ABOUT_PANEL } as const;
+const PARTS = {
+  metadata: layouts.METADATA,
+  'page header': layouts.PAGE_HEADER,
+  'About panel': layouts.ABOUT_PANEL,
+} as const;
 
 const SYSTEM_CHANNEL = 'a system channel (Gaming, News, Music, Sports, events)';
 
 /** Channels with special layouts. They have fewer fields, which is not a change of upstream. */
 const SPECIAL_CHANNELS = {
-  'an age-gated channel': AGE_GATE,
-  [SYSTEM_CHANNEL]: CAROUSEL_DETAILS,
-  'a game’s topic channel': INTERACTIVE_HEADER,
+  'an age-gated channel': layouts.AGE_GATE,
+  [SYSTEM_CHANNEL]: layouts.CAROUSEL_DETAILS,
+  'a game’s topic channel': layouts.INTERACTIVE_HEADER,
 } as const;
 
 const NOT_READ = 'grouped and abbreviated counts, dates and countries are not read';
 
 function findSpecialLayout(answers: ChannelAnswers): string | undefined {
   const isThere = (path: string) => isJsonObject(firstAt(answers, path));
-  if (isThere(PAGE_HEADER) && !isThere(METADATA) && !isThere(MICROFORMAT)) return SYSTEM_CHANNEL;
+  if (isThere(layouts.PAGE_HEADER) && !isThere(layouts.METADATA) && !isThere(layouts.MICROFORMAT))
+    return SYSTEM_CHANNEL;
   return Object.entries(SPECIAL_CHANNELS).find(([, path]) => isThere(path))?.[0];
 }
 
 /** Fields that a channel may lack: hidden, never set, or never uploaded. */
-const OPTIONAL_FIELDS: readonly ChannelField[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
+const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
 
 /** Compares responses about one channel with the known layouts, field by field. */
 export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
   const page = readPage(answers.page);
   const readings = [...page.fields, ...readPanel(answers.about).fields];
-  const fields = CHANNEL_FIELDS.map((field) => inspectField(field, answers, readings));
+  const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, answers, readings));
   const special = findSpecialLayout(answers);
   const header = findUnknownHeader(answers.page.header);
   const remarks: string[] = [];
@@ -72,15 +65,18 @@ export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
   return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };
 }
 
-function inspectField(field: ChannelField, answers: ChannelAnswers, readings: readonly FieldReading[]): FieldFinding {
-  const newest = CHANNEL_LAYOUTS[field][0] ?? '';
+function inspectField(field: keyof Channel, answers: ChannelAnswers, readings: readonly FieldReading[]): FieldFinding {
+  const newest = layouts.CHANNEL_LAYOUTS[field][0] ?? '';
   const found = findBest(field, readings);
-  if (found?.path === newest) return { ...found, state: 'fine', note: null };
   const unread = valuesAt(answers, newest).find((value) => !isKnownAbsence(field, value));
   const note = describeNewest(newest, answers, unread);
   if (found !== undefined) {
-    const isRounded = field === 'videoCount' && isRoundedVideoCount(found.value);
-    return { ...found, state: isRounded ? 'rounded' : 'older', note };
+    const { path } = found;
+    // Of a picture, its identity.
+    const value = isJsonObject(found.value) ? found.value.key : found.value;
+    if (path === newest) return { field, state: 'fine', value, path, note: null };
+    const isRounded = field === 'videoCount' && isRoundedVideoCount(value);
+    return { field, state: isRounded ? 'rounded' : 'older', value, path, note };
   }
   const nothing = { field, value: null, path: null };
   if (unread !== undefined) return { ...nothing, state: 'unreadable', path: newest, note };
@@ -106,7 +102,7 @@ function describeUnknown(path: string, answers: ChannelAnswers): string | null {
     const objects = valuesAt(answers, steps.slice(0, length).join('.')).filter(isJsonObject);
     if (objects.length === 0) continue;
     const names = new Set(
-      objects.flatMap(Object.keys).filter((name) => !KNOWN_NAMES.has(name) && !UNREAD_NAMES.has(name)),
+      objects.flatMap(Object.keys).filter((name) => !layouts.KNOWN_NAMES.has(name) && !layouts.UNREAD_NAMES.has(name)),
     );
     const shown = [...names].slice(0, SHOWN_NAMES).map((name) => name.slice(0, LONGEST_SHOWN_NAME));
     const place = steps.slice(0, length).findLast((step) => step !== '*');
@@ -121,7 +117,7 @@ function findMissingPart(path: string, answers: ChannelAnswers): string | undefi
 }
 
 /** Values that mean "none": the default picture, and page addresses without a handle. */
-function isKnownAbsence(field: ChannelField, found: unknown): boolean {
+function isKnownAbsence(field: keyof Channel, found: unknown): boolean {
   if (typeof found !== 'string') return false;
   return field === 'avatar' ? isDefaultAvatar(found) : field === 'customUrl' && !found.includes('@');
 }
@@ -138,7 +134,7 @@ function findUnknownHeader(header: unknown): string | undefined {
 }
 
 const KNOWN_HEADERS: ReadonlySet<string | undefined> = new Set(
-  Object.values(CHANNEL_LAYOUTS)
+  Object.values(layouts.CHANNEL_LAYOUTS)
     .flat()
     .filter((path) => path.startsWith('page.header.'))
     .map((path) => path.split('.')[2]),

@@ -1,25 +1,8 @@
+import type { Channel } from '../../domain/channel.ts';
 import { valuesAt } from './json.ts';
 
-/** The fields of a record that upstream's responses carry. */
-export const CHANNEL_FIELDS = [
-  'channelId',
-  'title',
-  'description',
-  'customUrl',
-  'publishedAt',
-  'country',
-  'subscriberCount',
-  'viewCount',
-  'videoCount',
-  'links',
-  'banner',
-  'avatar',
-] as const;
-
-export type ChannelField = (typeof CHANNEL_FIELDS)[number];
-
 /** The paths that may carry each field, best first (`valuesAt` reads them). */
-export type ChannelLayouts = Readonly<Record<ChannelField, readonly string[]>>;
+export type ChannelLayouts = Readonly<Record<keyof Channel, readonly string[]>>;
 
 export const METADATA = 'page.metadata.channelMetadataRenderer';
 /** Since 2024-04. */
@@ -110,6 +93,8 @@ export const CHANNEL_LAYOUTS: ChannelLayouts = {
     `${AGE_GATE}.avatar.thumbnails.*.url`,
   ],
 };
+
+export const CHANNEL_FIELDS = Object.keys(CHANNEL_LAYOUTS) as (keyof Channel)[];
 
 /** Where the last item of a page has the token of the next page, newest form first. */
 const TOKEN_PATHS = [

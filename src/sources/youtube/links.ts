@@ -1,29 +1,23 @@
 import type { ChannelLink } from '../../domain/channel.ts';
-import { firstAt, isJsonObject } from './json.ts';
-import { MAX_URL_CHARACTERS, textOf } from './texts.ts';
+import { firstAt, isJsonObject, valuesAt } from './json.ts';
+import { MAX_CHARACTERS, textOf } from './texts.ts';
 import { findYoutubeUrl } from './urls.ts';
 
-interface LinkShape {
-  readonly title: string;
-  readonly target: string;
-  /** The text that is shown for the target: shortened, without a scheme. */
-  readonly display?: string;
-}
-
-const PANEL_LINK: LinkShape = {
-  title: 'channelExternalLinkViewModel.title',
-  target: 'channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
-  display: 'channelExternalLinkViewModel.link',
-};
-
-const TAB_LINK: LinkShape = { title: 'title', target: 'navigationEndpoint.urlEndpoint.url' };
+/** In panels, then in tabs. */
+const TITLES = ['channelExternalLinkViewModel.title', 'title'];
+const TARGETS = [
+  'channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
+  'navigationEndpoint.urlEndpoint.url',
+];
+/** The text that panels show for the target: shortened, without a scheme. */
+const DISPLAY = 'channelExternalLinkViewModel.link';
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
 /** Also the limit of the catalog. */
 const MAX_TITLE_CHARACTERS = 200;
 /** The redirector's part plus an escaped URL. */
-const MAX_WRAPPER_CHARACTERS = 4 * MAX_URL_CHARACTERS;
+const MAX_WRAPPER_CHARACTERS = 4 * MAX_CHARACTERS.url;
 
 /**
  * The links of an About panel (`links`, since 2023-11) or tab (`primaryLinks`, before). Empty if the part has no links,
@@ -33,17 +27,18 @@ export function parseLinks(about: unknown): ChannelLink[] | undefined {
   if (!isJsonObject(about)) return undefined;
   const list = about.links ?? about.primaryLinks ?? [];
   if (!Array.isArray(list)) return undefined;
-  const shape = about.links === undefined ? TAB_LINK : PANEL_LINK;
-  const links = list.slice(0, MAX_LINKS).map((link: unknown) => parseLink(link, shape));
-  return links.filter((link) => link !== undefined);
+  return list
+    .slice(0, MAX_LINKS)
+    .map(parseLink)
+    .filter((link) => link !== undefined);
 }
 
-function parseLink(link: unknown, shape: LinkShape): ChannelLink | undefined {
-  const display = shape.display === undefined ? undefined : textOf(firstAt(link, shape.display))?.trim();
-  const target = firstAt(link, shape.target);
+function parseLink(link: unknown): ChannelLink | undefined {
+  const display = textOf(firstAt(link, DISPLAY))?.trim();
+  const target = TARGETS.flatMap((path) => valuesAt(link, path))[0];
   const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseDisplay(display ?? '');
   if (url === undefined) return undefined;
-  const title = textOf(firstAt(link, shape.title))?.trim();
+  const title = textOf(TITLES.flatMap((path) => valuesAt(link, path))[0])?.trim();
   return { title: shortened(title || display || url.hostname), url: url.href };
 }
 
@@ -72,8 +67,8 @@ const WEB_SCHEME = /^https?:/i;
 const HOST = /^[^\s/?#:@]{1,253}(?::\d{1,5})?(?=[/?#]|$)/;
 
 function parseWebUrl(text: string): URL | undefined {
-  const url = text.length > MAX_URL_CHARACTERS ? null : parseWithOrWithoutScheme(text.trim());
-  return url !== null && url.href.length <= MAX_URL_CHARACTERS ? url : undefined;
+  const url = text.length > MAX_CHARACTERS.url ? null : parseWithOrWithoutScheme(text.trim());
+  return url !== null && url.href.length <= MAX_CHARACTERS.url ? url : undefined;
 }
 
 function parseWithOrWithoutScheme(text: string): URL | null {

@@ -1,17 +1,8 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { LoadedChannel } from '../source.ts';
 import type { About } from './about.ts';
-import type { FieldValue } from './fields.ts';
-import {
-  AGE_GATE,
-  CHANNEL_FIELDS,
-  CHANNEL_LAYOUTS,
-  type ChannelField,
-  type ChannelLayouts,
-  METADATA,
-} from './layouts.ts';
+import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelLayouts, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
-import { avatarOriginal, bannerOriginal } from './urls.ts';
 
 /** All upstream responses about one channel. */
 export interface ChannelReadings {
@@ -22,46 +13,24 @@ export interface ChannelReadings {
 }
 
 /** Called for every field of every record with the path that carried it; `undefined` if none did. */
-export type FieldObserver = (field: ChannelField, path: string | undefined) => void;
+export type FieldObserver = (field: keyof Channel, path: string | undefined) => void;
 
 /** Builds a record from the responses; `undefined` if they contain no channel ID or no title. */
 export function buildRecord(
-  readings: ChannelReadings,
+  { page, about = 'none', requestedId }: ChannelReadings,
   onField: FieldObserver = () => {},
   layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): LoadedChannel | undefined {
-  const { page, about = 'none', requestedId } = readings;
   const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
-  const carriedBy = new Map<ChannelField, string>();
-  const best = <Field extends ChannelField>(field: Field): FieldValue<Field> | null => {
-    const reading = findBest(field, found, layouts);
-    if (reading === undefined) return null;
-    carriedBy.set(field, reading.path);
-    return reading.value as FieldValue<Field>;
-  };
-
-  const channelId = best('channelId') ?? (isTitled(page) ? requestedId : null);
-  const title = best('title');
-  if (channelId === null || title === null) return undefined;
-  const banner = best('banner');
-  const avatar = best('avatar');
-  const channel: Channel = {
-    channelId,
-    title,
-    description: best('description'),
-    customUrl: best('customUrl'),
-    publishedAt: best('publishedAt'),
-    country: best('country'),
-    subscriberCount: best('subscriberCount'),
-    viewCount: best('viewCount'),
-    videoCount: best('videoCount'),
-    links: best('links'),
-    banner: banner === null ? null : bannerOriginal(banner),
-    avatar: avatar === null ? null : avatarOriginal(avatar),
-  };
+  const best = CHANNEL_FIELDS.map((field) => ({ field, reading: findBest(field, found, layouts) }));
+  const values = Object.fromEntries(best.map(({ field, reading }) => [field, reading?.value ?? null]));
+  const channelId = values.channelId ?? (isTitled(page) ? requestedId : null);
+  if (channelId === null || values.title === null) return undefined;
+  // Each value was read by the reader of its field.
+  const channel = { ...values, channelId } as Channel;
   const missing = about === 'lost' && page.aboutTab !== 'here' ? missingFields(channel) : [];
-  for (const field of CHANNEL_FIELDS) {
-    if (!missing.includes(field)) onField(field, carriedBy.get(field));
+  for (const { field, reading } of best) {
+    if (!missing.includes(field)) onField(field, reading?.path);
   }
   return { channel, isComplete: missing.length === 0, missing };
 }
@@ -104,7 +73,7 @@ export function showsChannel(page: PageReading): boolean {
 
 /** The value at the first of the field's paths that has one. */
 export function findBest(
-  field: ChannelField,
+  field: keyof Channel,
   found: readonly FieldReading[],
   layouts: ChannelLayouts = CHANNEL_LAYOUTS,
 ): FieldReading | undefined {
@@ -124,14 +93,14 @@ const ABOUT_FIELDS = [
   'viewCount',
   'videoCount',
   'links',
-] as const satisfies readonly ChannelField[];
+] as const satisfies readonly (keyof Channel)[];
 
 /** The page's header rounds video counts from 1,000 on ("7.6k videos"); the About panel never does. */
 export function isRoundedVideoCount(videoCount: unknown): boolean {
   return Number(videoCount) >= 1_000;
 }
 
-function missingFields(channel: Channel): ChannelField[] {
+function missingFields(channel: Channel): (keyof Channel)[] {
   return ABOUT_FIELDS.filter(
     (field) => channel[field] === null || (field === 'videoCount' && isRoundedVideoCount(channel.videoCount)),
   );

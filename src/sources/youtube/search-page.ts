@@ -2,16 +2,7 @@ import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import { findContinuationToken } from './layouts.ts';
-import {
-  type CountNoun,
-  MAX_DESCRIPTION_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_TITLE_CHARACTERS,
-  MAX_URL_CHARACTERS,
-  parseCount,
-  textOf,
-  textWithin,
-} from './texts.ts';
+import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
 import { avatarOfHit, parseHandle } from './urls.ts';
 
 /** The sections of the first page and of later pages. */
@@ -22,32 +13,25 @@ const SECTION_LISTS = [
 
 /** Upstream sends twenty. */
 const MAX_HITS = 100;
-const MAX_TOKEN_CHARACTERS = 10_000;
+
+export type SearchPageReading = ReturnType<typeof readSearchPage>;
 
 /** The content of a page of search results: plain data of bounded size. */
-export interface SearchPageReading {
-  /** False if the page has no list, not even an empty one. */
-  readonly hasList: boolean;
-  readonly saysNothingFound: boolean;
-  /** True if there are results and none of them can be read. */
-  readonly isUnreadable: boolean;
-  readonly hits: readonly SearchHit[];
-  /** The token that leads to the next page. */
-  readonly continuation: string | undefined;
-}
-
-export function readSearchPage(body: JsonObject): SearchPageReading {
+export function readSearchPage(body: JsonObject) {
   const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));
   const sections = lists.flat();
   const renderers = valuesAt(sections, '*.itemSectionRenderer.contents.*.channelRenderer').slice(0, MAX_HITS);
   const hits = renderers.map(parseHit).filter((hit) => hit !== undefined);
   const token = findContinuationToken([...sections, ...valuesAt(sections, '*.itemSectionRenderer.contents.*')]);
   return {
+    /** False if the page has no list, not even an empty one. */
     hasList: lists.length > 0,
     saysNothingFound: lists.length === 0 && saysNothingFound(body),
+    /** True if there are results and none of them can be read. */
     isUnreadable: renderers.length > 0 && hits.length === 0,
     hits,
-    continuation: textWithin(token, MAX_TOKEN_CHARACTERS),
+    /** The token that leads to the next page. */
+    continuation: textWithin(token, 'token'),
   };
 }
 
@@ -65,13 +49,13 @@ function saysNothingFound(body: JsonObject): boolean {
 
 function parseHit(renderer: unknown): SearchHit | undefined {
   const channelId = firstAt(renderer, 'channelId');
-  const title = textWithin(textOf(firstAt(renderer, 'title')), MAX_TITLE_CHARACTERS);
+  const title = textWithin(textOf(firstAt(renderer, 'title')), 'title');
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
   const texts = countTexts(renderer);
   return {
     channelId,
     title,
-    description: textWithin(textOf(firstAt(renderer, 'descriptionSnippet')), MAX_DESCRIPTION_CHARACTERS) ?? null,
+    description: textWithin(textOf(firstAt(renderer, 'descriptionSnippet')), 'description') ?? null,
     customUrl: findCustomUrl(renderer, texts) ?? null,
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
@@ -87,13 +71,13 @@ function parseHit(renderer: unknown): SearchHit | undefined {
 function countTexts(renderer: unknown): string[] {
   if (!isJsonObject(renderer)) return [];
   return [renderer.subscriberCountText, renderer.videoCountText]
-    .map((value) => textWithin(textOf(value), MAX_NAME_CHARACTERS))
+    .map((value) => textWithin(textOf(value), 'name'))
     .filter((text) => text !== undefined);
 }
 
 function findCustomUrl(renderer: unknown, texts: readonly string[]): string | undefined {
   const path = firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl');
-  const candidates = [textWithin(path, MAX_URL_CHARACTERS) ?? '', ...texts];
+  const candidates = [textWithin(path, 'url') ?? '', ...texts];
   return candidates.map(parseHandle).find((handle) => handle !== undefined);
 }
 
@@ -102,7 +86,7 @@ function findCount(texts: readonly string[], noun: CountNoun): string | undefine
 }
 
 function findAvatar(renderer: unknown): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
-  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), MAX_URL_CHARACTERS);
+  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), 'url');
   // The same picture has this host on the channel page (2026-07), so that its version is the same.
   return avatarOfHit(url?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/'));
 }

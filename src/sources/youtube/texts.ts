@@ -11,14 +11,19 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** Longer texts are ignored, so that records and lists have a bounded size. */
-export const MAX_TITLE_CHARACTERS = 500;
-export const MAX_DESCRIPTION_CHARACTERS = 20_000;
-export const MAX_NAME_CHARACTERS = 100;
-export const MAX_URL_CHARACTERS = 2_048;
+export const MAX_CHARACTERS = {
+  title: 500,
+  description: 20_000,
+  name: 100,
+  url: 2_048,
+  language: 35,
+  /** Of a continuation. A built token has 135 characters. */
+  token: 10_000,
+} as const;
 
-/** The value if it is a text of at most this length. */
-export function textWithin(value: unknown, maxCharacters: number): string | undefined {
-  return typeof value === 'string' && value.length <= maxCharacters ? value : undefined;
+/** The value if it is a text of at most this kind's length. */
+export function textWithin(value: unknown, kind: keyof typeof MAX_CHARACTERS): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_CHARACTERS[kind] ? value : undefined;
 }
 
 export type CountNoun = 'subscriber' | 'view' | 'video';

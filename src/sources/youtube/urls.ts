@@ -66,6 +66,12 @@ export function isDefaultAvatar(pictureUrl: string): boolean {
 const BANNER_OPTIONS = ['s0', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'];
 const AVATAR_OPTIONS = ['s0', 's900-c-k-c0x00ffffff-no-rj'];
 
+/** The original of a picture, by one of its URLs; `undefined` like `parsePictureBase`. */
+export function parsePicture(url: unknown, original: (base: string) => OriginalRef): OriginalRef | undefined {
+  const base = parsePictureBase(url);
+  return base === undefined ? undefined : original(base);
+}
+
 export function bannerOriginal(base: string): OriginalRef {
   return original(base, BANNER_OPTIONS);
 }
@@ -82,6 +88,5 @@ function original(base: string, options: readonly string[]): OriginalRef {
 export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
   if (thumbnail === undefined) return { avatar: 'unknown' };
   if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };
-  const base = parsePictureBase(thumbnail);
-  return { avatar: 'present', avatarVersion: base && pictureVersion(avatarOriginal(base)) };
+  return { avatar: 'present', avatarVersion: pictureVersion(parsePicture(thumbnail, avatarOriginal) ?? null) };
 }

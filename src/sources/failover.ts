@@ -36,12 +36,6 @@ export interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
 
-/** One request to a source. `key` names the channel or query, because a failure may concern that alone. */
-interface SourceRequest {
-  readonly operation: SourceOperation;
-  readonly key: string;
-}
-
 const RETRY_AFTER_MS = 10_000;
 
 /**
@@ -52,9 +46,11 @@ const RETRY_AFTER_MS = 10_000;
 export function createFailover(options: FailoverOptions) {
   const { sources, breakers, clock, onOutcome } = options;
 
+  /** @param key names the channel or query, because a failure may concern that alone */
   async function ask<T>(
     source: ChannelSource,
-    { operation, key }: SourceRequest,
+    operation: SourceOperation,
+    key: string,
     signal: AbortSignal,
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
@@ -68,10 +64,8 @@ export function createFailover(options: FailoverOptions) {
     const breaker = breakers?.get(source.name);
     const guarded = () => (breaker === undefined ? attempt() : breaker.execute(`${operation} ${key}`, attempt, signal));
     try {
-      const value = await traced(
-        { name: `source ${operation}`, attributes: { 'pennant.source': source.name } },
-        guarded,
-      );
+      const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
+      const value = await traced(span, guarded);
       report('found');
       return value;
     } catch (error) {
@@ -82,7 +76,8 @@ export function createFailover(options: FailoverOptions) {
 
   /** Tries the sources in order. Returns the first value, and the source that it came from. */
   async function tryInOrder<T>(
-    request: SourceRequest,
+    operation: SourceOperation,
+    key: string,
     signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<{ value: T; source: ChannelSource }> {
@@ -90,7 +85,7 @@ export function createFailover(options: FailoverOptions) {
     let notFound: AppError | undefined;
     for (const source of sources) {
       try {
-        return { value: await ask(source, request, signal, (attempt) => work(source, attempt)), source };
+        return { value: await ask(source, operation, key, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
         if (isIndeterminate(error)) indeterminate.push(error);
         else if (isNotFound(error) && !source.isLive) notFound = error;
@@ -109,9 +104,7 @@ export function createFailover(options: FailoverOptions) {
     if (next === undefined || !source.isLive) return loaded;
     return fillMissingFields(loaded, (channelId) =>
       withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
-        ask(next, { operation: 'getChannel', key: channelId }, patience, (attempt) =>
-          next.getChannel(channelId, attempt),
-        ),
+        ask(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
       ),
     );
   }
@@ -125,7 +118,7 @@ export function createFailover(options: FailoverOptions) {
   ): Promise<SearchResult> {
     const place = from === undefined ? {} : { from };
     const key = from === undefined ? query : `${query} ${from}`;
-    const { hits, next } = await ask(source, { operation: 'search', key }, signal, (attempt) =>
+    const { hits, next } = await ask(source, 'search', key, signal, (attempt) =>
       source.search(query, limit, { ...attempt, ...place }),
     );
     return { hits, next: next === undefined ? {} : { [source.name]: next } };
@@ -141,8 +134,10 @@ export function createFailover(options: FailoverOptions) {
   return {
     resolve(ref: ChannelRef, caller: Partial<LoadOptions> = {}): Promise<Resolution> {
       return withinRequest(caller, async (signal) => {
-        const request = { operation: 'resolve', key: `${ref.kind} ${ref.key}` } as const;
-        const { value, source } = await tryInOrder(request, signal, (each, attempt) => each.resolve(ref, attempt));
+        const key = `${ref.kind} ${ref.key}`;
+        const { value, source } = await tryInOrder('resolve', key, signal, (each, attempt) =>
+          each.resolve(ref, attempt),
+        );
         if (value.loaded === undefined) return value;
         return { ...value, loaded: await complete(value.loaded, source, signal) };
       });
@@ -150,8 +145,7 @@ export function createFailover(options: FailoverOptions) {
 
     getChannel(channelId: string, caller: Partial<LoadOptions> = {}): Promise<LoadedChannel> {
       return withinRequest(caller, async (signal) => {
-        const request = { operation: 'getChannel', key: channelId } as const;
-        const { value, source } = await tryInOrder(request, signal, (each, attempt) =>
+        const { value, source } = await tryInOrder('getChannel', channelId, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
         return complete(value, source, signal);
@@ -167,7 +161,7 @@ export function createFailover(options: FailoverOptions) {
           throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
         }
         const getRest = source.getRest.bind(source, channelId, rest.slice(end + 1));
-        return ask(source, { operation: 'getRest', key: channelId }, signal, getRest);
+        return ask(source, 'getRest', channelId, signal, getRest);
       });
     },
 

@@ -44,10 +44,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
 
   youtube(config, deps) {
     const userAgent = config.youtubeUserAgent ?? deps.userAgent;
-    const http = createUpstreamClient('youtube', config.youtubeOrigin, SETTINGS.youtubeOrigin.fallback, config, {
-      ...deps,
-      userAgent,
-    });
+    const http = createUpstreamClient('youtube', 'youtubeOrigin', config, { ...deps, userAgent });
     const source = createYoutubeSource({
       http,
       clock: deps.clock,
@@ -70,13 +67,7 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
 
   'youtube-data-api': (config, deps) =>
     createYoutubeDataApiSource({
-      http: createUpstreamClient(
-        'youtube-data-api',
-        config.youtubeApiOrigin,
-        SETTINGS.youtubeApiOrigin.fallback,
-        config,
-        deps,
-      ),
+      http: createUpstreamClient('youtube-data-api', 'youtubeApiOrigin', config, deps),
       origin: config.youtubeApiOrigin,
       // parseConfig refuses this source without a key.
       apiKey: config.youtubeApiKey ?? '',
@@ -110,12 +101,12 @@ function withCanary(source: ChannelSource, name: string, config: Config, deps: S
 /** The HTTP client of one upstream, with its own budget of calls. */
 function createUpstreamClient(
   name: SourceName,
-  origin: string,
-  publicOrigin: string,
+  setting: 'youtubeOrigin' | 'youtubeApiOrigin',
   config: Config,
   { clock, userAgent, holders }: SourceDeps,
 ): HttpClient {
-  const isPublic = origin === publicOrigin;
+  const origin = config[setting];
+  const isPublic = origin === SETTINGS[setting].fallback;
   const http = createHttpClient({
     allowedOrigins: isPublic ? [origin] : [],
     // Another origin belongs to the operator and may have a private address.

@@ -154,8 +154,8 @@ export function explainingFailure<T>(path: string, work: () => T): T {
  * as wrong statements, are bugs and stay unchanged.
  */
 export function explainFailure(path: string, error: unknown): unknown {
-  if (!isSqliteError(error)) return error;
-  const code = error.errcode & PRIMARY_CODE_MASK;
+  if (!(error instanceof Error && 'errcode' in error)) return error;
+  const code = Number(error.errcode) & PRIMARY_CODE_MASK;
   if (BUG_CODES.has(code)) return error;
   return new CatalogUnusableError(DAMAGE_CODES.has(code) ? damaged(path, error) : unusable(path, error), error);
 }
@@ -169,14 +169,6 @@ function damaged(path: string, error: Error): string {
 
 function unusable(path: string, error: Error): string {
   return `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
-}
-
-interface SqliteError extends Error {
-  readonly errcode: number;
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error;
 }
 
 /** sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
@@ -215,7 +207,6 @@ function ownPrefix(): string {
 }
 
 function draftsIn(dataDir: string, prefix: string): string[] {
-  if (statSync(dataDir, { throwIfNoEntry: false }) === undefined) return [];
   return readdirSync(dataDir)
     .filter((name) => name.startsWith(prefix))
     .map((name) => join(dataDir, name));

@@ -1,5 +1,5 @@
 import { type JsonObject, parseJsonObject } from '../youtube/json.ts';
-import { type ApiError, readApiError } from './errors.ts';
+import { readApiError } from './errors.ts';
 import { readChannelList, readSearchList } from './parse.ts';
 
 /*
@@ -10,14 +10,8 @@ import { readChannelList, readSearchList } from './parse.ts';
 export const channels = listReader(readChannelList);
 export const search = listReader(readSearchList);
 
-interface ListAnswer<List> {
-  readonly error: ApiError;
-  /** `null` for another kind of answer. */
-  readonly list: List | null;
-}
-
-function listReader<List>(read: (body: JsonObject) => List | null): (body: Uint8Array) => ListAnswer<List> | null {
-  return (body) => {
+function listReader<List>(read: (body: JsonObject) => List | null) {
+  return (body: Uint8Array) => {
     const object = parseJsonObject(body);
     return object === undefined ? null : { error: readApiError(object), list: read(object) };
   };

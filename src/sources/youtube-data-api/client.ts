@@ -2,24 +2,19 @@ import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import type { LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
 import * as answerReaders from './answer-readers.ts';
 import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
-import { createDailyQuota } from './quota.ts';
+import { createDailyQuota, type DailyQuotaOptions } from './quota.ts';
 
-export interface YoutubeDataApiOptions {
+export interface YoutubeDataApiOptions extends DailyQuotaOptions {
   /** Must not follow redirects, which would get the key. Closed with the source. */
   readonly http: HttpClient;
   /** Replaces https://www.googleapis.com; without a trailing slash. */
   readonly origin: string;
   readonly apiKey: string;
-  readonly clock: Clock;
-  /** The project's daily quota for everything except searches. Each call costs one unit. */
-  readonly unitsPerDay: number;
-  readonly searchesPerDay: number;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -46,12 +41,11 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
 
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
 
-  /** `undefined` for an answer without a list of that kind. */
   async function call<Method extends 'channels' | 'search'>(
     method: Method,
     query: Record<string, string>,
     { signal }: LoadOptions,
-  ): Promise<ListOf<Method> | undefined> {
+  ): Promise<ListOf<Method>> {
     const allowance = method === 'search' ? 'searches' : 'units';
     quota.spend(allowance);
     const response = await http.request({
@@ -70,12 +64,13 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
       if (error instanceof DataApiRefusal && error.reason === 'quota_exceeded') quota.exhaust(allowance);
       throw error;
     }
-    return (answer?.list as ListOf<Method> | null | undefined) ?? undefined;
+    const list = answer?.list;
+    if (!list) throw invalidAnswer(method === 'search' ? 'not a list of search results' : 'not a list of channels');
+    return list as ListOf<Method>;
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
-    if (list === undefined) throw invalidAnswer('not a list of channels');
     // The API sends an empty or an absent list.
     if (list.items === 0) throw new AppError('channel_not_found', 'There is no such channel.');
     const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
@@ -98,7 +93,6 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
     async search(query, limit, load) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
       const list = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
-      if (list === undefined) throw invalidAnswer('not a list of search results');
       if (list.items > 0 && list.found.length === 0) throw invalidAnswer('search results without an ID or a title');
       return { hits: list.found.slice(0, limit) };
     },

@@ -42,21 +42,18 @@ const CHANNEL_REFUSALS = new Set(['channelClosed', 'channelForbidden', 'channelN
 /** The reasons of a 404 for a lookup if there is no such channel. */
 const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
 
-/** The reason in an answer without a list. */
-export interface ApiError {
-  readonly reasons: readonly string[];
-  /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
-  readonly isAboutKey: boolean;
-}
+export type ApiError = ReturnType<typeof readApiError>;
 
 const MAX_REASONS = 10;
 const MAX_REASON_CHARACTERS = 50;
 
-export function readApiError(body: JsonObject): ApiError {
+/** The reason in an answer without a list. */
+export function readApiError(body: JsonObject) {
   const reasons = valuesAt(body, 'error.errors.*.reason').filter((reason) => typeof reason === 'string');
   const texts = [...valuesAt(body, 'error.details.*.reason'), firstAt(body, 'error.message')];
   return {
     reasons: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS)),
+    /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
     isAboutKey: texts.some((text) => typeof text === 'string' && /api[ _]key/i.test(text)),
   };
 }

@@ -6,23 +6,16 @@ import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
 import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePicture } from '../youtube/urls.ts';
 
-/** A list of the API, reduced to what the service needs. */
-export interface ListReading<T> {
-  /** The number of items, including unreadable ones. */
-  readonly items: number;
-  readonly found: readonly T[];
-}
-
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
 
 /** The channels of a channels.list answer; `null` for anything else. */
-export function readChannelList(body: JsonObject): ListReading<Channel> | null {
+export function readChannelList(body: JsonObject) {
   return body.kind === 'youtube#channelListResponse' ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
 }
 
 /** The hits of a search.list answer, in its order; `null` for anything else. Items that are no channel are omitted. */
-export function readSearchList(body: JsonObject): ListReading<SearchHit> | null {
+export function readSearchList(body: JsonObject) {
   if (body.kind !== 'youtube#searchListResponse') return null;
   const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
   return readItems(items, parseHit);
@@ -31,15 +24,19 @@ export function readSearchList(body: JsonObject): ListReading<SearchHit> | null 
 function readItems<T extends { readonly channelId: string }>(
   items: readonly unknown[],
   parse: (item: unknown) => T | undefined,
-): ListReading<T> {
+) {
   const found = items
     .slice(0, MAX_ITEMS)
     .map(parse)
     .filter((item) => item !== undefined);
-  return { items: items.length, found: [...new Map(found.map((item) => [item.channelId, item])).values()] };
+  return {
+    /** The number of items, including unreadable ones. */
+    items: items.length,
+    found: [...new Map(found.map((item) => [item.channelId, item])).values()],
+  };
 }
 
-/** Where a channels.list item hin the form of a record, best first. No part of the API has the links. */
+/** Where a channels.list item has the fields of a record, best first. No part of the API has the links. */
 const CHANNEL_PATHS = {
   channelId: ['id'],
   title: ['snippet.title'],

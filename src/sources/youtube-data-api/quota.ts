@@ -8,6 +8,7 @@ export type Allowance = 'searches' | 'units';
 
 export interface DailyQuotaOptions {
   readonly clock: Clock;
+  /** The project's daily quota for everything except searches. Each call costs one unit. */
   readonly unitsPerDay: number;
   readonly searchesPerDay: number;
 }

@@ -9,17 +9,7 @@ import { CLIENT_VERSION, lookUpClientVersion } from './client-version-lookup.ts'
 /** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
 
-/** Chooses the version of YouTube's web client for requests. */
-export interface ClientVersions {
-  current(): Promise<string>;
-  /** Reports the outcome of a call: `refused` is HTTP 400, `accepted` any other API response. */
-  report(version: string, outcome: 'accepted' | 'refused'): void;
-  /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
-  findOther(refused: string): Promise<string | undefined>;
-  /** Reads what other instances have learned, and looks the version up once a day. */
-  runIfDue(): Promise<void>;
-  state(): ClientVersionState;
-}
+export type ClientVersions = ReturnType<typeof createClientVersions>;
 
 export interface ClientVersionChange {
   readonly from: string;
@@ -76,10 +66,12 @@ const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 const MIN_REFUSALS = 3;
 
 /**
+ * Chooses the version of YouTube's web client for requests.
+ *
  * Learns the version once a day and when a call is refused. A learned version stays in use until it is refused. If an
  * earlier version is accepted then, that one is used again. A failed lookup changes nothing.
  */
-export function createClientVersions(options: ClientVersionsOptions): ClientVersions {
+export function createClientVersions(options: ClientVersionsOptions) {
   const { setting, http, origin, clock, kept: shared, lease, onChange } = options;
   let kept = NOTHING_KEPT;
   let loading: Promise<unknown> | undefined;
@@ -153,14 +145,15 @@ export function createClientVersions(options: ClientVersionsOptions): ClientVers
   }
 
   return {
-    async current() {
+    async current(): Promise<string> {
       if (setting !== undefined) return setting;
       loading ??= readShared();
       await loading;
       return current();
     },
 
-    report(version, outcome) {
+    /** Reports the outcome of a call: `refused` is HTTP 400, `accepted` any other API response. */
+    report(version: string, outcome: 'accepted' | 'refused'): void {
       const isCurrent = version === current();
       if (outcome === 'refused') {
         if (isCurrent) refusals += 1;
@@ -172,14 +165,16 @@ export function createClientVersions(options: ClientVersionsOptions): ClientVers
       }
     },
 
-    async findOther(refused) {
+    /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
+    async findOther(refused: string): Promise<string | undefined> {
       if (setting !== undefined) return undefined;
       if (refused === current()) await renewOnce();
       if (refused !== current()) return current();
       return knownVersions().find((version) => version !== refused && trialsOf(version) < MAX_TRIALS);
     },
 
-    async runIfDue() {
+    /** Reads what other instances have learned, and looks the version up once a day. */
+    async runIfDue(): Promise<void> {
       if (setting !== undefined) return;
       if (await readShared()) await shared.write(JSON.stringify(kept));
       const now = clock.now();
@@ -189,7 +184,7 @@ export function createClientVersions(options: ClientVersionsOptions): ClientVers
       if (learned !== null && learned !== current() && learned !== rejected) await switchTo(learned);
     },
 
-    state() {
+    state(): ClientVersionState {
       const version = current();
       const origin = kept.current === null ? 'built-in' : 'learned';
       const isRefused = refusals >= MIN_REFUSALS;

@@ -1,24 +1,17 @@
 import { toIsoSeconds } from './texts.ts';
 import { parseChannelId } from './urls.ts';
 
-/** The content of a feed about its channel. */
-export interface FeedReading {
-  readonly publishedAt: string | undefined;
-  /** The channel that the feed links to. */
-  readonly channelId: string | undefined;
-}
-
 /** When the channel was created, to the second; `undefined` if the feed does not say, or belongs to another channel. */
-export function publishedAtOf(feed: FeedReading | undefined, channelId: string): string | undefined {
+export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: string): string | undefined {
   const isOfAnother = feed?.channelId !== undefined && feed.channelId !== channelId;
   return isOfAnother ? undefined : feed?.publishedAt;
 }
 
 /**
- * Reads the `published` and the alternate `link` elements that are children of an Atom `feed`; every `entry` has its own.
+ * The content of a feed about its channel. Reads the `published` and the alternate `link` elements that are children of an Atom `feed`; every `entry` has its own.
  * `undefined` if the feed is not well-formed.
  */
-export function readFeed(xml: string): FeedReading | undefined {
+export function readFeed(xml: string) {
   const open: string[] = [];
   let publishedAt: string | undefined;
   let channelId: string | undefined;

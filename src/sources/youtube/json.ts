@@ -22,7 +22,10 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
 export function valuesAt(root: unknown, path: string): unknown[] {
   let values = [root];
   for (const step of path.split('.')) {
-    values = values.flatMap((value) => (step === '*' ? elementsOf(value) : memberOf(value, step)));
+    values = values.flatMap((value): readonly unknown[] => {
+      if (step === '*') return Array.isArray(value) ? value : [];
+      return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
+    });
   }
   return values;
 }
@@ -46,12 +49,4 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
     }
   }
   return found;
-}
-
-function elementsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function memberOf(value: unknown, key: string): readonly unknown[] {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? [value[key]] : [];
 }

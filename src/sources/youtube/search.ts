@@ -16,30 +16,18 @@ export async function searchChannels(
   query: string,
   { from, signal }: SearchOptions,
 ): Promise<SearchPage> {
-  const place = from === undefined ? undefined : parsePlace(from);
+  const [page, token] = from === undefined ? [1] : parsePlace(from);
   const answer =
-    place === undefined
-      ? await innertube.search(query, signal)
-      : await innertube.searchContinuation(place.token, signal);
-  const { hits, continuation } = requirePage(answer, { isFirstPage: place === undefined });
-  const page = place?.page ?? 1;
+    token === undefined ? await innertube.search(query, signal) : await innertube.searchContinuation(token, signal);
+  const { hits, continuation } = requirePage(answer, { isFirstPage: page === 1 });
   const isLast = continuation === undefined || page === MAX_PAGES;
-  return { hits: [...hits], ...(isLast ? {} : { next: formatPlace({ page: page + 1, token: continuation }) }) };
+  return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
 }
 
-interface Place {
-  /** The number of the page, from 1. */
-  readonly page: number;
-  readonly token: string;
-}
-
-function formatPlace({ page, token }: Place): string {
-  return `${page} ${token}`;
-}
-
-function parsePlace(text: string): Place {
+/** The number of a page, from 1, and the token that leads to it. */
+function parsePlace(text: string): readonly [page: number, token: string] {
   const end = text.indexOf(' ');
-  return { page: Number(text.slice(0, end)), token: text.slice(end + 1) };
+  return [Number(text.slice(0, end)), text.slice(end + 1)];
 }
 
 function requirePage(

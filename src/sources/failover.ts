@@ -97,16 +97,20 @@ export function createFailover(options: FailoverOptions) {
     throw notFound ?? new AppError('channel_not_found', NO_SOURCE);
   }
 
-  /** Names the source in the `rest` of its record, and fills missing fields from the next live source. */
+  /**
+   * Names the source in the `rest` of its record, and fills missing fields from the next live source. Best effort: if that
+   * fails, does not know the channel or takes too long, the record stays as it is.
+   */
   async function complete(found: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
     const loaded = found.rest === undefined ? found : { ...found, rest: `${source.name} ${found.rest}` };
+    const needed = emptyFields(loaded);
     const next = sources.slice(sources.indexOf(source) + 1).find(({ isLive }) => isLive);
-    if (next === undefined || !source.isLive) return loaded;
-    return fillMissingFields(loaded, (channelId) =>
-      withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
-        ask(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
-      ),
+    if (next === undefined || !source.isLive || needed.length === 0) return loaded;
+    const { channelId } = loaded.channel;
+    const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
+      ask(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
+    return fillFields(loaded, needed, await unlessFailed(loading));
   }
 
   async function searchPage(
@@ -207,31 +211,23 @@ export function createFailover(options: FailoverOptions) {
 
 const NO_SOURCE = 'No source of channels is configured.';
 
-/**
- * Fills missing fields from another source's record of the same channel: fields whose upstream call failed, and `links`,
- * which the official API does not have. Best effort: if the other source fails, does not know the channel or takes too
- * long, the record stays as it is, and `missing` names the fields that could not be filled.
- */
-async function fillMissingFields(
-  loaded: LoadedChannel,
-  getOther: (channelId: string) => Promise<LoadedChannel>,
-): Promise<LoadedChannel> {
-  const needed = emptyFields(loaded);
-  if (needed.length === 0) return loaded;
-  const other = await unlessFailed(getOther(loaded.channel.channelId));
-  const unfilled = other === undefined ? needed : emptyFields(other);
-  const filled = needed.filter((field) => !unfilled.includes(field));
-  const missing = needed.filter((field) => unfilled.includes(field));
-  return {
-    ...loaded,
-    channel: other === undefined ? loaded.channel : { ...loaded.channel, ...pick(other.channel, filled) },
-    isComplete: loaded.isComplete || missing.length === 0,
-    missing,
-  };
-}
-
+/** Fields whose upstream call failed, and `links`, which the official API does not have. */
 function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {
   return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
+}
+
+/** Takes the needed fields from another source's record; `missing` names those that it lacks, too. */
+function fillFields(
+  loaded: LoadedChannel,
+  needed: readonly (keyof Channel)[],
+  other: LoadedChannel | undefined,
+): LoadedChannel {
+  if (other === undefined) return { ...loaded, missing: needed };
+  const unfilled = emptyFields(other);
+  const filled = needed.filter((field) => !unfilled.includes(field)).map((field) => [field, other.channel[field]]);
+  const missing = needed.filter((field) => unfilled.includes(field));
+  const channel = { ...loaded.channel, ...Object.fromEntries(filled) };
+  return { ...loaded, channel, isComplete: loaded.isComplete || missing.length === 0, missing };
 }
 
 /** The result of the work; `undefined` if it failed in an expected way. */
@@ -242,10 +238,6 @@ async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
     if (error instanceof AppError) return undefined;
     throw error;
   }
-}
-
-function pick(channel: Channel, fields: readonly (keyof Channel)[]): Partial<Channel> {
-  return Object.fromEntries(fields.map((field) => [field, channel[field]]));
 }
 
 interface SearchedPage {

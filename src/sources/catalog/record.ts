@@ -58,14 +58,7 @@ function linksOf(json: string): ChannelLink[] {
 }
 
 /** What a record can be found by, besides its ID. */
-export interface RecordKeys {
-  readonly titleKey: string;
-  readonly handleKey: string | null;
-  readonly handleSearchKey: string | null;
-  readonly usernameKey: string | null;
-}
-
-export function keysOf({ title, customUrl, username }: CatalogRecord): RecordKeys {
+export function keysOf({ title, customUrl, username }: CatalogRecord) {
   const handleKey = (customUrl === null ? undefined : findHandle(customUrl)?.key) ?? null;
   return {
     titleKey: foldText(title),

@@ -115,18 +115,16 @@ export function findContinuationToken(items: readonly unknown[]): string | undef
 }
 
 /** Names on the paths of other values: texts, links, alerts, redirects, the About token. */
-const OTHER_NAMES = [
-  ...['simpleText', 'content', 'runs', 'text'],
-  ...['links', 'primaryLinks', 'channelExternalLinkViewModel', 'title', 'link', 'commandRuns', 'onTap'],
-  ...['innertubeCommand', 'navigationEndpoint', 'urlEndpoint', 'url', 'endpoint', 'browseEndpoint', 'browseId'],
-  ...['canonicalBaseUrl', 'alerts', 'alertRenderer', 'type', 'onResponseReceivedActions', 'navigateAction'],
-  ...['interactionType', 'userInteractionCount', 'error', 'code', 'status'],
-  ...['description', 'descriptionPreviewViewModel', 'attribution', 'attributionViewModel', 'suffix'],
-  ...['rendererContext', 'commandContext', 'showEngagementPanelEndpoint', 'engagementPanel'],
-  ...['engagementPanelSectionListRenderer', 'sectionListRenderer', 'contents', 'itemSectionRenderer'],
-  ...['continuationItemRenderer', 'continuationItemViewModel', 'continuationEndpoint', 'continuationCommand'],
-  ...['button', 'buttonRenderer', 'command', 'token'],
-];
+const OTHER_NAMES = (
+  'simpleText content runs text links primaryLinks channelExternalLinkViewModel title link commandRuns onTap ' +
+  'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl ' +
+  'alerts alertRenderer type onResponseReceivedActions navigateAction interactionType userInteractionCount ' +
+  'error code status description descriptionPreviewViewModel attribution attributionViewModel suffix ' +
+  'rendererContext commandContext showEngagementPanelEndpoint engagementPanel ' +
+  'engagementPanelSectionListRenderer sectionListRenderer contents itemSectionRenderer ' +
+  'continuationItemRenderer continuationItemViewModel continuationEndpoint continuationCommand button ' +
+  'buttonRenderer command token'
+).split(' ');
 
 /** Every member name on a path that this source reads. */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set([
@@ -135,11 +133,12 @@ export const KNOWN_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Other names in known responses (recordings of 2021 to 2026-08). They are never read and are no sign of a change. */
-export const UNREAD_NAMES: ReadonlySet<string> = new Set([
-  ...['responseContext', 'trackingParams', 'clickTrackingParams', 'targetId', 'width', 'height', 'style'],
-  ...['channelUrl', 'ownerUrls', 'rssUrl', 'keywords', 'isFamilySafe', 'availableCountryCodes', 'musicArtistName'],
-  ...['androidDeepLink', 'androidAppindexingLink', 'iosAppindexingLink', 'facebookProfileId', 'tabPath'],
-  ...['doubleclickTrackingUsername', 'channelConversionUrl', 'actions', 'animatedImage', 'artistBio'],
-  ...['artistBioLabel', 'descriptionLabel', 'customLinksLabel', 'additionalInfoLabel', 'customUrlOnTap'],
-  ...['signInForBusinessEmail', 'displayCanonicalChannelUrl'],
-]);
+export const UNREAD_NAMES: ReadonlySet<string> = new Set(
+  (
+    'responseContext trackingParams clickTrackingParams targetId width height style channelUrl ownerUrls rssUrl ' +
+    'keywords isFamilySafe availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink ' +
+    'iosAppindexingLink facebookProfileId tabPath doubleclickTrackingUsername channelConversionUrl actions ' +
+    'animatedImage artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
+    'signInForBusinessEmail displayCanonicalChannelUrl'
+  ).split(' '),
+);

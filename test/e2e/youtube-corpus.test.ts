@@ -6,7 +6,6 @@ import { CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelLayouts } from '../../src/
 import { readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { buildRecord } from '../../src/sources/youtube/record.ts';
 import {
-  type CarriedField,
   type Carrier,
   LAYOUT_MARKERS,
   LAYOUTS,
@@ -18,7 +17,7 @@ import {
   TAB_MARKER,
   TITLED_PARTS,
 } from '../helpers/youtube-corpus/carriers.ts';
-import { addNoise, JUNK, NOISE, type Noise, put } from '../helpers/youtube-corpus/noise.ts';
+import { addNoise, type CarriedField, JUNK, NOISE, put } from '../helpers/youtube-corpus/noise.ts';
 import { type Truth, truths } from '../helpers/youtube-corpus/truth.ts';
 
 /** The expected result for a case: the truth without its pictures' options, or no record at all. */
@@ -51,7 +50,7 @@ interface Drawn {
   readonly about: 'panel' | 'none' | 'lost';
   readonly states: readonly CarrierState[];
   readonly junk: readonly number[];
-  readonly noise: readonly Noise[];
+  readonly noise: readonly string[];
   readonly isReversed: boolean;
 }
 

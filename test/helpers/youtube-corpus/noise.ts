@@ -1,4 +1,4 @@
-import type { CarriedField, LayoutName } from './carriers.ts';
+import type { LayoutName } from './carriers.ts';
 
 const DEFAULT_AVATAR = 'https://yt3.googleusercontent.com/a/default-user=s100-c-k-c0x00ffffff-no-rj';
 const ANYTHING_ELSE = [null, 7, true, [], {}, { runs: [] }, { runs: [{ text: 7 }] }, { other: 'x' }];
@@ -11,7 +11,7 @@ const NO_PICTURES = [
 ];
 
 /** What may stand in a carrier's place and says nothing. */
-export const JUNK: Readonly<Record<CarriedField, readonly unknown[]>> = {
+export const JUNK = {
   channelId: [...ANYTHING_ELSE, '', 'FEwhat_to_watch', 'UCshort'],
   title: [...ANYTHING_ELSE, '', ' '],
   description: ANYTHING_ELSE,
@@ -39,43 +39,38 @@ export const JUNK: Readonly<Record<CarriedField, readonly unknown[]>> = {
   links: [7, true, 'x', { first: 'x' }],
   banner: NO_PICTURES,
   avatar: [...NO_PICTURES, [{ url: DEFAULT_AVATAR }], [{ url: DEFAULT_AVATAR.slice('https:'.length) }]],
-};
+} satisfies Readonly<Record<string, readonly unknown[]>>;
+
+export type CarriedField = keyof typeof JUNK;
 
 const SHELF = 'page.contents.twoColumnBrowseResultsRenderer.tabs.3.tabRenderer.content.sectionListRenderer.contents.0';
 const MICROFORMAT = 'page.microformat.microformatDataRenderer';
 const HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
 
-/** Values of real answers that look like a field and are none. */
-const NOISES = {
-  microformatTitle: [`${MICROFORMAT}.title`, 'Somebody - Topic'],
-  microformatDescription: [`${MICROFORMAT}.description`, 'Cut at 160 characters...'],
-  whereItMayBeSeen: ['page.metadata.channelMetadataRenderer.availableCountryCodes', ['US', 'GB']],
-  shelfSubscribers: [`${SHELF}.shelfRenderer.subscriberCountText`, { simpleText: '99M subscribers' }],
-  shelfAvatar: [`${SHELF}.shelfRenderer.avatar`, { thumbnails: [{ url: 'https://yt3.ggpht.com/shelf=s1' }] }],
-  otherFollowers: [
-    `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity.interactionStatistic.1`,
-    { interactionType: { type: 'LikeAction' }, userInteractionCount: '3' },
-  ],
-  biography: [
-    'about.onResponseReceivedEndpoints.0.appendContinuationItemsAction.continuationItems.0.aboutChannelRenderer.artistBio',
+/** Paths and values of real answers that look like a field and are none. */
+const NOISES: Readonly<Record<string, unknown>> = {
+  [`${MICROFORMAT}.title`]: 'Somebody - Topic',
+  [`${MICROFORMAT}.description`]: 'Cut at 160 characters...',
+  'page.metadata.channelMetadataRenderer.availableCountryCodes': ['US', 'GB'],
+  [`${SHELF}.shelfRenderer.subscriberCountText`]: { simpleText: '99M subscribers' },
+  [`${SHELF}.shelfRenderer.avatar`]: { thumbnails: [{ url: 'https://yt3.ggpht.com/shelf=s1' }] },
+  [`${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity.interactionStatistic.1`]: {
+    interactionType: { type: 'LikeAction' },
+    userInteractionCount: '3',
+  },
+  'about.onResponseReceivedEndpoints.0.appendContinuationItemsAction.continuationItems.0.aboutChannelRenderer.artistBio':
     { content: 'Of somebody else.' },
-  ],
-  tracking: ['page.trackingParams', 'x'],
-} as const satisfies Record<string, readonly [path: string, value: unknown]>;
+  'page.trackingParams': 'x',
+  [`${HEADER}.description.descriptionPreviewViewModel.description`]: { content: 'More about this channel ' },
+  [`${HEADER}.metadata.contentMetadataViewModel.metadataRows.0.metadataParts.2.text`]: { content: 'he/him' },
+};
 
-/** As above, only beside the page header: elsewhere it would make a header of its own. */
-const HEADER_NOISES = {
-  preview: [`${HEADER}.description.descriptionPreviewViewModel.description`, { content: 'More about this channel ' }],
-  pronouns: [`${HEADER}.metadata.contentMetadataViewModel.metadataRows.0.metadataParts.2.text`, { content: 'he/him' }],
-} as const satisfies Record<string, readonly [path: string, value: unknown]>;
+export const NOISE: readonly string[] = Object.keys(NOISES);
 
-export type Noise = keyof typeof NOISES | keyof typeof HEADER_NOISES;
-export const NOISE = [...Object.keys(NOISES), ...Object.keys(HEADER_NOISES)] as readonly Noise[];
-
-export function addNoise(answers: object, noise: Noise, layout: LayoutName): void {
-  if (noise in HEADER_NOISES && layout !== 'pageHeader') return;
-  const [path, value] = { ...NOISES, ...HEADER_NOISES }[noise];
-  put(answers, path, value);
+export function addNoise(answers: object, path: string, layout: LayoutName): void {
+  // Elsewhere it would make a header of its own.
+  if (path.startsWith(HEADER) && layout !== 'pageHeader') return;
+  put(answers, path, NOISES[path]);
 }
 
 /** Sets a value at a dotted path; a step of digits makes a list. Leaves what is no object or list as it is. */

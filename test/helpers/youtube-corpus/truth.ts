@@ -1,42 +1,11 @@
 import fc from 'fast-check';
 
-/** What is true of a made-up channel, and how upstream's pages write it. */
-export interface Truth {
-  readonly channelId: string;
-  readonly title: string;
-  readonly description: string;
-  /** With its `@`. */
-  readonly customUrl: string;
-  readonly joined: { readonly text: string; readonly iso: string };
-  readonly country: { readonly text: string; readonly code: string };
-  readonly subscribers: Count;
-  readonly views: Count;
-  /** As the About panel has them. */
-  readonly videos: Count;
-  /** As headers have them: rounded above 999. */
-  readonly roundedVideos: Count;
-  readonly links: readonly { readonly title: string; readonly url: string; readonly isWrapped: boolean }[];
-  readonly bannerBase: string;
-  readonly avatarBase: string;
-}
-
 /** A count as it is written, without its noun, and what it says. */
-export interface Count {
-  readonly text: string;
-  readonly isOne: boolean;
-  readonly value: string;
-}
+export type Count = ReturnType<typeof exactly>;
 
-const base64url = (length: number) =>
-  fc.string({
-    unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'),
-    minLength: length,
-    maxLength: length,
-  });
+const base64url = (length: number) => fc.stringMatching(new RegExp(`^[\\w-]{${length}}$`));
 
-const channelId = base64url(22).map((rest) => `UC${rest}`);
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
-const title = words.filter((text) => text.trim() !== '');
 const customUrl = fc
   .string({ unit: fc.constantFrom(...'abzABZ019_-.·éöñжяนท日本'), maxLength: 20 })
   .map((rest) => `@a${rest}`);
@@ -59,7 +28,7 @@ const roundedCount: fc.Arbitrary<Count> = fc.oneof(
 
 const exactCount: fc.Arbitrary<Count> = fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: 0, max: 3e11 })).map(exactly);
 
-function exactly(value: number): Count {
+function exactly(value: number) {
   const text = value === 0 ? 'No' : value.toLocaleString('en-US');
   return { text, isOne: value === 1, value: String(value) };
 }
@@ -101,18 +70,24 @@ const pictureBase = fc
   })
   .map(({ host, folder, name }) => `https://${host}/${folder}${name}`);
 
-export const truths: fc.Arbitrary<Truth> = fc.record({
-  channelId,
-  title,
+/** What is true of a made-up channel, and how upstream's pages write it. */
+export const truths = fc.record({
+  channelId: base64url(22).map((rest) => `UC${rest}`),
+  title: words.filter((text) => text.trim() !== ''),
   description: fc.string({ unit: 'grapheme', maxLength: 80 }),
+  /** With its `@`. */
   customUrl: customUrl.map((handle) => handle.normalize('NFC')),
   joined,
   country,
   subscribers: roundedCount,
   views: exactCount,
+  /** As the About panel has them. */
   videos: exactCount,
+  /** As headers have them: rounded above 999. */
   roundedVideos: roundedCount,
   links: fc.array(link, { maxLength: 4 }),
   bannerBase: pictureBase,
   avatarBase: pictureBase,
 });
+
+export type Truth = typeof truths extends fc.Arbitrary<infer T> ? T : never;

@@ -1,5 +1,5 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   APPEARANCES,
   type BrowsedService,
@@ -7,22 +7,18 @@ import {
   eventually,
   findAccessibilityFaults,
   hasBrowser,
-  launchBrowser,
   scrollsSideways,
   startBrowsedService,
+  useBrowser,
 } from '../helpers/browser.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-let browser: Browser;
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const used = useBrowser();
 
 async function visit(options: BrowserContextOptions = {}): Promise<{ page: Page; service: BrowsedService }> {
   const service = await startBrowsedService();
-  const context = await browser.newContext(options);
+  const context = await used.browser.newContext(options);
   onTestFinished(async () => {
     await context.close();
     await service.close();

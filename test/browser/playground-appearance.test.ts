@@ -1,33 +1,25 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   APPEARANCES,
-  type BrowsedService,
   changeAppearance,
   eventually,
   findAccessibilityFaults,
   hasBrowser,
-  launchBrowser,
   scrollsSideways,
-  startBrowsedService,
 } from '../helpers/browser.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { factOf, visitPlayground } from '../helpers/playground.ts';
+import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The playground at every width, in light and dark, and with the keyboard only. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const LONG = numberedChannelId(1);
 
-let browser: Browser;
-let service: BrowsedService;
+const used = usePlayground();
 beforeAll(async () => {
   if (!hasBrowser) return;
-  browser = await launchBrowser();
-  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-  // The service imports the samples only into an empty catalog, so they come first.
-  expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
   const long = catalogLine(1, {
     title: 'قناة الاختبار',
     description: Array.from({ length: 40 }, (_, line) => `Line ${line} of a description that never ends.`).join('\n'),
@@ -36,11 +28,7 @@ beforeAll(async () => {
     videoCount: '1234567',
     links: [{ title: 'W'.repeat(90), url: 'https://long.example/' }],
   });
-  expect((await importLines(service.dataDir, [long])).refusals).toEqual([]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
+  expect((await importLines(used.service.dataDir, [long])).refusals).toEqual([]);
 });
 
 async function expectSound(page: Page): Promise<void> {
@@ -53,7 +41,7 @@ async function expectSound(page: Page): Promise<void> {
 
 describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', () => {
   test('has no layout or accessibility problem on its first screen, with results and with an error', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service);
+    const { page, lookUp } = await visitPlayground(used);
     await expectSound(page);
     await page.getByRole('combobox').fill('sample');
     await eventually(() => page.getByRole('option').count()).toBeGreaterThan(0);
@@ -67,7 +55,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
   });
 
   test('has no such problem with a channel, all formats and a badge', async () => {
-    const { page } = await visitPlayground(browser, service, '?channel=@nightglass');
+    const { page } = await visitPlayground(used, '?channel=@nightglass');
     await eventually(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByRole('button', { name: 'Compare formats' }).click();
     await eventually(() => page.locator('.formats img').count()).toBe(4);
@@ -75,7 +63,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
   });
 
   test('wraps long texts, but no numbers', async () => {
-    const { page } = await visitPlayground(browser, service, `?channel=${LONG}`);
+    const { page } = await visitPlayground(used, `?channel=${LONG}`);
     await eventually(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');
     await expectSound(page);
     expect(await page.locator('#channel-title').evaluate(directionOf)).toBe('rtl');
@@ -95,7 +83,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
   });
 
   test('shows all four devices without scrolling sideways', async () => {
-    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => page.locator('.device .banner img').count()).toBe(4);
     for (const appearance of APPEARANCES) {
       await changeAppearance(page, appearance);
@@ -111,7 +99,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
 });
 
 test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', async () => {
-  const { page, asked } = await visitPlayground(browser, service);
+  const { page, asked } = await visitPlayground(used);
   const { keyboard } = page;
   const focused = () =>
     page.evaluate<string>(`(({ id, className, innerText, name }) =>

@@ -3,29 +3,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { eventually, hasBrowser } from '../helpers/browser.ts';
 import { isInstalled } from '../helpers/installed.ts';
-import { factOf, visitPlayground } from '../helpers/playground.ts';
+import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The playground's snippets work where users paste them. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const run = promisify(execFile);
 
-let browser: Browser;
-let service: BrowsedService;
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  browser = await launchBrowser();
-  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
-});
+const used = usePlayground();
 
 const hasProgram = (name: string, debianPackage?: string) =>
   isInstalled(name, `the playground's snippet for ${name}`, debianPackage);
@@ -41,19 +31,19 @@ async function snippetsOf(page: Page, box: string): Promise<Record<string, strin
 }
 
 async function pictureSnippets(query: string): Promise<Record<string, string>> {
-  const { page } = await visitPlayground(browser, service, query);
+  const { page } = await visitPlayground(used, query);
   await eventually(() => factOf(page, 'Size')).not.toBe('');
   return snippetsOf(page, 'picture-snippet');
 }
 
 async function recordSnippets(): Promise<Record<string, string>> {
-  const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+  const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
   await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
   return snippetsOf(page, 'record-snippet');
 }
 
 async function emptyPage(width: number, deviceScaleFactor = 1): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width, height: 800 }, deviceScaleFactor });
+  const context = await used.browser.newContext({ viewport: { width, height: 800 }, deviceScaleFactor });
   onTestFinished(() => context.close());
   return context.newPage();
 }
@@ -93,7 +83,7 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
   ])('the <picture> loads the crop for a window of %i pixels', async (width, query, ratio) => {
     const { '<picture>': html = '' } = await pictureSnippets('?channel=@nightglass');
     const shown = await paste(await emptyPage(width), html);
-    expect(shown.currentSrc).toBe(`${service.publicOrigin}/api/banner/UCPennantSample00000008A?${query}`);
+    expect(shown.currentSrc).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?${query}`);
     expect(shown.naturalWidth / shown.naturalHeight).toBeCloseTo(ratio, 1);
     expect(shown.width / shown.height).toBeCloseTo(ratio, 1);
   });
@@ -121,7 +111,7 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
   test('the calls of fetch() load picture and record', async () => {
     const { fetch: pictureCall = '' } = await pictureSnippets('?channel=@nightglass');
     const page = await emptyPage(800);
-    await page.goto(`${service.publicOrigin}/`);
+    await page.goto(`${used.service.publicOrigin}/`);
     const type = await page.evaluate(`(async () => { ${pictureCall}; return picture.type; })()`);
     expect(type).toMatch(/^image\//);
     const { fetch: recordCall = '' } = await recordSnippets();
@@ -134,7 +124,7 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
 describe.skipIf(!hasBrowser)('snippets in other places', () => {
   test('URL and Markdown lead to the picture', async () => {
     const { URL: url = '', Markdown: markdown } = await pictureSnippets('?channel=@nightglass&format=png&width=320');
-    expect(url).toBe(`${service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
+    expect(url).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
     expect(markdown).toBe(`![Banner of Nightglass](${url})`);
     const answer = await fetch(url);
     const picture = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
@@ -189,10 +179,10 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
   });
 
   test('the badge is a shields.io badge for the instance, with a preview', async () => {
-    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#metrics').getByText('Videos').click();
-    const endpoint = `${service.publicOrigin}/api/badge/${SAMPLE}?metric=videos`;
+    const endpoint = `${used.service.publicOrigin}/api/badge/${SAMPLE}?metric=videos`;
     expect(await page.locator('#badge-snippet').innerText()).toBe(
       `[![videos](https://img.shields.io/endpoint?url=${encodeURIComponent(endpoint)})](https://www.youtube.com/channel/${SAMPLE})`,
     );
@@ -203,7 +193,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
   });
 
   test('every box has a button that copies it', async () => {
-    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`, {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');

@@ -1,10 +1,10 @@
-import type { Browser, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually, hasBrowser, startBrowsedService } from '../helpers/browser.ts';
 import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { factOf, visitPlayground } from '../helpers/playground.ts';
+import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The states of the playground: loading, errors, missing pictures, its address and the rate limit. */
 
@@ -13,14 +13,9 @@ const BARE = numberedChannelId(1);
 const SMALL = numberedChannelId(2);
 const UNREACHABLE = 'http://127.0.0.1:9';
 
-let browser: Browser;
-let service: BrowsedService;
+const used = usePlayground();
 beforeAll(async () => {
   if (!hasBrowser) return;
-  browser = await launchBrowser();
-  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-  // The service imports the samples only into an empty catalog, so they come first.
-  expect((await fetch(`${service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
   // Half of each colour, so that a crop of the whole banner differs from a part of its TV crop.
   const half = { create: { width: 530, height: 175, channels: 3 as const, background: '#f00' } };
   const banner = sharp({ create: { width: 1060, height: 175, channels: 3, background: '#00f' } });
@@ -28,13 +23,9 @@ beforeAll(async () => {
     .composite([{ input: half, left: 0, top: 0 }])
     .png()
     .toBuffer();
-  const folder = await writePictures(service.dataDir, { 'small.png': picture });
+  const folder = await writePictures(used.service.dataDir, { 'small.png': picture });
   const lines = [catalogLine(1), catalogLine(2, { bannerFile: 'small.png' })];
-  expect((await importLines(service.dataDir, lines, folder)).refusals).toEqual([]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
+  expect((await importLines(used.service.dataDir, lines, folder)).refusals).toEqual([]);
 });
 
 /** Holds a request of the page until the test releases it. */
@@ -51,7 +42,7 @@ function createHold() {
 
 describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
   test('a record, shows that and no other channel', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     const hold = createHold();
     await page.route('**/api/channel/nightglass*', hold.handle);
@@ -67,7 +58,7 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
   });
 
   test('a picture or search results, shows that', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service);
+    const { page, lookUp } = await visitPlayground(used);
     const [picture, search] = [createHold(), createHold()];
     await page.route('**/api/banner/*?type=tv*', picture.handle);
     await page.route('**/api/search?q=some*', search.handle);
@@ -87,7 +78,7 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
 
 describe.skipIf(!hasBrowser)('an error in the playground', () => {
   test('removes the former channel, and offers a retry only if it can help', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const notice = page.locator('#notice');
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp('nobodyhere');
@@ -105,7 +96,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
   });
 
   test('reports a server that is not an instance', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service);
+    const { page, lookUp } = await visitPlayground(used);
     const json = { 'access-control-allow-origin': '*', 'content-type': 'application/json' };
     await page.route('**/api/channel/*', (route) => route.fulfill({ headers: json, body: '{"hello":"world"}' }));
     await lookUp(SAMPLE);
@@ -114,7 +105,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
   });
 
   test('for a picture removes the former picture', async () => {
-    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
@@ -126,7 +117,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
 
 describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   test('without pictures has no snippets of another channel', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp(BARE);
     await eventually(() => page.locator('#channel-title').innerText()).toBe('Channel 1');
@@ -140,7 +131,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   });
 
   test('without a banner says so and shows its avatar', async () => {
-    const { page, asked, lookUp } = await visitPlayground(browser, service);
+    const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp('@lanternhours');
     const seen = async () => [await factOf(page, 'Size'), await page.locator('#picture-notice').innerText()];
     await eventually(seen).toEqual(['176 × 176', '']);
@@ -153,7 +144,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   });
 
   test('with a small banner shows it on every device, in each device’s own crop', async () => {
-    const { page, asked, lookUp } = await visitPlayground(browser, service);
+    const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp(SMALL);
     await eventually(() => page.locator('.device .banner img:not(.cut)').count()).toBe(4);
     expect(await factOf(page, 'Size')).toBe('311 × 175');
@@ -165,7 +156,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
 
 describe.skipIf(!hasBrowser)('the address of the playground', () => {
   test('contains the whole state, which another browser restores', async () => {
-    const { page } = await visitPlayground(browser, service, '', {
+    const { page } = await visitPlayground(used, '', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.getByRole('link', { name: 'Nightglass' }).click();
@@ -180,9 +171,9 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await eventually(() => page.locator('#announcements').innerText()).toBe('Copied');
     const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
     expect(link).toBe(
-      `${service.consoleOrigin}/playground/?channel=@nightglass&variant=tablet&format=webp&width=700&quality=40`,
+      `${used.service.consoleOrigin}/playground/?channel=@nightglass&variant=tablet&format=webp&width=700&quality=40`,
     );
-    const other = await visitPlayground(browser, service, new URL(link).search);
+    const other = await visitPlayground(used, new URL(link).search);
     await eventually(() => factOf(other.page, 'Size')).toBe('700 × 160');
     expect(await factOf(other.page, 'Format')).toBe('WebP');
     expect(await other.page.getByLabel('Quality').inputValue()).toBe('40');
@@ -191,7 +182,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
   });
 
   test('changes with Back and Forward without further requests', async () => {
-    const { page, asked } = await visitPlayground(browser, service);
+    const { page, asked } = await visitPlayground(used);
     await page.getByRole('link', { name: 'Nightglass' }).click();
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#variants').getByText('Phone').click();
@@ -210,15 +201,14 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
   });
 
   test('of the former form still works', async () => {
-    const { page } = await visitPlayground(browser, service, '#@nightglass');
+    const { page } = await visitPlayground(used, '#@nightglass');
     await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
     expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?channel=@nightglass');
   });
 
   test('ignores invalid values', async () => {
     const { page } = await visitPlayground(
-      browser,
-      service,
+      used,
       `?channel=${SAMPLE}&variant=cinema&format=bmp&width=99999&height=-1&quality=101`,
     );
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
@@ -228,7 +218,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
   test('can name another instance', async () => {
     const other = await startBrowsedService();
     onTestFinished(() => other.close());
-    const { page, lookUp } = await visitPlayground(browser, service);
+    const { page, lookUp } = await visitPlayground(used);
     await page.getByLabel('Instance').fill(`${other.publicOrigin}/`);
     await page.getByLabel('Instance').press('Enter');
     await lookUp('@nightglass');
@@ -237,13 +227,13 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     expect(await page.locator('#picture-snippet').innerText()).toContain(other.publicOrigin);
     await page.goBack();
     await page.goBack();
-    await eventually(() => page.getByLabel('Instance').inputValue()).toBe(service.publicOrigin);
+    await eventually(() => page.getByLabel('Instance').inputValue()).toBe(used.service.publicOrigin);
   });
 });
 
 describe.skipIf(!hasBrowser)('the instance field', () => {
   test('accepts only origins and explains what is wrong with other texts', async () => {
-    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     const field = page.getByLabel('Instance');
     const fault = page.locator('#instance-fault');
@@ -269,30 +259,42 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
 });
 
 describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
-  async function limitedService(rateLimit: string): Promise<BrowsedService> {
+  /** A visit to a service with this limit. The clocks of both can be moved. */
+  async function visitLimited(rateLimit: string) {
     const limited = await startBrowsedService({ RATE_LIMIT: rateLimit });
     onTestFinished(() => limited.close());
-    return limited;
+    const visit = await visitPlayground({ ...used, service: limited });
+    await visit.page.clock.install();
+    await visit.page.reload();
+    return {
+      ...visit,
+      limited,
+      async pass(ms: number) {
+        limited.clock.advance(ms);
+        await visit.page.clock.fastForward(ms);
+      },
+    };
   }
 
   test('explains a refused request, counts down, and sends it again', async () => {
-    const limited = await limitedService('6/3');
-    const { page, lookUp } = await visitPlayground(browser, limited);
+    const { limited, page, lookUp, pass } = await visitLimited('6/300');
     for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
     await lookUp(SAMPLE);
     const notice = page.locator('#notice');
     await eventually(() => notice.innerText()).toContain('Too many requests.');
     const again = notice.getByRole('button');
-    expect(await again.innerText()).toMatch(/^Try again(?: in \d s)?$/);
+    expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
+    expect(await again.isEnabled()).toBe(false);
+    await pass(300_000);
     await eventually(() => again.isEnabled()).toBe(true);
+    expect(await again.innerText()).toBe('Try again');
     await again.click();
     await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
     expect(await notice.innerText()).toBe('');
   });
 
   test('leaves the last two requests to the visitor', async () => {
-    const limited = await limitedService('5/300');
-    const { page, asked, lookUp } = await visitPlayground(browser, limited);
+    const { limited, page, asked, lookUp } = await visitLimited('5/300');
     await lookUp(SAMPLE);
     await eventually(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
@@ -312,7 +314,10 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await lookUp(SAMPLE);
     await eventually(() => asked.length).toBe(3);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    const notice = page.locator('#picture-notice');
+    await eventually(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    await pass(300_000);
     await eventually(() => asked.length).toBe(4);
-    await eventually(() => page.locator('#picture-notice').innerText()).toBe('');
+    await eventually(() => notice.innerText()).toBe('');
   });
 });

@@ -1,28 +1,17 @@
 import { readFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
-import { factOf, visitPlayground } from '../helpers/playground.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { eventually, hasBrowser } from '../helpers/browser.ts';
+import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* Lookups, results and downloads in the playground. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-let browser: Browser;
-let service: BrowsedService;
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  browser = await launchBrowser();
-  service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.close();
-});
+const used = usePlayground();
 
 describe.skipIf(!hasBrowser)('the playground', () => {
   test('starts with the sample channels without a request', async () => {
-    const { page, asked } = await visitPlayground(browser, service);
+    const { page, asked } = await visitPlayground(used);
     const shown = await page.locator('.sample-text').allInnerTexts();
     const samples = readFileSync(new URL('../../samples/channels.ndjson', import.meta.url), 'utf8')
       .trim()
@@ -35,7 +24,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('shows a sample channel after three requests', async () => {
-    const { page, asked } = await visitPlayground(browser, service);
+    const { page, asked } = await visitPlayground(used);
     await page.getByRole('link', { name: 'Pennant Sample' }).click();
     await eventually(() => page.locator('#preview').isVisible()).toBe(true);
     await eventually(() => page.locator('#channel-face img').count()).toBe(1);
@@ -55,7 +44,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('accepts IDs, names and URLs of channels', async () => {
-    const { page, lookUp } = await visitPlayground(browser, service);
+    const { page, lookUp } = await visitPlayground(used);
     const texts = [
       SAMPLE,
       'nightglass',
@@ -71,7 +60,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('reports that the URL of a video is no URL of a channel, without a request', async () => {
-    const { page, asked, lookUp } = await visitPlayground(browser, service);
+    const { page, asked, lookUp } = await visitPlayground(used);
     const notice = page.locator('#notice');
     const videos = [
       'https://www.youtube.com/watch?v=abcdefghijk',
@@ -90,7 +79,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('searches when typing pauses, and results can be chosen with the keyboard', async () => {
-    const { page, asked } = await visitPlayground(browser, service);
+    const { page, asked } = await visitPlayground(used);
     const field = page.getByRole('combobox');
     await field.pressSequentially('saltmarrow k', { delay: 20 });
     await eventually(() => page.getByRole('option').count()).toBeGreaterThan(0);
@@ -102,7 +91,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('shows parts of the TV picture on the other devices until their own pictures are requested', async () => {
-    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const phone = page.getByRole('button', { name: 'Phone', exact: true });
     await eventually(() => phone.locator('.banner img.cut').count()).toBe(1);
     await phone.click();
@@ -113,7 +102,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('requests the chosen format and size, and offers the picture as a file', async () => {
-    const { page } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByText('WebP', { exact: true }).click();
     await eventually(() => factOf(page, 'Format')).toBe('WebP');
@@ -127,7 +116,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('offers different widths for avatars and banners', async () => {
-    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}`);
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByText('Avatar', { exact: true }).click();
     await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
@@ -142,7 +131,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('compares the formats on demand', async () => {
-    const { page, asked } = await visitPlayground(browser, service, `?channel=${SAMPLE}&variant=mobile&width=640`);
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}&variant=mobile&width=640`);
     await eventually(() => factOf(page, 'Size')).toBe('640 × 175');
     expect(asked.filter((path) => path.includes('format='))).toEqual([]);
     await page.getByRole('button', { name: 'Compare formats' }).click();
@@ -151,7 +140,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     );
     for (const [index, format] of ['avif', 'webp', 'jpeg', 'png'].entries()) {
       const item = page.locator('.formats li').nth(index);
-      const answer = await fetch(`${service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
+      const answer = await fetch(`${used.service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
       const bytes = (await answer.arrayBuffer()).byteLength;
       expect((await item.innerText()).toLowerCase()).toBe(
         `${format}\n${(bytes / 1000).toFixed(1).replace('.0', '')} kb`,
@@ -163,14 +152,14 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   });
 
   test('weighs less than 150 KB, uncompressed and without the pictures of the first screen', async () => {
-    const context = await browser.newContext();
+    const context = await used.browser.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();
     const sizes: Promise<number>[] = [];
     page.on('response', (response) => {
       if (!response.url().endsWith('.webp')) sizes.push(response.body().then(({ length }) => length));
     });
-    await page.goto(`${service.consoleOrigin}/playground/`, { waitUntil: 'networkidle' });
+    await page.goto(`${used.service.consoleOrigin}/playground/`, { waitUntil: 'networkidle' });
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(150_000);

@@ -1,14 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import axe from 'axe-core';
-import { pino } from 'pino';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
-import { buildApp } from '../../src/app/build.ts';
-import { shownSettings } from '../../src/config/report.ts';
-import { parseConfig } from '../../src/config/settings.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { startTestApp, type TestApp } from './app.ts';
+import { createRunningClock } from './clock.ts';
 import { listenOnLoopback } from './in-process.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
@@ -17,7 +12,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsS
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
 if (!hasBrowser) console.log('SKIPPED: no chromium on this machine, so the playground and the console are not tested.');
 
-export async function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('There is no chromium: apt-get install chromium');
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -34,33 +29,31 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-export interface BrowsedService {
+export interface BrowsedService extends TestApp {
   /** Of the public listener, without a slash at the end. */
   readonly publicOrigin: string;
   readonly consoleOrigin: string;
-  readonly dataDir: string;
-  close(): Promise<void>;
 }
 
-/** The whole service with the sample catalog on real ports. */
+/** The service with the sample catalog, the default rate limit and the real time, on real ports. */
 export async function startBrowsedService(env: Record<string, string> = {}): Promise<BrowsedService> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-browser-'));
-  const settings = { SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir, HOST: '127.0.0.1', ...env };
-  const app = await buildApp(parseConfig(settings), {
-    logger: pino({ level: 'silent' }),
-    version: '0.0.0-test',
-    settings: shownSettings(settings),
-  });
+  const settings = { HOST: '127.0.0.1', RATE_LIMIT_OVERRIDES: '', ...env };
+  const service = await startTestApp({ clock: createRunningClock(), env: settings });
   return {
-    publicOrigin: `http://localhost:${await listenOnLoopback(app.http)}`,
-    consoleOrigin: `http://localhost:${await listenOnLoopback(app.console)}`,
-    dataDir,
-    async close() {
-      await app.close();
-      await app.console.close();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    ...service,
+    publicOrigin: `http://localhost:${await service.listen()}`,
+    consoleOrigin: `http://localhost:${await listenOnLoopback(service.app.console)}`,
   };
+}
+
+/** A browser for all tests of the file. Its property is set when the tests begin, if there is a browser. */
+export function useBrowser(): { readonly browser: Browser } {
+  const used = {} as { browser: Browser };
+  beforeAll(async () => {
+    if (hasBrowser) used.browser = await launchBrowser();
+  });
+  afterAll(() => used.browser?.close());
+  return used;
 }
 
 /** Waits for what a page is about to show; a busy machine needs a while. */

@@ -1,21 +1,33 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
-import type { BrowsedService } from './browser.ts';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
-export interface PlaygroundVisit {
-  readonly page: Page;
-  /** Paths requested from the public listener so far. */
-  readonly asked: readonly string[];
-  lookUp(text: string): Promise<void>;
+const SAMPLE = 'UCPennantSample00000001A';
+
+interface VisitedService {
+  readonly browser: Browser;
+  readonly service: BrowsedService;
+}
+
+/** A browser, and a service with a large budget, for all tests of the file. Set when the tests begin. */
+export function usePlayground(): VisitedService {
+  const used = useBrowser() as { browser: Browser; service: BrowsedService };
+  beforeAll(async () => {
+    if (!hasBrowser) return;
+    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+    // It imports the samples into an empty catalog only, so they come before what a test may import.
+    expect((await fetch(`${used.service.publicOrigin}/api/channel/${SAMPLE}`)).status).toBe(200);
+  });
+  afterAll(() => used.service?.close());
+  return used;
 }
 
 /** Opens the playground in a context of its own. The test fails if the page throws or logs an error of its own. */
 export async function visitPlayground(
-  browser: Browser,
-  service: BrowsedService,
+  { browser, service }: VisitedService,
   query = '',
   options: BrowserContextOptions = {},
-): Promise<PlaygroundVisit> {
+) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
   const faults: string[] = [];
@@ -24,6 +36,7 @@ export async function visitPlayground(
     await context.close();
     expect(faults).toEqual([]);
   });
+  /** Paths requested from the public listener so far. */
   const asked: string[] = [];
   page.on('request', (request) => {
     const url = URL.parse(request.url());
@@ -34,7 +47,7 @@ export async function visitPlayground(
     await page.getByRole('combobox').fill(text);
     await page.getByRole('button', { name: 'Look up', exact: true }).click();
   }
-  return { page, asked, lookUp };
+  return { page, asked: asked as readonly string[], lookUp };
 }
 
 /** A fact of the picture. Does not wait. */

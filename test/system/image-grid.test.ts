@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
-import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
 import { blockWith } from '../helpers/documents.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { readMetrics } from '../helpers/metrics.ts';
@@ -26,11 +26,7 @@ function gridOf(image: string): string {
   ).join('\n');
 }
 
-let browser: Browser;
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const used = useBrowser();
 
 /** The default number of requests, in a window longer than a slow machine needs. */
 const DEFAULT_LIMIT = { RATE_LIMIT: `${parseConfig({}).rateLimit.requests}/3600` };
@@ -46,7 +42,7 @@ async function startService(
 
 /** The number of images that a visitor with an empty browser cache sees. */
 async function visit(open: (page: Page) => Promise<unknown>): Promise<number> {
-  const context = await browser.newContext();
+  const context = await used.browser.newContext();
   try {
     const page = await context.newPage();
     await open(page);
@@ -109,7 +105,7 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
 
   test('requests at most ten of them with loading="lazy" if ten fill more than the view', async () => {
     const service = await startService();
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const context = await used.browser.newContext({ viewport: { width: 1280, height: 900 } });
     onTestFinished(() => context.close());
     const page = await context.newPage();
     const tall = '<style>img { display: block; height: 400px }</style>';

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type BrowsedService, eventually, hasBrowser, launchBrowser, startBrowsedService } from '../helpers/browser.ts';
+import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
 import { blockWith, nameOf, readDocument } from '../helpers/documents.ts';
+import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -52,33 +51,28 @@ test('every example has a language that is tested below', () => {
 });
 
 describe.skipIf(!hasBrowser)('pages', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
+  const used = useBrowser();
 
   /** Serves the block in a page of the author's server, which has one file: /channel.svg. */
   async function open(html: string, width = 1280): Promise<{ readonly page: Page; readonly asked: string[] }> {
-    const server = createServer((request, response) => {
+    const server = await startFakeUpstream((request, response) => {
       const isPage = request.url === '/';
       response.writeHead(isPage || request.url === '/channel.svg' ? 200 : 404, {
         'content-type': isPage ? 'text/html' : 'image/svg+xml',
       });
       response.end(isPage ? html : '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const context = await browser.newContext({ viewport: { width, height: 900 } });
+    const context = await used.browser.newContext({ viewport: { width, height: 900 } });
     onTestFinished(async () => {
       await context.close();
-      server.close();
+      await server.close();
     });
     const page = await context.newPage();
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().startsWith(origin)) asked.push(request.url().slice(origin.length));
     });
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.goto(`${server.origin}/`);
     return { page, asked };
   }
 

@@ -61,7 +61,7 @@ export async function startCluster(context: FaultContext): Promise<Cluster> {
   )) as unknown as Cluster['instances'];
   for (const instance of instances) await instance.start();
   const [first, second, third] = instances;
-  const front = await startFront({ instancePorts: [first.port, second.port, third.port], hasBaseUrl: true });
+  const front = await startFront([first.port, second.port, third.port], true);
   return {
     redis,
     upstream,

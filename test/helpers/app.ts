@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/settings.ts';
 import type { ConsoleState } from '../../src/console/state.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { type InProcessRequest, type InProcessResponse, listenOnLoopback, sendInProcess } from './in-process.ts';
+import { type InProcessRequest, listenOnLoopback, sendInProcess } from './in-process.ts';
 import { readMetrics } from './metrics.ts';
 import { WAIT } from './wait.ts';
 
@@ -19,26 +19,7 @@ interface Readiness {
   readonly conditions: readonly { readonly name: string; readonly detail: string; readonly isBlocking: boolean }[];
 }
 
-export interface TestApp {
-  readonly app: App;
-  readonly clock: ManualClock;
-  readonly dataDir: string;
-  /** Sends a request to the public listener without a socket. */
-  get(url: string, headers?: Record<string, string>): Promise<InProcessResponse>;
-  request(options: InProcessRequest): Promise<InProcessResponse>;
-  /** Sends a request to the private listener without a socket, by a loopback name unless the headers name another. */
-  console(request: string | InProcessRequest): Promise<InProcessResponse>;
-  readiness(): Promise<Readiness>;
-  /** The console's state. */
-  state(): Promise<ConsoleState>;
-  /** The value of one series in `/metrics`; `undefined` if there is none. */
-  metric(series: string): Promise<number | undefined>;
-  /** Sends a purge with the field that the private listener requires. */
-  purge(body: object): Promise<InProcessResponse>;
-  /** Makes the public listener listen on 127.0.0.1. @returns the port */
-  listen(): Promise<number>;
-  close(): Promise<void>;
-}
+export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
 
 export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
   readonly env?: Record<string, string>;
@@ -59,7 +40,7 @@ export const EVERY_SOURCE = {
 const SILENT = pino({ level: 'silent' });
 
 /** The real service in this process, with the sample catalog, without a rate limit unless the settings name one. */
-export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+export async function startTestApp(options: TestAppOptions = {}) {
   const { env = {}, clock = createManualClock(), dataDir: givenDir, logger = SILENT, ...overrides } = options;
   const dataDir = givenDir ?? (await mkdtemp(join(tmpdir(), 'pennant-test-')));
   const settings = {
@@ -86,13 +67,20 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     app,
     clock,
     dataDir,
+    /** Sends a request to the public listener without a socket. */
     request,
-    get: (url, headers = {}) => request({ url, headers }),
+    get: (url: string, headers: Record<string, string> = {}) => request({ url, headers }),
+    /** Sends a request to the private listener without a socket, by a loopback name unless the headers name another. */
     console: askConsole,
-    readiness: async () => (await askConsole('/readyz')).json(),
-    state: async () => (await askConsole('/state.json')).json(),
-    metric: async (series) => readMetrics((await askConsole('/metrics')).text).get(series),
-    purge: (body) => askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
+    readiness: async (): Promise<Readiness> => (await askConsole('/readyz')).json(),
+    /** The console's state. */
+    state: async (): Promise<ConsoleState> => (await askConsole('/state.json')).json(),
+    /** The value of one series in `/metrics`; `undefined` if there is none. */
+    metric: async (series: string) => readMetrics((await askConsole('/metrics')).text).get(series),
+    /** Sends a purge with the field that the private listener requires. */
+    purge: (body: object) =>
+      askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
+    /** Makes the public listener listen on 127.0.0.1. @returns the port */
     listen: () => listenOnLoopback(app.http),
     async close() {
       await app.console.close();

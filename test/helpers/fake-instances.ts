@@ -1,14 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 import { type Front, findNginx, startFront } from './front.ts';
 
 /* A test file's nginx, with three small servers in place of instances of the service. */
 
 interface FakeInstances {
-  /** In the order of deploy/nginx.conf. */
-  readonly servers: ReturnType<typeof createServer>[];
+  /** In the order of deploy/nginx.conf. Set when the tests begin. */
+  servers: readonly FakeUpstream[];
   /** The requests of the current test, oldest first. */
   readonly received: { readonly instance: number; readonly request: IncomingMessage }[];
   /** How all of them answer. A test may replace it. */
@@ -20,34 +19,30 @@ export const describeWithNginx = describe.skipIf(!hasNginx);
 
 /** @param handler for each test of the file, unless the test sets another */
 export function useFakeInstances(handler: RequestListener = (_request, response) => response.end()): FakeInstances {
-  const servers = [0, 1, 2].map((instance) =>
-    createServer((request, response) => {
+  const instances: FakeInstances = { servers: [], received: [], handler };
+  const start = (instance: number) =>
+    startFakeUpstream((request, response) => {
       instances.received.push({ instance, request });
       instances.handler(request, response);
-    }),
-  );
-  const instances: FakeInstances = { servers, received: [], handler };
-  beforeAll(() => Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening'))));
+    });
+  beforeAll(async () => {
+    instances.servers = await Promise.all([start(0), start(1), start(2)]);
+  });
   beforeEach(() => {
     instances.received.length = 0;
     instances.handler = handler;
   });
-  afterAll(() => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
+  afterAll(() => Promise.all(instances.servers.map(({ close }) => close())));
   return instances;
 }
 
 /** An nginx for all tests of the file. Its properties are set when the tests begin. */
-export function useFront({ servers }: FakeInstances, hasBaseUrl = false): Front {
+export function useFront(instances: FakeInstances, hasBaseUrl = false): Front {
   const front = {} as Front;
   beforeAll(async () => {
     if (!hasNginx) return;
-    const ports = servers.map((server) => (server.address() as AddressInfo).port);
-    Object.assign(front, await startFront({ instancePorts: ports as [number, number, number], hasBaseUrl }));
+    const ports = instances.servers.map(({ origin }) => Number(new URL(origin).port));
+    Object.assign(front, await startFront(ports, hasBaseUrl));
   });
   afterAll(() => front.stop?.());
   return front;

@@ -43,21 +43,32 @@ export function record(
 }
 
 export function hit(channelId: string, title = channelId): SearchHit {
-  const { description, customUrl, subscriberCount, videoCount } = testChannel(channelId);
+  return hitOf(testChannel(channelId, { title }));
+}
+
+function hitOf({ channelId, title, description, customUrl, subscriberCount, videoCount }: Channel): SearchHit {
   const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
   return { ...texts, banner: 'unknown', avatar: 'unknown' };
 }
 
-function notFound(): never {
+async function notFound(): Promise<never> {
   throw new AppError('channel_not_found', 'There is no such channel.');
 }
+
+const NO_CHANNELS: ChannelSource = {
+  name: 'no channels',
+  isLive: true,
+  resolve: notFound,
+  getChannel: notFound,
+  search: async () => ({ hits: [] }),
+  close: async () => undefined,
+};
 
 /** A live source that has a channel with pictures for every ID, and finds nothing by handle or search. */
 export function numberedSource(): ChannelSource {
   return {
+    ...NO_CHANNELS,
     name: 'numbered',
-    isLive: true,
-    resolve: async () => notFound(),
     async getChannel(requestedId) {
       // A copy, as if read from a response: the requested ID may be a part of a long URL, which it would keep in memory.
       const channelId = compactCopy(requestedId);
@@ -65,28 +76,23 @@ export function numberedSource(): ChannelSource {
       const channel = testChannel(channelId, { links: [], banner: picture, avatar: picture, subscriberCount: '1' });
       return { channel, isComplete: true, missing: [] };
     },
-    search: async () => ({ hits: [] }),
-    close: async () => undefined,
   };
-}
-
-/** A live source of one channel whose title the test sets, and whose responses it can hold back. */
-export interface HeldSource extends ChannelSource {
-  title: string;
-  /** From now on responses wait. Each has the values of the time of its call. */
-  hold(): HeldResponses;
-}
-
-export interface HeldResponses {
-  /** Resolves with the first call. */
-  readonly asked: Promise<void>;
-  release(): void;
 }
 
 export const HELD_CHANNEL_ID = 'UCheld_________________A';
 export const HELD_HANDLE = 'held';
 
-/** @param avatar of the channel; none without it */
+export interface HeldSource extends ChannelSource {
+  title: string;
+  /** From now on responses wait. Each has the values of the time of its call. */
+  hold(): { readonly asked: Promise<void>; release(): void };
+}
+
+/**
+ * A live source of one channel whose title the test sets, and whose responses it can hold back.
+ *
+ * @param avatar of the channel; none without it
+ */
 export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
   let held: { asked: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined;
 
@@ -96,19 +102,20 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
     return value;
   }
 
-  function loaded() {
+  function loaded(): LoadedChannel {
     const fields = { customUrl: `@${HELD_HANDLE}`, publishedAt: '2014-05-17T09:30:00Z', avatar };
     return { channel: testChannel(HELD_CHANNEL_ID, { title: source.title, ...fields }), isComplete: true, missing: [] };
   }
 
   const source: HeldSource = {
+    ...NO_CHANNELS,
     name: 'held',
-    isLive: true,
     title: 'old title',
     hold() {
       const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       held = { asked, released };
       return {
+        /** Resolves with the first call. */
         asked: asked.promise,
         release() {
           held = undefined;
@@ -119,12 +126,7 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
     resolve: async ({ key }) =>
       key === HELD_HANDLE ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() }) : notFound(),
     getChannel: async (channelId) => (channelId === HELD_CHANNEL_ID ? respond(loaded()) : notFound()),
-    async search() {
-      const { channelId, title, description, customUrl, subscriberCount, videoCount } = loaded().channel;
-      const hit = { channelId, title, description, customUrl, subscriberCount, videoCount };
-      return respond({ hits: [{ ...hit, banner: 'absent', avatar: 'present' }] });
-    },
-    async close() {},
+    search: async () => respond({ hits: [{ ...hitOf(loaded().channel), avatar: 'present', banner: 'absent' }] }),
   };
   return source;
 }

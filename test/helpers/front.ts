@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,27 +10,15 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));
 export const findNginx = () => isInstalled('nginx', 'deploy/nginx.conf');
 
-/** A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced. */
-export interface Front {
-  readonly port: number;
-  readonly base: string;
-  /** Where it keeps pictures. */
-  readonly cacheDirectory: string;
-  /** Makes every copy too old: nginx's clock cannot be moved. */
-  expireCopies(): Promise<void>;
-  /** The access log's lines so far. */
-  accessLog(): Promise<string[]>;
-  stop(): Promise<void>;
-}
+export type Front = Awaited<ReturnType<typeof startFront>>;
 
-interface FrontOptions {
-  /** Ports of this machine, of the instances in the file's order. */
-  readonly instancePorts: readonly [number, number, number];
-  /** As the file says it should be done where every instance has a BASE_URL. */
-  readonly hasBaseUrl?: boolean;
-}
-
-export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOptions): Promise<Front> {
+/**
+ * A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced.
+ *
+ * @param instancePorts of this machine, of the instances in the file's order
+ * @param hasBaseUrl whether it is as the file says it should be done where every instance has a BASE_URL
+ */
+export async function startFront(instancePorts: readonly number[], hasBaseUrl = false) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-front-'));
   // Workers run as another user than the one who starts nginx as root.
   await chmod(directory, 0o755);
@@ -61,12 +49,15 @@ export async function startFront({ instancePorts, hasBaseUrl = false }: FrontOpt
   return {
     port,
     base: `http://127.0.0.1:${port}`,
+    /** Where it keeps pictures. */
     cacheDirectory,
+    /** Makes every copy too old: nginx's clock cannot be moved. */
     async expireCopies() {
       const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
       const files = entries.filter((entry) => entry.isFile());
       for (const { parentPath, name } of files) await expireCopy(join(parentPath, name));
     },
+    /** The access log's lines so far. */
     async accessLog() {
       const text = await readFile(join(directory, 'access.log'), 'utf8');
       return text.split('\n').filter((line) => line !== '');
@@ -95,14 +86,8 @@ function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, 
 const VALID_UNTIL_AT = 8;
 
 async function expireCopy(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    const validUntil = Buffer.alloc(8);
-    await file.read(validUntil, 0, 8, VALID_UNTIL_AT);
-    if (Number(validUntil.readBigInt64LE()) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
-    validUntil.writeBigInt64LE(1n);
-    await file.write(validUntil, 0, 8, VALID_UNTIL_AT);
-  } finally {
-    await file.close();
-  }
+  const copy = await readFile(path);
+  if (Number(copy.readBigInt64LE(VALID_UNTIL_AT)) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
+  copy.writeBigInt64LE(1n, VALID_UNTIL_AT);
+  await writeFile(path, copy);
 }

@@ -8,7 +8,7 @@ export interface SentAnswer {
   readonly bytes: Buffer;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method?: string;
   /** Sent as it is: no dot segment is resolved, no escape rewritten. */
   readonly url: string;
@@ -18,17 +18,14 @@ export interface RequestOptions {
   readonly onAccepted?: () => void;
 }
 
-export interface HttpSender {
-  /** Rejects when the connection fails before the answer is whole. */
-  send(options: RequestOptions): Promise<SentAnswer>;
-  close(): void;
-}
+export type HttpSender = ReturnType<typeof createHttpSender>;
 
 /** A client for one port of this machine that keeps its connections. @param address its own, by default 127.0.0.1 */
-export function createHttpSender(port: number, address = '127.0.0.1'): HttpSender {
+export function createHttpSender(port: number, address = '127.0.0.1') {
   const agent = new Agent({ keepAlive: true, localAddress: address });
   return {
-    async send({ method = 'GET', url, headers = {}, signal, onAccepted }) {
+    /** Rejects when the connection fails before the answer is whole. */
+    async send({ method = 'GET', url, headers = {}, signal, onAccepted }: RequestOptions): Promise<SentAnswer> {
       const options = {
         host: '127.0.0.1',
         port,

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send } from 'node:http';
+import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 
 /**
  * Passes requests on to an origin, and each answer back when `mayAnswer` has resolved.
  *
  * @param mayAnswer called with the target of each request when it arrives
  */
-export async function startPassingProxy(origin: string, mayAnswer: (target: string) => Promise<unknown>) {
-  const server = createServer(async (request, response) => {
+export function startPassingProxy(
+  origin: string,
+  mayAnswer: (target: string) => Promise<unknown>,
+): Promise<FakeUpstream> {
+  return startFakeUpstream(async (request, response) => {
     const released = mayAnswer(request.url ?? '/');
     const { method, headers } = request;
     const passed = send(new URL(request.url ?? '/', origin), { method, headers });
@@ -18,14 +21,4 @@ export async function startPassingProxy(origin: string, mayAnswer: (target: stri
     response.writeHead(answer.statusCode, answer.headers);
     answer.pipe(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 export interface RawAnswer {
   readonly status: number;
@@ -10,31 +11,48 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends bytes as they are and reads until the other side closes, or until the first whole answer has come. */
-export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+async function connectToPort(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  socket.write(bytes);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) {
-    chunks.push(chunk as Buffer);
-    const [answer] = splitAnswers(Buffer.concat(chunks)).answers;
-    if (answer !== undefined) {
-      socket.destroy();
-      return answer;
-    }
+  return socket;
+}
+
+/** A connection that stays open for several requests, one after the other. */
+export async function openConnection(port: number) {
+  const socket = await connectToPort(port);
+  const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  return {
+    /** Sends bytes as they are and waits for one whole answer. */
+    async ask(bytes: string | Buffer): Promise<RawAnswer> {
+      socket.write(bytes);
+      let received = Buffer.alloc(0);
+      for (;;) {
+        const chunk = await chunks.next();
+        if (chunk.done) throw new Error(`no whole answer: ${received.toString('latin1')}`);
+        received = Buffer.concat([received, chunk.value]);
+        const [answer] = splitAnswers(received).answers;
+        if (answer !== undefined) return answer;
+      }
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+/** Sends bytes as they are and reads until the first whole answer has come. */
+export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+  const connection = await openConnection(port);
+  try {
+    return await connection.ask(bytes);
+  } finally {
+    connection.close();
   }
-  throw new Error(`no whole answer: ${Buffer.concat(chunks).toString('latin1')}`);
 }
 
 /** Sends bytes as they are and reads everything until the other side closes. */
 export async function readUntilClosed(port: number, bytes: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
+  const socket = await connectToPort(port);
   socket.write(bytes);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('latin1');
+  return (await buffer(socket)).toString('latin1');
 }
 
 /** Sends bytes as they are and reads every answer until the other side closes. */
@@ -67,32 +85,4 @@ function fieldsOf(head: string): Record<string, string> {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-}
-
-export interface RawConnection {
-  /** Sends bytes as they are and waits for one whole answer. */
-  ask(bytes: string): Promise<RawAnswer>;
-  close(): void;
-}
-
-/** A connection that stays open for several requests, one after the other. */
-export async function openConnection(port: number): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  return {
-    async ask(bytes) {
-      socket.write(bytes);
-      let received = Buffer.alloc(0);
-      for (;;) {
-        const [chunk] = await Promise.race([
-          once(socket, 'data'),
-          once(socket, 'close').then(() => Promise.reject(new Error(`closed after: ${received.toString('latin1')}`))),
-        ]);
-        received = Buffer.concat([received, chunk as Buffer]);
-        const [answer] = splitAnswers(received).answers;
-        if (answer !== undefined) return answer;
-      }
-    },
-    close: () => socket.destroy(),
-  };
 }

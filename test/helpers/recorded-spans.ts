@@ -15,23 +15,10 @@ export interface RecordedSpan {
   readonly children: readonly RecordedSpan[];
 }
 
-export interface RecordedRequest {
-  /** Runs work with the request's span as the current one. */
-  run<T>(work: () => T): T;
-  /** Its child spans that have ended. */
-  children(): readonly RecordedSpan[];
-}
-
 const FAILED = 2;
 
-export interface SpanRecorder {
-  startRequest(): RecordedRequest;
-  /** The spans without a parent that have ended: one for each request that a service has answered. */
-  ended(): readonly RecordedSpan[];
-}
-
 /** Loads OpenTelemetry's SDK for the tests of this file, and keeps all spans that end in memory. */
-export function recordSpans(): SpanRecorder {
+export function recordSpans() {
   const ended: EndedSpan[] = [];
   const processor: SpanProcessor = {
     onStart: () => undefined,
@@ -67,12 +54,15 @@ export function recordSpans(): SpanRecorder {
   }
 
   return {
+    /** The spans without a parent that have ended: one for each request that a service has answered. */
     ended: () => childrenOf(undefined),
     startRequest() {
       const span = startRequestSpan('request', undefined);
       if (span === undefined) throw new Error('The SDK is not loaded.');
       return {
-        run: (work) => runInSpan(span, work),
+        /** Runs work with the request's span as the current one. */
+        run: <T>(work: () => T) => runInSpan(span, work),
+        /** Its child spans that have ended. */
         children: () => childrenOf(span.spanContext().spanId),
       };
     },

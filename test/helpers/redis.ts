@@ -12,29 +12,8 @@ import { HANG_MS } from './wait.ts';
 
 export const findRedisServer = () => isInstalled('redis-server', 'Redis');
 
-/** A real server of its own on loopback, with nothing on disk. */
-export interface RedisServer {
-  readonly port: number;
-  readonly socketPath: string;
-  /** Over TCP. */
-  readonly url: string;
-  /** As an operator with redis-cli: any command, with a connection of its own. */
-  command(...args: string[]): Promise<unknown>;
-  /** Makes every lifetime shorter, as if so much time had passed: Redis's own clock cannot be moved. */
-  shortenLifetimes(ms: number): Promise<void>;
-  /** It keeps its connections and sends nothing. */
-  freeze(): void;
-  thaw(): void;
-  /** Ends the server, and its data with it. */
-  stop(): Promise<void>;
-  /** On the same port, with other settings where some are given. */
-  start(settings?: readonly string[]): Promise<void>;
-  /** Stops it for good and removes its directory. */
-  remove(): Promise<void>;
-}
-
 /** A connection whose commands never time out. */
-export function connectTo(server: Pick<RedisServer, 'url'>): Promise<RedisConnection> {
+export function connectTo(server: { readonly url: string }): Promise<RedisConnection> {
   return createRedisConnection({
     address: parseRedisUrl(server.url),
     onStateChange: () => undefined,
@@ -49,24 +28,33 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
 end`;
 
-/** @param settings as on redis-server's command line: `--maxmemory 2mb` */
-export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
+export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
+
+/**
+ * A real server of its own on loopback, with nothing on disk.
+ *
+ * @param settings as on redis-server's command line: `--maxmemory 2mb`
+ */
+export async function startRedisServer(settings: readonly string[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-redis-'));
   const socketPath = join(directory, 'redis.sock');
   const port = await findFreePort();
   let running: StartedProcess | undefined;
 
+  /** On the same port, with other settings where some are given. */
   async function start(given: readonly string[] = settings): Promise<void> {
     const own = ['--bind', '127.0.0.1', '--port', `${port}`, '--unixsocket', socketPath, '--dir', directory];
     running = startProcess('redis-server', [...own, '--save', '', '--appendonly', 'no', ...given]);
     await running.printed(/eady to accept connections/);
   }
 
+  /** Ends the server, and its data with it. */
   async function stop(): Promise<void> {
     running?.child.kill('SIGKILL');
     await running?.ended;
   }
 
+  /** As an operator with redis-cli: any command, with a connection of its own. */
   async function command(...args: string[]): Promise<unknown> {
     const client = createClient({ socket: { path: socketPath, reconnectStrategy: false } });
     await client.connect();
@@ -84,15 +72,19 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
   return {
     port,
     socketPath,
+    /** Over TCP. */
     url: `redis://127.0.0.1:${port}`,
     command,
-    async shortenLifetimes(ms) {
+    /** Makes every lifetime shorter, as if so much time had passed: Redis's own clock cannot be moved. */
+    async shortenLifetimes(ms: number) {
       await command('EVAL', SHORTEN, '0', String(ms));
     },
+    /** It keeps its connections and sends nothing. */
     freeze: () => void running?.child.kill('SIGSTOP'),
     thaw: () => void running?.child.kill('SIGCONT'),
     stop,
     start,
+    /** Stops it for good and removes its directory. */
     async remove() {
       await stop();
       process.off('exit', killWithProcess);

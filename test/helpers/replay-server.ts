@@ -43,25 +43,16 @@ export interface ClientVersionPolicy {
 
 const EVERY_VERSION: ClientVersionPolicy = { accepts: () => true, named: () => '2.20260630.03.00' };
 
-/** YouTube as far as this service knows it, on a real socket of this machine. */
-export interface ReplayServer {
-  readonly origin: string;
-  readonly calls: readonly ReplayCall[];
-  callsTo(route: ReplayRoute): readonly ReplayCall[];
-  forgetCalls(): void;
-  /** Answers a route with something else (such as one of `FAULTS`), for so many calls or for good. */
-  misbehave(route: ReplayRoute | 'all', listener: RequestListener, times?: number): void;
-  behave(): void;
-  close(): Promise<void>;
-}
-
 interface Misbehaviour {
   readonly route: ReplayRoute | 'all';
   readonly listener: RequestListener;
   left: number;
 }
 
-export async function startReplayServer(options: ReplayOptions = {}): Promise<ReplayServer> {
+export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
+
+/** YouTube as far as this service knows it, on a real socket of this machine. */
+export async function startReplayServer(options: ReplayOptions = {}) {
   const { answers = readAnswers(OWN_ANSWERS), clientVersions = EVERY_VERSION } = options;
   const { findImage = await showSmallPicture() } = options;
   const calls: ReplayCall[] = [];
@@ -89,10 +80,11 @@ export async function startReplayServer(options: ReplayOptions = {}): Promise<Re
 
   return {
     origin,
-    calls,
-    callsTo: (route) => calls.filter((call) => call.route === route),
+    calls: calls as readonly ReplayCall[],
+    callsTo: (route: ReplayRoute) => calls.filter((call) => call.route === route),
     forgetCalls: () => void calls.splice(0),
-    misbehave: (route, listener, times = Number.POSITIVE_INFINITY) => {
+    /** Answers a route with something else (such as one of `FAULTS`), for so many calls or for good. */
+    misbehave(route: ReplayRoute | 'all', listener: RequestListener, times = Number.POSITIVE_INFINITY): void {
       misbehaviours.push({ route, listener, left: times });
     },
     behave: () => {

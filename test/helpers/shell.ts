@@ -5,18 +5,6 @@ import { startProcess } from './process.ts';
 import { copyProject } from './project-copy.ts';
 import { findFreePort, type ServiceProcess, startService } from './service-process.ts';
 
-/** A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name. */
-export interface Shell {
-  readonly directory: string;
-  /** @throws Error with everything the commands wrote, when one fails or they take too long */
-  run(commands: string): Promise<string>;
-  /** Starts commands that go on, and waits until a service listens; it takes the other one's place. */
-  serve(commands: string): Promise<void>;
-  /** Ends what `serve` started, and expects it to end in order. */
-  stopServing(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const RUN_MS = 240_000;
 /** A port that stands in the documents beside those of the service. */
 const REPLAY_PORT = '8090';
@@ -32,8 +20,14 @@ interface Ports {
   readonly privatePort: number;
 }
 
-/** @param isServing whether a service is wanted from the start */
-export async function openShell(isServing: boolean): Promise<Shell> {
+export type Shell = Awaited<ReturnType<typeof openShell>>;
+
+/**
+ * A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name.
+ *
+ * @param isServing whether a service is wanted from the start
+ */
+export async function openShell(isServing: boolean) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-documents-'));
   await copyProject(directory);
   const replayPort = String(await findFreePort());
@@ -79,7 +73,8 @@ export async function openShell(isServing: boolean): Promise<Shell> {
 
   return {
     directory,
-    async run(commands) {
+    /** @throws Error with everything the commands wrote, when one fails or they take too long */
+    async run(commands: string): Promise<string> {
       await writeCurlSettings();
       const { publicPort, privatePort } = served?.ports ?? portsOf(service);
       const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort) };
@@ -90,7 +85,8 @@ export async function openShell(isServing: boolean): Promise<Shell> {
       if (how !== 0) throw new Error(`ended with ${how}:\n${output()}`);
       return stdout();
     },
-    async serve(commands) {
+    /** Starts commands that go on, and waits until a service listens; it takes the other one's place. */
+    async serve(commands: string): Promise<void> {
       const [publicPort, privatePort] = [await findFreePort(), await findFreePort()];
       const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort), DATA_DIR: join(directory, 'served') };
       const started = start(commands, { ...env, TRUST_PROXY: '127.0.0.1/32' });
@@ -106,6 +102,7 @@ export async function openShell(isServing: boolean): Promise<Shell> {
         },
       };
     },
+    /** Ends what `serve` started, and expects it to end in order. */
     async stopServing() {
       const { stop } = served ?? {};
       served = undefined;

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import protobuf from 'protobufjs';
+import { startFakeUpstream } from './fake-upstream.ts';
 
 export interface ReceivedSpan {
   readonly traceId: string;
@@ -22,95 +20,68 @@ export interface ReceivedSpan {
 
 interface ReceivedExport {
   readonly path: string;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A collector of traces on this machine: OTLP over HTTP, JSON or protobuf. */
-export interface TraceReceiver {
-  readonly origin: string;
-  readonly exports: readonly ReceivedExport[];
-  spans(): readonly ReceivedSpan[];
-  /** Takes what comes, and answers only when the returned function is called. */
-  hold(): () => void;
-  close(): Promise<void>;
-}
+export type TraceReceiver = Awaited<ReturnType<typeof startTraceReceiver>>;
 
-export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
+/** A collector of traces on this machine: OTLP over HTTP. */
+export async function startTraceReceiver() {
   const exports: ReceivedExport[] = [];
   let isFree = Promise.resolve();
-  const server = createServer(async (request, response) => {
+  const { origin, close } = await startFakeUpstream(async (request, response) => {
     const body = await buffer(request);
     exports.push({ path: request.url ?? '', headers: request.headers, body });
     await isFree;
     response.writeHead(200, { 'content-type': request.headers['content-type'] }).end();
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     exports,
-    spans: () => exports.flatMap(spansOf),
-    hold() {
+    /** Those of the exports in JSON. */
+    spans: () => exports.filter(({ headers }) => headers['content-type'] === 'application/json').flatMap(spansOf),
+    /** From now on, exports are received but answered only when the returned function is called. */
+    hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       isFree = promise;
       return resolve;
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
-
-function spansOf({ headers, body }: ReceivedExport): ReceivedSpan[] {
-  const isProtobuf = headers['content-type'] === 'application/x-protobuf';
-  const content = isProtobuf ? readProtobufExport(body) : JSON.parse(body.toString('utf8'));
-  const { resourceSpans } = content as { resourceSpans: SentResourceSpans[] };
-  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) =>
-      spans.map((span) => ({
-        traceId: idOf(span.traceId),
-        spanId: idOf(span.spanId),
-        parentSpanId: idOf(span.parentSpanId),
-        name: span.name,
-        kind: span.kind,
-        startedAt: BigInt(span.startTimeUnixNano),
-        attributes: recordOf(span.attributes),
-        status: span.status ?? {},
-        resource: recordOf(resource.attributes),
-      })),
-    ),
-  );
-}
-
-interface SentResourceSpans {
-  readonly resource: { readonly attributes: SentAttribute[] };
-  readonly scopeSpans: { readonly spans: SentSpan[] }[];
-}
-
-interface SentSpan {
-  readonly traceId: SentId;
-  readonly spanId: SentId;
-  readonly parentSpanId?: SentId;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly attributes: SentAttribute[];
-  readonly status?: ReceivedSpan['status'];
-}
-
-/** Hexadecimal digits in JSON, bytes in protobuf. */
-type SentId = string | Buffer;
 
 interface SentAttribute {
   readonly key: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-function idOf(id: SentId = ''): string {
-  return typeof id === 'string' ? id : id.toString('hex');
+/** As much of opentelemetry/proto/trace/v1 (version 1.7) as is read here. */
+interface SentExport {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: SentAttribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<ReceivedSpan, 'startedAt' | 'attributes' | 'resource'> & {
+        readonly startTimeUnixNano: string;
+        readonly attributes: SentAttribute[];
+      })[];
+    }[];
+  }[];
+}
+
+function spansOf({ body }: ReceivedExport): ReceivedSpan[] {
+  const { resourceSpans } = JSON.parse(body.toString('utf8')) as SentExport;
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map(({ startTimeUnixNano, attributes, ...span }) => ({
+        ...span,
+        parentSpanId: span.parentSpanId ?? '',
+        startedAt: BigInt(startTimeUnixNano),
+        attributes: recordOf(attributes),
+        resource: recordOf(resource.attributes),
+      })),
+  );
 }
 
 function recordOf(attributes: readonly SentAttribute[]): Record<string, unknown> {
@@ -128,32 +99,4 @@ export function drawTrace(spans: readonly ReceivedSpan[], parentSpanId = '', ind
     .filter((span) => span.parentSpanId === parentSpanId)
     .toSorted((a, b) => Number(a.startedAt - b.startedAt))
     .flatMap((span) => [indent + span.name, ...drawTrace(spans, span.spanId, `${indent}  `)]);
-}
-
-/** What a span is made of in opentelemetry/proto/trace/v1 and common/v1 (version 1.7). */
-const { root } = protobuf.parse(`
-  syntax = "proto3";
-  message TracesData { repeated ResourceSpans resource_spans = 1; }
-  message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
-  message Resource { repeated KeyValue attributes = 1; }
-  message ScopeSpans { repeated Span spans = 2; }
-  message Span {
-    bytes trace_id = 1;
-    bytes span_id = 2;
-    bytes parent_span_id = 4;
-    string name = 5;
-    int32 kind = 6;
-    fixed64 start_time_unix_nano = 7;
-    repeated KeyValue attributes = 9;
-    Status status = 15;
-  }
-  message Status { string message = 2; int32 code = 3; }
-  message KeyValue { string key = 1; AnyValue value = 2; }
-  message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; } }
-`);
-
-/** Reads an export as an object of the same form as its JSON. The IDs are bytes. */
-function readProtobufExport(body: Buffer): object {
-  const traces = root.lookupType('TracesData');
-  return traces.toObject(traces.decode(body), { arrays: true, longs: String });
 }

@@ -137,7 +137,7 @@ test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/o
   // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
   const inside = `http://127.0.0.1:${consolePort}`;
   expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
-  const front = await startFront({ instancePorts: [port, port, port], hasBaseUrl: true });
+  const front = await startFront([port, port, port], true);
   onTestFinished(() => front.stop());
   async function ask(url: string, visitor = '127.0.0.1') {
     const sender = createHttpSender(front.port, visitor);

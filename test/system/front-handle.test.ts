@@ -18,7 +18,7 @@ describeWithNginx('at /@handle', () => {
   beforeAll(async () => {
     service = await startTestApp();
     const port = await service.listen();
-    front = await startFront({ instancePorts: [port, port, port] });
+    front = await startFront([port, port, port]);
   });
   afterAll(async () => {
     await front.stop();

@@ -3,17 +3,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { createCallBudget } from '../../src/lib/http/call-budget.ts';
 import { createCircuitBreaker } from '../../src/lib/http/circuit-breaker.ts';
-import { createHttpClient } from '../../src/lib/http/client.ts';
 import { guardHttpClient } from '../../src/lib/http/guarded-client.ts';
 import { createFailover, type Failover } from '../../src/sources/failover.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/client.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
-import { answerDataApi, answerDataApiError } from '../helpers/data-api.ts';
+import { answerDataApi, answerDataApiError, createTestDataApiSource } from '../helpers/data-api.ts';
 import {
   answerBytes,
   answerJson,
   answerStatus,
+  createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   redirectTo,
@@ -36,21 +35,10 @@ let clock: ManualClock;
 beforeEach(async () => {
   upstream = await startFakeUpstream(healthy);
   clock = createManualClock();
-  const client = createHttpClient({
-    clock,
-    allowedOrigins: [upstream.origin],
-    followRedirects: false,
-    userAgent: 'pennant-test',
+  const http = guardHttpClient(createUpstreamClient(upstream.origin, clock), {
+    budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }),
   });
-  const http = guardHttpClient(client, { budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }) });
-  source = createYoutubeDataApiSource({
-    http,
-    origin: upstream.origin,
-    apiKey: API_KEY,
-    clock,
-    unitsPerDay: 10_000,
-    searchesPerDay: 100,
-  });
+  source = createTestDataApiSource(upstream.origin, { http, clock, apiKey: API_KEY });
   const breakers = new Map([[source.name, createCircuitBreaker({ clock })]]);
   failover = createFailover({ sources: [source], breakers, clock });
 });

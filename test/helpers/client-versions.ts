@@ -1,5 +1,4 @@
 import { expect, onTestFinished } from 'vitest';
-import { createHttpClient } from '../../src/lib/http/client.ts';
 import { type Lease, SOLO_LEASE } from '../../src/sources/source.ts';
 import {
   BUILT_IN_CLIENT_VERSION,
@@ -7,10 +6,10 @@ import {
   createClientVersions,
 } from '../../src/sources/youtube/client-version.ts';
 import { createManualClock } from './clock.ts';
-import { createMemoryText } from './kept-text.ts';
+import { createUpstreamClient } from './fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
 import { type ReplayServer, startReplayServer } from './replay-server.ts';
-import { createTestYoutubeSource } from './youtube-source.ts';
+import { createMemoryText, createTestYoutubeSource } from './youtube-source.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 export const MINUTE_MS = 60_000;
@@ -40,26 +39,11 @@ interface InstanceOptions {
 export function startInstance({ origin }: ReplayServer, options: InstanceOptions = {}) {
   const { setting, clock = createManualClock(), kept = createMemoryText(), lease = SOLO_LEASE } = options;
   const changes: ClientVersionChange[] = [];
-  const http = createHttpClient({
-    allowedOrigins: [],
-    privateOrigins: [origin],
-    followRedirects: false,
-    userAgent: 'pennant-test',
-  });
-  const versions = createClientVersions({
-    setting,
-    http,
-    origin,
-    clock,
-    kept,
-    lease,
-    onChange: (change) => changes.push(change),
-  });
-  const source = createTestYoutubeSource(origin, { clientVersions: versions });
-  onTestFinished(async () => {
-    await source.close();
-    await http.close();
-  });
+  const http = createUpstreamClient(origin);
+  const onChange = (change: ClientVersionChange) => void changes.push(change);
+  const versions = createClientVersions({ setting, http, origin, clock, kept, lease, onChange });
+  const source = createTestYoutubeSource(origin, { http, clientVersions: versions });
+  onTestFinished(() => source.close());
   const { signal } = new AbortController();
   return {
     clock,

@@ -1,14 +1,17 @@
 import type { RequestListener } from 'node:http';
-import { answerJson } from './fake-upstream.ts';
+import { onTestFinished } from 'vitest';
+import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../src/sources/youtube-data-api/client.ts';
+import { createManualClock } from './clock.ts';
+import { answerJson, createUpstreamClient, startFakeUpstream } from './fake-upstream.ts';
 
 /** A channel as channels.list shows it: only what look-ups and searches go by is named here. */
-export interface DataApiItem {
+interface DataApiItem {
   readonly id: string;
   readonly snippet: { readonly title: string; readonly customUrl?: string; readonly description?: string };
   readonly [part: string]: unknown;
 }
 
-export interface DataApiOptions {
+interface DataApiOptions {
   readonly channels: readonly DataApiItem[];
   /** Legacy user name → channel ID. */
   readonly usernames?: Readonly<Record<string, string>>;
@@ -51,4 +54,60 @@ export function answerDataApiError(code: number, reason: string, message = 'Bad 
 
 function toSearchItem({ id, snippet }: DataApiItem) {
   return { kind: 'youtube#searchResult', id: { kind: 'youtube#channel', channelId: id }, snippet };
+}
+
+export const KEY = 'a-key-that-nobody-may-see';
+export const ID = 'UCPennantSample00000001A';
+export const OTHER_ID = 'UCPennantSample00000002A';
+
+export const CHANNELS: DataApiItem[] = [
+  {
+    id: ID,
+    snippet: {
+      title: 'Sample & Friends',
+      description: 'About\nsamples',
+      customUrl: '@sample',
+      publishedAt: '2012-03-04T05:06:07.891Z',
+      country: 'NZ',
+      thumbnails: {
+        default: { url: 'https://yt3.ggpht.com/ytc/avatar=s88-c-k-c0x00ffffff-no-rj' },
+        high: { url: 'https://yt3.ggpht.com/ytc/avatar=s800-c-k-c0x00ffffff-no-rj' },
+      },
+    } as DataApiItem['snippet'],
+    statistics: { viewCount: '123456789012', subscriberCount: '4500', hiddenSubscriberCount: false, videoCount: '0' },
+    brandingSettings: { image: { bannerExternalUrl: 'https://yt3.googleusercontent.com/banner' } },
+  },
+  {
+    id: OTHER_ID,
+    snippet: { title: 'Sample two', description: '' },
+    statistics: { viewCount: '5', subscriberCount: '0', hiddenSubscriberCount: true, videoCount: '1' },
+    brandingSettings: {},
+  },
+  { id: 'UCPennantSample00000003A', snippet: { title: 'Sample three' } },
+];
+
+export const dataApi = answerDataApi({ channels: CHANNELS, usernames: { olduser: ID }, apiKey: KEY });
+
+/** The source over real sockets to one origin. */
+export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {
+  return createYoutubeDataApiSource({
+    http: createUpstreamClient(origin),
+    origin,
+    apiKey: KEY,
+    clock: createManualClock(),
+    unitsPerDay: 10_000,
+    searchesPerDay: 100,
+    ...options,
+  });
+}
+
+/** The source and the API that it asks, until the test ends. */
+export async function startDataApiSource() {
+  const upstream = await startFakeUpstream(dataApi);
+  const source = createTestDataApiSource(upstream.origin);
+  onTestFinished(async () => {
+    await source.close();
+    await upstream.close();
+  });
+  return { upstream, source };
 }

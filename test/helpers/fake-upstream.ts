@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createHttpClient, type HttpClient } from '../../src/lib/http/client.ts';
 
 export type FakeUpstream = Awaited<ReturnType<typeof startFakeUpstream>>;
 
@@ -55,6 +57,17 @@ export async function findRefusingOrigin(): Promise<string> {
 
 function originOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A client that may ask one origin of this machine, and follows no redirect. */
+export function createUpstreamClient(origin: string, clock?: Clock): HttpClient {
+  return createHttpClient({
+    allowedOrigins: [],
+    privateOrigins: [origin],
+    followRedirects: false,
+    userAgent: 'pennant-test',
+    ...(clock !== undefined && { clock }),
+  });
 }
 
 export function answerJson(body: unknown, status = 200): RequestListener {

@@ -50,7 +50,9 @@ type Part = Buffer | string | readonly number[];
 
 /** Parts one behind the other; a character of a text is one byte. */
 function join(...parts: readonly Part[]): Buffer {
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))));
+  return Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+  );
 }
 
 const bigEndian = (value: number, length: 2 | 4) => {

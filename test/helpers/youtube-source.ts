@@ -1,47 +1,44 @@
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { createHttpClient } from '../../src/lib/http/client.ts';
-import { SOLO_LEASE } from '../../src/sources/source.ts';
-import {
-  BUILT_IN_CLIENT_VERSION,
-  type ClientVersions,
-  createClientVersions,
-} from '../../src/sources/youtube/client-version.ts';
-import type { FieldObserver } from '../../src/sources/youtube/record.ts';
-import { createYoutubeSource } from '../../src/sources/youtube/youtube.ts';
-import { createMemoryText } from './kept-text.ts';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { type KeptText, SOLO_LEASE } from '../../src/sources/source.ts';
+import { BUILT_IN_CLIENT_VERSION, createClientVersions } from '../../src/sources/youtube/client-version.ts';
+import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
+import { createUpstreamClient } from './fake-upstream.ts';
+import { type ReplayOptions, startReplayServer } from './replay-server.ts';
 
-interface TestOptions {
-  readonly useFieldMask?: boolean;
-  readonly aboutToken?: 'computed' | 'page';
-  readonly onField?: FieldObserver;
-  readonly clientVersions?: ClientVersions;
-  readonly clock?: Clock;
+/** A text in this process's memory, which several "instances" may share. */
+export function createMemoryText(initial?: string): KeptText & { text: string | undefined } {
+  return {
+    text: initial,
+    async read() {
+      return this.text;
+    },
+    async write(text) {
+      this.text = text;
+    },
+  };
 }
 
 /** The source over real sockets to one origin. */
-export function createTestYoutubeSource(origin: string, options: TestOptions = {}) {
-  const http = createHttpClient({
-    allowedOrigins: [],
-    privateOrigins: [origin],
-    followRedirects: false,
-    userAgent: 'pennant-test',
-  });
+export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
+  const common = { http: createUpstreamClient(origin), origin, clock: systemClock };
   const clientVersions = createClientVersions({
+    ...common,
     setting: BUILT_IN_CLIENT_VERSION,
-    http,
-    origin,
-    clock: systemClock,
     kept: createMemoryText(),
     lease: SOLO_LEASE,
     onChange: () => undefined,
   });
-  return createYoutubeSource({
-    http,
-    origin,
-    clientVersions,
-    useFieldMask: true,
-    aboutToken: 'computed',
-    clock: systemClock,
-    ...options,
+  return createYoutubeSource({ ...common, clientVersions, useFieldMask: true, aboutToken: 'computed', ...options });
+}
+
+/** The source and the upstream that it asks, until the test ends. */
+export async function startReplayedSource(options: ReplayOptions = {}) {
+  const replay = await startReplayServer(options);
+  const source = createTestYoutubeSource(replay.origin);
+  onTestFinished(async () => {
+    await source.close();
+    await replay.close();
   });
+  return { replay, source };
 }

@@ -3,13 +3,14 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   answerJson,
   answerStatus,
+  createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
 import { createCallBudget } from './call-budget.ts';
-import { createHttpClient, type HttpClient } from './client.ts';
+import type { HttpClient } from './client.ts';
 import { guardHttpClient } from './guarded-client.ts';
 
 let upstream: FakeUpstream;
@@ -25,12 +26,7 @@ afterEach(async () => {
 });
 
 function createGuarded(burst: number): HttpClient {
-  const client = createHttpClient({
-    allowedOrigins: [upstream.origin],
-    followRedirects: false,
-    userAgent: 'pennant-test',
-  });
-  return guardHttpClient(client, {
+  return guardHttpClient(createUpstreamClient(upstream.origin), {
     budget: createCallBudget({ clock: createManualClock(), callsPerSecond: 0.1, burst }),
   });
 }

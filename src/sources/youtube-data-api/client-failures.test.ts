@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerDataApiError } from '../../../test/helpers/data-api.ts';
-import { CHANNELS, dataApi, ID, KEY, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { answerDataApiError, CHANNELS, dataApi, ID, KEY, startDataApiSource } from '../../../test/helpers/data-api.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
 import {
   answerBytes,
@@ -21,10 +20,6 @@ const signal = new AbortController().signal;
 
 beforeEach(async () => {
   ({ upstream, source } = await startDataApiSource());
-});
-afterEach(async () => {
-  await source.close();
-  await upstream.close();
 });
 
 describe('an unknown channel', () => {

@@ -1,9 +1,22 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
-import { answerDataApiError } from '../../../test/helpers/data-api.ts';
-import { CHANNELS, dataApi, ID, OTHER_ID, startDataApiSource } from '../../../test/helpers/data-api-source.ts';
+import {
+  answerDataApiError,
+  CHANNELS,
+  createTestDataApiSource,
+  dataApi,
+  ID,
+  OTHER_ID,
+  startDataApiSource,
+} from '../../../test/helpers/data-api.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
-import { answerJson, answerStatus, FAULTS, type FakeUpstream } from '../../../test/helpers/fake-upstream.ts';
+import {
+  answerJson,
+  answerStatus,
+  FAULTS,
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../../../test/helpers/fake-upstream.ts';
 import { RECORDING_DIRECTORIES, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
@@ -12,9 +25,9 @@ import { QuotaSpentError } from '../../lib/http/call-budget.ts';
 import type { SourceWithDates } from '../source.ts';
 
 describeSourceContract('youtube-data-api', async () => {
-  const { upstream, source } = await startDataApiSource();
+  const upstream = await startFakeUpstream(dataApi);
   return {
-    source,
+    source: createTestDataApiSource(upstream.origin),
     known: { channelId: ID, title: 'Sample & Friends', handle: 'sample' },
     knownUsername: 'olduser',
     unknown: { channelId: 'UCPennantSample00000009A', handle: 'nobody', username: 'nobody' },
@@ -32,10 +45,6 @@ const signal = new AbortController().signal;
 
 beforeEach(async () => {
   ({ upstream, source } = await startDataApiSource());
-});
-afterEach(async () => {
-  await source.close();
-  await upstream.close();
 });
 
 describe('a record of the official API', () => {

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
-import { createMemoryText } from '../../../test/helpers/kept-text.ts';
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createMemoryText, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { channelRefsOf } from '../../domain/identifier.ts';
 import { type Lease, SOLO_LEASE } from '../source.ts';
 import { createCanary } from './canary.ts';
+import type { YoutubeSource } from './youtube.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -16,20 +16,15 @@ const DAY_MS = 24 * HOUR_MS;
 /** The answers of the replay server. Tests replace texts in them. */
 const answers: ReplayAnswer[] = [];
 let replay: ReplayServer;
-let source: ReturnType<typeof createTestYoutubeSource>;
+let source: YoutubeSource;
 let clock: ReturnType<typeof createManualClock>;
 let kept: ReturnType<typeof createMemoryText>;
 
 beforeEach(async () => {
   answers.splice(0, answers.length, ...readAnswers(OWN_ANSWERS));
-  replay = await startReplayServer({ answers });
-  source = createTestYoutubeSource(replay.origin);
+  ({ replay, source } = await startReplayedSource({ answers }));
   clock = createManualClock();
   kept = createMemoryText();
-});
-afterEach(async () => {
-  await source.close();
-  await replay.close();
 });
 
 function rename(from: string, to: string): void {

@@ -3,6 +3,7 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   answerBytes,
   answerStatus,
+  createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   redirectTo,
@@ -11,7 +12,7 @@ import {
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
-import { createHttpClient, type HttpClient } from '../../lib/http/client.ts';
+import type { HttpClient } from '../../lib/http/client.ts';
 import { lookUpClientVersion } from './client-version-lookup.ts';
 
 const VERSION = '2.20271104.02.00';
@@ -20,12 +21,7 @@ let upstream: FakeUpstream;
 let http: HttpClient;
 beforeEach(async () => {
   upstream = await startFakeUpstream();
-  http = createHttpClient({
-    allowedOrigins: [],
-    privateOrigins: [upstream.origin],
-    followRedirects: false,
-    userAgent: 'pennant-test',
-  });
+  http = createUpstreamClient(upstream.origin);
 });
 afterEach(async () => {
   await http.close();

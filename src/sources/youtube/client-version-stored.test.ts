@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namedVersions, startInstance, startYoutube, V2 } from '../../../test/helpers/client-versions.ts';
-import { createMemoryText } from '../../../test/helpers/kept-text.ts';
+import { createMemoryText } from '../../../test/helpers/youtube-source.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 
 describe('the stored client versions', () => {

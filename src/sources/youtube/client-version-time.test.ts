@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, namedVersions, startInstance, startYoutube, V2, V3 } from '../../../test/helpers/client-versions.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { createMemoryText } from '../../../test/helpers/kept-text.ts';
+import { createMemoryText } from '../../../test/helpers/youtube-source.ts';
 import type { Lease } from '../source.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 

@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/fake-upstream.ts';
 import { ownAnswer } from '../../../test/helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
+import type { YoutubeSource } from './youtube.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const GAME = 'UCreplayGameTopic0000006';
 
 let replay: ReplayServer;
-let source: ReturnType<typeof createTestYoutubeSource>;
+let source: YoutubeSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  replay = await startReplayServer();
-  source = createTestYoutubeSource(replay.origin);
-});
-afterEach(async () => {
-  await source.close();
-  await replay.close();
+  ({ replay, source } = await startReplayedSource());
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });

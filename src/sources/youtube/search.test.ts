@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { pictureVersion } from '../../domain/channel.ts';
 import { avatarOriginal } from './urls.ts';
+import type { YoutubeSource } from './youtube.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };
 
 let replay: ReplayServer;
-let source: ReturnType<typeof createTestYoutubeSource>;
+let source: YoutubeSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  replay = await startReplayServer();
-  source = createTestYoutubeSource(replay.origin);
-});
-afterEach(async () => {
-  await source.close();
-  await replay.close();
+  ({ replay, source } = await startReplayedSource());
 });
 
 const search = (from?: string) => source.search('light', 50, { signal, ...(from === undefined ? {} : { from }) });

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { answerHtml, answerJson, answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { createTestYoutubeSource, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
+import type { YoutubeSource } from './youtube.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const QUARRY = 'UCreplayQuarry0000000003';
@@ -25,16 +26,11 @@ function panelReply(metadata: object) {
 }
 
 let replay: ReplayServer;
-let source: ReturnType<typeof createTestYoutubeSource>;
+let source: YoutubeSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  replay = await startReplayServer({ answers: ANSWERS });
-  source = createTestYoutubeSource(replay.origin);
-});
-afterEach(async () => {
-  await source.close();
-  await replay.close();
+  ({ replay, source } = await startReplayedSource({ answers: ANSWERS }));
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });

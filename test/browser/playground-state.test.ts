@@ -309,8 +309,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
   });
 
   test('delays further requests until it allows them', async () => {
-    const limited = await limitedService('5/6');
-    const { page, asked, lookUp } = await visitPlayground(browser, limited);
+    const { page, asked, lookUp, pass } = await visitLimited('5/300');
     await lookUp(SAMPLE);
     await eventually(() => asked.length).toBe(3);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();

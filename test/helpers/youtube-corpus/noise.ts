@@ -1,5 +1,3 @@
-import type { LayoutName } from './carriers.ts';
-
 const DEFAULT_AVATAR = 'https://yt3.googleusercontent.com/a/default-user=s100-c-k-c0x00ffffff-no-rj';
 const ANYTHING_ELSE = [null, 7, true, [], {}, { runs: [] }, { runs: [{ text: 7 }] }, { other: 'x' }];
 const NO_PICTURES = [
@@ -67,7 +65,7 @@ const NOISES: Readonly<Record<string, unknown>> = {
 
 export const NOISE: readonly string[] = Object.keys(NOISES);
 
-export function addNoise(answers: object, path: string, layout: LayoutName): void {
+export function addNoise(answers: object, path: string, layout: string): void {
   // Elsewhere it would make a header of its own.
   if (path.startsWith(HEADER) && layout !== 'pageHeader') return;
   put(answers, path, NOISES[path]);

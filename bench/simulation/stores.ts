@@ -27,10 +27,6 @@ export function createSimulatedStore({ isShared }: { readonly isShared: boolean 
       bytes += entry.value.length - (entries.get(key)?.value.length ?? -key.length);
       entries.set(key, entry);
     },
-    async delete(key) {
-      bytes -= entries.has(key) ? key.length + (entries.get(key)?.value.length ?? 0) : 0;
-      entries.delete(key);
-    },
     async close() {},
     reads: () => reads,
     entries: () => entries.size,

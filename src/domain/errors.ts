@@ -55,9 +55,9 @@ export interface AppErrorOptions {
   /** How long the client should wait before it retries. */
   retryAfterMs?: number;
   /** How long the same response is valid, for example for "no such channel". */
-  validForMs?: number;
+  validForMs?: number | undefined;
   /** For a cached negative result: where it came from. */
-  outcome?: CacheOutcome;
+  outcome?: CacheOutcome | undefined;
   /** Default: `key` for `upstream_invalid`, `upstream` for all other codes. */
   scope?: FailureScope;
 }

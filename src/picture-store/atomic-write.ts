@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
@@ -23,7 +24,7 @@ export async function writeWhole(
   const temporaryPath = join(temporaryDirectory, `${PROCESS_MARK}-${lastNumber}`);
   try {
     await writeNew(temporaryPath, content, modifiedAtMs);
-    await renameInto(temporaryPath, path);
+    await withDirectory(path, () => rename(temporaryPath, path));
   } catch (error) {
     await removeIfAllowed(temporaryPath);
     throw error;
@@ -38,10 +39,6 @@ async function writeNew(path: string, content: Buffer, modifiedAtMs: number): Pr
   } finally {
     await file.close();
   }
-}
-
-async function renameInto(from: string, to: string): Promise<void> {
-  await withDirectory(to, () => rename(from, to));
 }
 
 const MAX_ATTEMPTS = 5;
@@ -82,34 +79,31 @@ function isRunning(processId: number): boolean {
   }
 }
 
+/** Resolves to `undefined` if the operation fails with one of the codes. */
+async function ignoring<T>(codes: readonly string[], operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (hasErrorCode(error, ...codes)) return undefined;
+    throw error;
+  }
+}
+
 /** Returns the names in a directory; none if it does not exist or is not a directory. */
 export async function listed(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return [];
-    throw error;
-  }
+  return (await ignoring(['ENOENT', 'ENOTDIR'], readdir(directory))) ?? [];
 }
 
-export interface FileStats {
-  readonly size: number;
-  readonly mtimeMs: number;
-}
+export type FileStats = Pick<Stats, 'size' | 'mtimeMs'>;
 
 /** `undefined` if there is no such file. */
-export async function statsOf(path: string): Promise<FileStats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+export function statsOf(path: string): Promise<FileStats | undefined> {
+  return ignoring(['ENOENT'], stat(path));
 }
 
 /** Reads a complete file; `undefined` if there is no such file. */
 export async function readIfPresent(path: string): Promise<{ content: Buffer; stats: FileStats } | undefined> {
-  const handle = await openIfPresent(path);
+  const handle = await ignoring(['ENOENT'], open(path));
   try {
     return handle && { stats: await handle.stat(), content: await handle.readFile() };
   } finally {
@@ -117,29 +111,14 @@ export async function readIfPresent(path: string): Promise<{ content: Buffer; st
   }
 }
 
-async function openIfPresent(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path);
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
+const NOT_ALLOWED = ['EROFS', 'EACCES', 'EPERM', 'ENOTDIR'];
 
 /** Removes a useless file, or keeps it on a read-only disk, where its readers ignore it. */
 export async function removeIfAllowed(path: string): Promise<void> {
-  try {
-    await rm(path, { force: true });
-  } catch (error) {
-    if (!hasErrorCode(error, 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR')) throw error;
-  }
+  await ignoring(NOT_ALLOWED, rm(path, { force: true }));
 }
 
 /** Removes a directory if it is empty and may be removed. */
 export async function removeIfEmpty(directory: string): Promise<void> {
-  try {
-    await rmdir(directory);
-  } catch (error) {
-    if (!hasErrorCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EROFS', 'EACCES', 'EPERM')) throw error;
-  }
+  await ignoring([...NOT_ALLOWED, 'ENOTEMPTY', 'EEXIST', 'ENOENT'], rmdir(directory));
 }

@@ -2,7 +2,6 @@ import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import type { Change } from '../store/changes.ts';
 import {
   type FileStats,
@@ -29,35 +28,6 @@ import { scanFiles } from './file-scan.ts';
 import { createShards, filesIn, findFile, shardsIn } from './shards.ts';
 import { createVictims } from './victims.ts';
 
-/** `bytes` is the disk usage of the files and their directories. */
-export interface FileStoreStats extends HolderStats {
-  readonly entries: number;
-  readonly maxEntries: number;
-  readonly bytes: number;
-  readonly maxBytes: number;
-  /** Parts of `bytes`, without the directories. */
-  readonly plainBytes: number;
-  readonly customBytes: number;
-}
-
-export interface ErasedFiles {
-  readonly files: number;
-  /** Disk usage. */
-  readonly bytes: number;
-}
-
-/** Pictures on disk, with a quota. Never returns a truncated, empty or foreign file. */
-export interface FileStore {
-  get(key: string): Promise<Buffer | undefined>;
-  /** Returns the path of the stored file, for another process to read. */
-  findPath(key: string): Promise<string | undefined>;
-  set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void>;
-  /** Removes every file that the change concerns, also those of other processes. Rejects if one cannot be removed. */
-  erase(change: Change): Promise<ErasedFiles>;
-  stats(): FileStoreStats;
-  close(): Promise<void>;
-}
-
 export type DiskFileStoreEvent =
   /** The files of earlier runs are counted. */
   | { readonly kind: 'scanned'; readonly files: number; readonly bytes: number }
@@ -73,15 +43,12 @@ export interface DiskFileStoreOptions {
   readonly maxBytes: number;
   /** Maximum number of files. Default: 10,000,000. */
   readonly maxFiles?: number;
-  /** Maximum share of `custom` files in both limits. They are also evicted first. */
-  readonly customShare?: number;
   readonly clock: Clock;
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
 /** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
-const DEFAULT_CUSTOM_SHARE = 0.25;
 const TEMPORARY = 'tmp';
 /**
  * A use is recorded when the recorded one is older than this share of the time since the last use of the file that was
@@ -89,6 +56,8 @@ const TEMPORARY = 'tmp';
  */
 const USE_SHARE = 1 / 32;
 const MAX_USE_MS = 3_600_000;
+
+export type FileStore = ReturnType<typeof createDiskFileStore>;
 
 /**
  * Pictures as files, one each, with a quota and approximate LRU eviction. Truncated, damaged or foreign files count as
@@ -98,29 +67,24 @@ const MAX_USE_MS = 3_600_000;
  *
  * `set` rejects when the disk is full or read-only; stored files can still be read.
  */
-export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
-  const { maxBytes, maxFiles = DEFAULT_MAX_FILES, customShare = DEFAULT_CUSTOM_SHARE, clock, onEvent } = options;
+export function createDiskFileStore(options: DiskFileStoreOptions) {
+  const { maxBytes, maxFiles = DEFAULT_MAX_FILES, clock, onEvent } = options;
   const directory = resolve(options.directory);
   const temporaryDirectory = join(directory, TEMPORARY);
   const usage = createDiskUsage();
-  const quota = createFileQuota({ usage, maxBytes, maxFiles, customShare });
+  const quota = createFileQuota({ usage, maxBytes, maxFiles });
   const shards = createShards(directory, usage);
   const victims = createVictims({ directory, usage, shards, clock, isCounted: () => isCounted });
   const stop = new AbortController();
-  let scanning: Promise<void> | undefined;
   let isCounted = false;
   let mustScanAgain = false;
   let evicting: Promise<void> = Promise.resolve();
   /** The last use of the file that was evicted last. Without one, no file of this run is older than the run. */
   let evictedUseMs = clock.now();
-  startScan();
-
-  function startScan(): void {
-    mustScanAgain = false;
-    scanning = scan();
-  }
+  let scanning = scan();
 
   async function scan(): Promise<void> {
+    mustScanAgain = false;
     try {
       await removeLeftovers(temporaryDirectory);
       await scanFiles({ directory, shards, clock, signal: stop.signal });
@@ -150,7 +114,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     await utimes(pathOf(file), nowMs / 1000, nowMs / 1000).catch(() => undefined);
   }
 
-  async function discardDamaged(file: FileName): Promise<void> {
+  async function discardDamaged(file: FileName): Promise<undefined> {
     onEvent({ kind: 'damaged', path: pathOf(file) });
     await shards.change(shardOf(file.digest), async (files) => {
       await removeIfAllowed(pathOf(file));
@@ -199,12 +163,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     await evictSurplus();
   }
 
-  async function removeKey(key: string): Promise<void> {
-    const digest = digestOf(key);
-    await shards.remove(shardOf(digest), (file) => file.digest === digest);
-  }
-
-  async function erase(isErased: (file: FileName) => boolean): Promise<ErasedFiles> {
+  async function erase(isErased: (file: FileName) => boolean) {
     const erased = { files: 0, bytes: 0 };
     for (const shard of await shardsIn(directory)) {
       if (!(await filesIn(directory, shard)).some(isErased)) continue;
@@ -216,7 +175,8 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
     return erased;
   }
 
-  function stats(): FileStoreStats {
+  /** `bytes` is the disk usage of the files and their directories; the parts are without the directories. */
+  function stats() {
     const plain = usage.ofClass('plain');
     const custom = usage.ofClass('custom');
     return {
@@ -230,41 +190,45 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
   }
 
   return {
-    async get(key) {
+    async get(key: string): Promise<Buffer | undefined> {
       const file = await findFile(directory, digestOf(key));
-      const found = file === undefined ? undefined : await readIfPresent(pathOf(file));
+      const found = file && (await readIfPresent(pathOf(file)));
       if (file === undefined || found === undefined) return undefined;
-      if (await isContentOf(file, found.content)) {
-        await markUsed(file, found.stats);
-        return found.content;
-      }
-      await discardDamaged(file);
-      return undefined;
+      if (!(await isContentOf(file, found.content))) return discardDamaged(file);
+      await markUsed(file, found.stats);
+      return found.content;
     },
 
-    async findPath(key) {
+    /** Returns the path of the stored file, for another process to read. */
+    async findPath(key: string): Promise<string | undefined> {
       const file = await findFile(directory, digestOf(key));
-      const found = file === undefined ? undefined : await statsOf(pathOf(file));
+      const found = file && (await statsOf(pathOf(file)));
       if (file === undefined || found === undefined) return undefined;
-      if (found.size === file.bytes) {
-        await markUsed(file, found);
-        return pathOf(file);
-      }
-      await discardDamaged(file);
-      return undefined;
+      if (found.size !== file.bytes) return discardDamaged(file);
+      await markUsed(file, found);
+      return pathOf(file);
     },
 
-    async set(key, bytes, fileClass) {
-      if (bytes.length === 0 || !quota.hasRoomFor(bytes.length, fileClass)) return removeKey(key);
+    async set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void> {
+      if (bytes.length === 0 || !quota.hasRoomFor(bytes.length, fileClass)) {
+        const digest = digestOf(key);
+        await shards.remove(shardOf(digest), (file) => file.digest === digest);
+        return;
+      }
       try {
         await write(key, bytes, fileClass);
       } catch (error) {
         throw new Error(`A picture cannot be stored in ${directory}: ${reasonOf(error)}.`, { cause: error });
       }
-      if (mustScanAgain) startScan();
+      if (mustScanAgain) scanning = scan();
     },
 
-    async erase({ channelIds, includesPictures }) {
+    /**
+     * Removes every file that the change concerns, also those of other processes. Rejects if one cannot be removed.
+     *
+     * @returns the number of the removed files and their disk usage
+     */
+    async erase({ channelIds, includesPictures }: Change) {
       if (!includesPictures) return { files: 0, bytes: 0 };
       if (channelIds === 'all') return erase(() => true);
       const digests = new Set([...channelIds].map(channelDigestOf));
@@ -273,7 +237,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions): FileStore {
 
     stats,
 
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       await scanning;
     },

@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/work.ts';
 import { createStatisticsCounter, type Statistics } from '../store/stored-kinds.ts';
 import { removeIfAllowed, removeIfEmpty, statsOf } from './atomic-write.ts';
 import { type FileName, fileBytesOf, relativePathOf } from './file-names.ts';
 import { filesIn, type Shards, shardsIn } from './shards.ts';
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly directory: string;
   readonly shards: Shards;
   readonly clock: Clock;
@@ -20,26 +22,15 @@ const MAX_PAUSE_MS = 20;
 
 /** Counts the files of every directory by their names, and removes the older of two contents of one key. */
 export async function scanFiles({ directory, shards, clock, signal }: ScanOptions): Promise<void> {
+  const stopped = once(signal, 'abort');
   for (const shard of await shardsIn(directory)) {
     if (signal.aborted) return;
     const startedMs = clock.monotonic();
     const files = await shards.change(shard, (found) => withoutOutdated(directory, found));
     // A former version did not remove the empty directories of evicted files.
     if (files.length === 0) await removeIfEmpty(join(directory, shard));
-    await pause(clock, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)), signal);
+    await withinMs(clock, stopped, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)));
   }
-}
-
-/** Ends early when the signal is aborted. */
-async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0 || signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, resolve);
-  const stop = () => resolve();
-  signal.addEventListener('abort', stop, { once: true });
-  await promise;
-  cancel();
-  signal.removeEventListener('abort', stop);
 }
 
 /** Two contents of one key: another process, or one that was killed, has left the older file. */

@@ -1,9 +1,8 @@
-import type { HolderStats } from '../lib/holders.ts';
-import { compactBytes, createMemoryCache, type MemoryCache, type MemoryStats } from '../lib/memory-cache.ts';
+import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
-import type { ErasedFiles, FileStore, FileStoreStats } from './disk-files.ts';
+import type { FileStore } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
 import type { SharedPictures } from './shared-pictures.ts';
 
@@ -16,30 +15,6 @@ export interface PictureCacheOptions {
   /** Limit of the pictures that wait to be written. Default: 64 MiB. */
   readonly maxWriteBytes?: number;
   readonly runtime: Pick<Runtime, 'health' | 'holders' | 'metrics'>;
-}
-
-export interface PictureCache {
-  get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
-  has(key: string, fileClass: FileClass): Promise<boolean>;
-  /**
-   * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
-   * slow, the picture is encoded again later.
-   */
-  put(key: string, bytes: Buffer, fileClass: FileClass): void;
-  /** For another process: the picture's file, or its bytes if they are few or there is no file. */
-  findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined>;
-  /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
-  erase(change: Change): Promise<ErasedFiles>;
-  stats(): PictureCacheStats;
-  /** Waits for pending writes. From then on no file is written. */
-  close(): Promise<void>;
-}
-
-export interface PictureCacheStats {
-  readonly disk: FileStoreStats;
-  readonly memory: MemoryStats;
-  /** Files that are being written. */
-  readonly writes: HolderStats;
 }
 
 /** The share of custom sizes in the memory for pictures: they must not displace the popular pictures. */
@@ -58,25 +33,27 @@ interface Writing {
   readonly done: Promise<void>;
 }
 
+export type PictureCache = ReturnType<typeof createPictureCache>;
+
 /** A cache in memory over the files on disk and, with Redis, the pictures of other instances. */
-export function createPictureCache(options: PictureCacheOptions): PictureCache {
+export function createPictureCache(options: PictureCacheOptions) {
   const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { health, holders, metrics } = options.runtime;
   const memory: Record<FileClass, MemoryCache<Buffer>> = {
-    plain: createMemory(changes, maxMemoryBytes * (1 - CUSTOM_SHARE)),
-    custom: createMemory(changes, maxMemoryBytes * CUSTOM_SHARE),
+    plain: createMemory(1 - CUSTOM_SHARE),
+    custom: createMemory(CUSTOM_SHARE),
   };
   const writing = new Map<string, Writing>();
   const erasing = new Set<Change>();
   let writingBytes = 0;
-  let isWorking = true;
   let isClosed = false;
 
+  function createMemory(share: number): MemoryCache<Buffer> {
+    return createMemoryCache({ changes, maxBytes: maxMemoryBytes * share, sizeOf, concerns: concernsPicture });
+  }
+
   function report(error?: unknown): void {
-    const works = error === undefined;
-    if (works === isWorking) return;
-    isWorking = works;
-    health.report('pictures', works ? null : 'cannot be stored', error);
+    health.report('pictures', error === undefined ? null : 'cannot be stored', error);
   }
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -119,7 +96,8 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
     }
   }
 
-  function keep(key: string, picture: Buffer, fileClass: FileClass, { isShared }: { isShared: boolean }): void {
+  /** @param isShared true for a picture that other instances already have */
+  function keep(key: string, picture: Buffer, fileClass: FileClass, isShared = false): void {
     const bytes = compactBytes(picture);
     if (!memory[fileClass].set(key, bytes)) return;
     if (isClosed || writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
@@ -146,11 +124,11 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   /** Reads a picture of another instance and stores it here. */
   async function fetchShared(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
     const bytes = fileClass === 'plain' ? await shared?.get(key) : undefined;
-    if (bytes !== undefined) keep(key, bytes, fileClass, { isShared: true });
+    if (bytes !== undefined) keep(key, bytes, fileClass, true);
     return bytes;
   }
 
-  function stats(): PictureCacheStats {
+  function stats() {
     const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
     return {
       disk: files.stats(),
@@ -173,29 +151,34 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
   });
 
   return {
-    get: (key, fileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
+    get: (key: string, fileClass: FileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
 
-    has: (key, fileClass) =>
+    has: (key: string, fileClass: FileClass) =>
       asWork(async () => {
         if (inMemory(key) !== undefined) return true;
         if ((await findPath(key)) !== undefined) return true;
         return !isBeingErased(key) && (await fetchShared(key, fileClass)) !== undefined;
       }),
 
-    put: (key, bytes, fileClass) => asWork(() => keep(key, bytes, fileClass, { isShared: false })),
+    /**
+     * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
+     * slow, the picture is encoded again later.
+     */
+    put: (key: string, bytes: Buffer, fileClass: FileClass) => asWork(() => keep(key, bytes, fileClass)),
 
-    async findForReading(key) {
+    /** For another process: the picture's file, or its bytes if they are few or there is no file. */
+    async findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined> {
       const underWay = writing.get(key);
       if (underWay !== undefined && underWay.bytes.length <= MAX_HANDED_BYTES) return { bytes: underWay.bytes };
       await underWay?.done;
       const path = await findPath(key);
       if (path !== undefined) return { path };
       const bytes = inMemory(key);
-      return bytes === undefined ? undefined : { bytes };
+      return bytes && { bytes };
     },
 
-    async erase(change) {
-      if (!change.includesPictures) return { files: 0, bytes: 0 };
+    /** Removes the pictures that the change concerns from this instance. Rejects when one cannot be removed. */
+    async erase(change: Change) {
       erasing.add(change);
       try {
         // A file that is being written would reappear after its removal.
@@ -208,16 +191,13 @@ export function createPictureCache(options: PictureCacheOptions): PictureCache {
 
     stats,
 
-    async close() {
+    /** Waits for pending writes. From then on no file is written. */
+    async close(): Promise<void> {
       isClosed = true;
       await Promise.all([...writing.values()].map(({ done }) => done));
       await files.close();
     },
   };
-}
-
-function createMemory(changes: Changes, maxBytes: number): MemoryCache<Buffer> {
-  return createMemoryCache({ changes, maxBytes, sizeOf, concerns: concernsPicture });
 }
 
 function sizeOf(bytes: Buffer, key: string): number {

@@ -4,24 +4,13 @@ import { listed, removeIfEmpty } from './atomic-write.ts';
 import type { DiskUsage } from './disk-usage.ts';
 import { type FileName, isShard, parseFileName, relativePathOf, shardOf } from './file-names.ts';
 
+export type Shards = ReturnType<typeof createShards>;
+
 /**
  * The directories that the files are distributed to. Changes of one directory run one after the other, and each begins
  * with a list of its files. So the sums of `usage` are exact for this process and include changes by others.
  */
-export interface Shards {
-  /**
-   * @param work gets the files in the directory and returns those that are in it afterwards
-   * @returns what `work` has returned
-   */
-  change(
-    shard: string,
-    work: (files: readonly FileName[]) => Promise<readonly FileName[]>,
-  ): Promise<readonly FileName[]>;
-  /** Removes the files, and their directory if no other is left. They stay counted if one cannot be removed. */
-  remove(shard: string, isRemoved: (file: FileName) => boolean): Promise<readonly FileName[]>;
-}
-
-export function createShards(directory: string, usage: DiskUsage): Shards {
+export function createShards(directory: string, usage: DiskUsage) {
   const turns = new Map<string, Promise<unknown>>();
 
   /** Waits for the earlier changes of the same directory. */
@@ -36,6 +25,10 @@ export function createShards(directory: string, usage: DiskUsage): Shards {
     return result;
   }
 
+  /**
+   * @param work gets the files in the directory and returns those that are in it afterwards
+   * @returns what `work` has returned
+   */
   function change(
     shard: string,
     work: (files: readonly FileName[]) => Promise<readonly FileName[]>,
@@ -49,22 +42,21 @@ export function createShards(directory: string, usage: DiskUsage): Shards {
     });
   }
 
-  return {
-    change,
+  /** Removes the files, and their directory if no other is left. They stay counted if one cannot be removed. */
+  async function remove(shard: string, isRemoved: (file: FileName) => boolean): Promise<readonly FileName[]> {
+    const removed: FileName[] = [];
+    await change(shard, async (files) => {
+      for (const file of files.filter(isRemoved)) {
+        await rm(join(directory, relativePathOf(file)), { force: true });
+        removed.push(file);
+      }
+      if (removed.length === files.length) await removeIfEmpty(join(directory, shard));
+      return removed.length === 0 ? files : files.filter((file) => !removed.includes(file));
+    });
+    return removed;
+  }
 
-    async remove(shard, isRemoved) {
-      const removed: FileName[] = [];
-      await change(shard, async (files) => {
-        for (const file of files.filter(isRemoved)) {
-          await rm(join(directory, relativePathOf(file)), { force: true });
-          removed.push(file);
-        }
-        if (removed.length === files.length) await removeIfEmpty(join(directory, shard));
-        return removed.length === 0 ? files : files.filter((file) => !removed.includes(file));
-      });
-      return removed;
-    },
-  };
+  return { change, remove };
 }
 
 /** The names of the directories below the store's own. */

@@ -2,20 +2,11 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
-import { keysLike, type RedisConnection, RedisUnavailable, RedisWrongType } from '../lib/redis/connection.ts';
+import { keysLike, type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
 import { digestOfOriginal, formatOfPicture } from '../store/keys.ts';
-import { findPictureKey, REDIS_KEY_PREFIX, storeInRedis } from '../store/redis.ts';
+import { findPictureKey, REDIS_KEY_PREFIX, storeInRedis, unlessWrongType } from '../store/redis.ts';
 import { isLater, type SharedChanges } from '../store/shared-changes.ts';
-
-/** Pictures in Redis that all instances share. Failures to read or write are misses. */
-export interface SharedPictures {
-  get(key: string): Promise<Buffer | undefined>;
-  /** Stores the picture unless it is too large. */
-  set(key: string, bytes: Buffer): Promise<void>;
-  /** Removes the pictures that the change concerns. Rejects with `RedisUnavailable`. */
-  erase(change: Change): Promise<void>;
-}
 
 export interface SharedPicturesOptions {
   readonly connection: RedisConnection;
@@ -39,24 +30,27 @@ const FORM = 'bytes2:';
 const CHECKSUM_BYTES = 4;
 const POSITION_AT = CHECKSUM_BYTES + 1;
 
-export function createSharedPictures(options: SharedPicturesOptions): SharedPictures {
+export type SharedPictures = ReturnType<typeof createSharedPictures>;
+
+/** Pictures in Redis that all instances share. Failures to read or write are misses. */
+export function createSharedPictures(options: SharedPicturesOptions) {
   const { connection, changes, sharedChanges, maxPictureBytes, onRefused } = options;
 
-  /** Returns `null` if the key does not exist, `undefined` if it holds another type. */
+  /** Returns `null` if the key does not exist or Redis is unavailable, `undefined` if it holds another type. */
   async function valueUnder(key: string): Promise<Buffer | null | undefined> {
+    const reading = connection.run((redis) =>
+      redis.withTypeMapping({ [BLOB_STRING]: Buffer }).get(REDIS_KEY_PREFIX + FORM + key),
+    );
     try {
-      return await connection.run((redis) =>
-        redis.withTypeMapping({ [BLOB_STRING]: Buffer }).get(REDIS_KEY_PREFIX + FORM + key),
-      );
+      return await unlessWrongType(reading);
     } catch (error) {
-      if (error instanceof RedisWrongType) return undefined;
       if (error instanceof RedisUnavailable) return null;
       throw error;
     }
   }
 
   return {
-    async get(key) {
+    async get(key: string): Promise<Buffer | undefined> {
       const value = await valueUnder(key);
       if (value === null) return undefined;
       const found = value === undefined ? undefined : unpack(key, value);
@@ -67,7 +61,8 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
       const isRemoved = (change: Change) => concernsPicture(change, key);
       return changes.hasBeyond((id) => isLater(id, found.position), isRemoved) ? undefined : found.bytes;
     },
-    async set(key, bytes) {
+    /** Stores the picture unless it is too large. */
+    async set(key: string, bytes: Buffer): Promise<void> {
       if (bytes.length > maxPictureBytes) return;
       const position = sharedChanges.position();
       const value = pack(key, position, bytes);
@@ -78,7 +73,8 @@ export function createSharedPictures(options: SharedPicturesOptions): SharedPict
         if (!(error instanceof RedisUnavailable)) throw error;
       }
     },
-    async erase(change) {
+    /** Removes the pictures that the change concerns. Rejects with `RedisUnavailable`. */
+    async erase(change: Change): Promise<void> {
       if (!change.includesPictures) return;
       for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*/*`)) {
         const going = keys.filter((redisKey) => {

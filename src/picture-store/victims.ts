@@ -5,19 +5,13 @@ import type { DiskUsage } from './disk-usage.ts';
 import { type FileClass, type FileName, relativePathOf, SHARD_COUNT, shardAt } from './file-names.ts';
 import type { Shards } from './shards.ts';
 
-export interface Victim {
+interface Victim {
   readonly file: FileName;
   /** The last use that is recorded; 0 for a file of the wrong length or with a time in the future. */
   readonly usedAtMs: number;
 }
 
-/** Selects files to evict: approximately those that were not used for longest. */
-export interface Victims {
-  /** `undefined` when no file of the class was found. */
-  next(fileClass: FileClass): Promise<Victim | undefined>;
-}
-
-export interface VictimsOptions {
+interface VictimsOptions {
   readonly directory: string;
   readonly usage: DiskUsage;
   readonly shards: Shards;
@@ -35,7 +29,8 @@ const VICTIMS_OF_SAMPLE = 8;
 /** A time further in the future was written with a wrong clock. It would protect its file until then. */
 const MAX_AHEAD_MS = 3_600_000;
 
-export function createVictims({ directory, usage, shards, clock, isCounted }: VictimsOptions): Victims {
+/** Selects files to evict: approximately those that were not used for longest. */
+export function createVictims({ directory, usage, shards, clock, isCounted }: VictimsOptions) {
   const chosen: Record<FileClass, Victim[]> = { plain: [], custom: [] };
 
   async function inspect(file: FileName): Promise<Victim | undefined> {
@@ -63,7 +58,8 @@ export function createVictims({ directory, usage, shards, clock, isCounted }: Vi
   }
 
   return {
-    async next(fileClass) {
+    /** Returns `undefined` if no file of the class was found. */
+    async next(fileClass: FileClass): Promise<Victim | undefined> {
       for (let victim = chosen[fileClass].shift(); victim !== undefined; victim = chosen[fileClass].shift()) {
         const found = await inspect(victim.file);
         // Used since then, or gone.

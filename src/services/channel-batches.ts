@@ -9,17 +9,7 @@ import type { ChannelAnswer, ChannelService } from './channels.ts';
 /** A channel of a batch, or why there is no record of it. */
 export type BatchResult = ChannelAnswer | AppError;
 
-export interface ChannelBatches {
-  /**
-   * Returns the record of each reference, in order. Equal references are loaded once.
-   *
-   * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded, and none if
-   * the client already has two batches that load channels. The rest are stale, or `upstream_unavailable`.
-   */
-  getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]>;
-}
-
-export interface ChannelBatchesOptions {
+interface ChannelBatchesOptions {
   readonly channels: Pick<ChannelService, 'getChannel' | 'peekChannel'>;
   readonly clock: Clock;
   readonly holders: Pick<Holders, 'add'>;
@@ -30,32 +20,34 @@ const MAX_LOADS = 10;
 const MAX_LOADING_BATCHES = 2;
 
 interface Item {
-  readonly key: string;
   readonly ref: ChannelRef;
-  readonly cached: BatchResult | undefined;
+  /** The cached answer, later the loaded one. */
+  result: BatchResult | undefined;
 }
 
-export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions): ChannelBatches {
+export type ChannelBatches = ReturnType<typeof createChannelBatches>;
+
+export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions) {
   /** By client: the number of its batches that load channels. At most one entry for each request under way. */
   const loadingBatches = new Map<string, number>();
   holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
 
-  async function peek([key, ref]: readonly [string, ChannelRef]): Promise<Item> {
-    return { key, ref, cached: await orError(channels.peekChannel(ref)) };
+  async function peek(item: Item): Promise<void> {
+    item.result = await orError(channels.peekChannel(item.ref));
   }
 
-  async function load({ ref, cached }: Item, deadlineMs: number): Promise<BatchResult> {
-    const loading = orError(channels.getChannel([ref]));
-    return (await withinMs(clock, loading, deadlineMs - clock.monotonic())) ?? cached ?? tooLate();
+  async function load(item: Item, deadlineMs: number): Promise<void> {
+    const loading = orError(channels.getChannel([item.ref]));
+    item.result = (await withinMs(clock, loading, deadlineMs - clock.monotonic())) ?? item.result ?? tooLate();
   }
 
-  /** Runs the work, or returns `undefined` if the client has as many batches as it may have. */
-  async function asLoadingBatch<T>(client: string, work: () => Promise<T>): Promise<T | undefined> {
+  /** Runs the work, unless the client has as many batches as it may have. */
+  async function asLoadingBatch(client: string, work: () => Promise<unknown>): Promise<void> {
     const others = loadingBatches.get(client) ?? 0;
-    if (others === MAX_LOADING_BATCHES) return undefined;
+    if (others === MAX_LOADING_BATCHES) return;
     loadingBatches.set(client, others + 1);
     try {
-      return await work();
+      await work();
     } finally {
       const left = (loadingBatches.get(client) ?? 1) - 1;
       if (left === 0) loadingBatches.delete(client);
@@ -64,18 +56,22 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
   }
 
   return {
-    async getChannels(refs) {
+    /**
+     * Returns the record of each reference, in order. Equal references are loaded once.
+     *
+     * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded, and none if
+     * the client already has two batches that load channels. The rest are stale, or `upstream_unavailable`.
+     */
+    async getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]> {
       const deadlineMs = clock.monotonic() + TIME_LIMITS_MS.batch;
-      const distinct = new Map(refs.map((ref) => [nameOf(ref), ref]));
-      const items = await Promise.all([...distinct].map(peek));
-      const results = new Map(items.map(({ key, cached }) => [key, cached]));
-      const loadable = selectLoads(items);
-      if (loadable.length > 0) {
-        await asLoadingBatch(currentClient() ?? '', () =>
-          Promise.all(loadable.map(async (item) => results.set(item.key, await load(item, deadlineMs)))),
-        );
+      const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
+      await Promise.all(Array.from(items.values(), peek));
+      const loads = selectLoads([...items.values()]);
+      if (loads.length > 0) {
+        const loadAll = () => Promise.all(loads.map((item) => load(item, deadlineMs)));
+        await asLoadingBatch(currentClient() ?? '', loadAll);
       }
-      return refs.map((ref) => results.get(nameOf(ref)) ?? notLoaded());
+      return refs.map((ref) => items.get(nameOf(ref))?.result ?? notLoaded());
     },
   };
 }
@@ -83,19 +79,17 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
 /** Channels without a record first, then the least stale: a record whose reloads fail must not keep others from theirs. */
 function selectLoads(items: readonly Item[]): Item[] {
   return items
-    .filter(({ cached }) => !(cached instanceof AppError) && cached?.outcome.kind !== 'hit')
+    .filter(({ result }) => !(result instanceof AppError) && result?.outcome.kind !== 'hit')
     .toSorted((one, other) => freshnessOf(other) - freshnessOf(one))
     .slice(0, MAX_LOADS);
 }
 
-function freshnessOf({ cached }: Item): number {
-  return cached === undefined || cached instanceof AppError ? Number.MAX_VALUE : cached.outcome.ttlMs;
+function freshnessOf({ result }: Item): number {
+  return result === undefined || result instanceof AppError ? Number.MAX_VALUE : result.outcome.ttlMs;
 }
 
 /** An expected failure concerns one channel of the batch. A bug concerns the request. */
-async function orError(answer: Promise<ChannelAnswer>): Promise<BatchResult>;
-async function orError(answer: Promise<ChannelAnswer | undefined>): Promise<BatchResult | undefined>;
-async function orError(answer: Promise<ChannelAnswer | undefined>): Promise<BatchResult | undefined> {
+async function orError<T>(answer: Promise<T>): Promise<T | AppError> {
   try {
     return await answer;
   } catch (error) {

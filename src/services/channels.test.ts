@@ -40,7 +40,6 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
   const store: Store = {
     get: async (key) => stored.get(key),
     set: async (key, entry) => void stored.set(key, entry),
-    delete: async (key) => void stored.delete(key),
     close: async () => undefined,
   };
   channels = createChannelService({

@@ -14,28 +14,7 @@ export interface ChannelAnswer {
   readonly outcome: CacheOutcome;
 }
 
-export interface ChannelService {
-  /**
-   * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no
-   * such channel": after an indeterminate error it could be another channel.
-   *
-   * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
-   */
-  getChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
-  /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
-  findChannel(refs: readonly ChannelRef[]): Promise<ChannelAnswer>;
-  /**
-   * Returns the cached record, fresh or stale, and loads nothing.
-   *
-   * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
-   */
-  peekChannel(ref: ChannelRef): Promise<ChannelAnswer | undefined>;
-  /** Reloads the record. */
-  reload(channelId: string): Promise<Channel>;
-  isBlocked(channelId: string): boolean;
-}
-
-export interface ChannelServiceOptions {
+interface ChannelServiceOptions {
   readonly sources: {
     resolve(ref: ChannelRef): Promise<Resolution>;
     getChannel(channelId: string): Promise<LoadedChannel>;
@@ -53,7 +32,9 @@ const INCOMPLETE_FRESH_MS = 60_000;
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
-export function createChannelService(options: ChannelServiceOptions): ChannelService {
+export type ChannelService = ReturnType<typeof createChannelService>;
+
+export function createChannelService(options: ChannelServiceOptions) {
   const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
   /** Loads only the missing fields if possible, otherwise the whole record. */
@@ -105,12 +86,10 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
-    return publishDates.complete(channel, (exact) => patchPublishedAt(channel.channelId, exact));
-  }
-
-  function patchPublishedAt(channelId: string, publishedAt: string): Promise<void> {
-    return records.patch(channelId, (entry) =>
-      'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
+    return publishDates.complete(channel, (publishedAt) =>
+      records.patch(channel.channelId, (entry) =>
+        'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
+      ),
     );
   }
 
@@ -168,12 +147,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw noSuchChannel(refs, notFound);
   }
 
-  async function peek(ref: ChannelRef): Promise<ChannelAnswer | undefined> {
-    if (ref.kind === 'id') return peekRecord(ref.value);
-    const name = await names.peek(nameKey(ref));
-    return name && notFresherThan(name.outcome, await peekRecord(name.value));
-  }
-
   async function peekRecord(channelId: string, moves = 0): Promise<ChannelAnswer | undefined> {
     assertNotBlocked(channelId);
     const cached = await records.peek(channelId);
@@ -189,16 +162,35 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
-    getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
-    findChannel: (refs) => findFirst(refs, 0),
-    peekChannel: peek,
+    /**
+     * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no
+     * such channel": after an indeterminate error it could be another channel.
+     *
+     * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
+     */
+    getChannel: (refs: readonly ChannelRef[]) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
 
-    async reload(channelId) {
+    /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
+    findChannel: (refs: readonly ChannelRef[]) => findFirst(refs, 0),
+
+    /**
+     * Returns the cached record, fresh or stale, and loads nothing.
+     *
+     * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
+     */
+    async peekChannel(ref: ChannelRef): Promise<ChannelAnswer | undefined> {
+      if (ref.kind === 'id') return peekRecord(ref.value);
+      const name = await names.peek(nameKey(ref));
+      return name && notFresherThan(name.outcome, await peekRecord(name.value));
+    },
+
+    /** Reloads the record. */
+    async reload(channelId: string): Promise<Channel> {
       await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
       return (await find(channelIdRef(channelId), 0)).channel;
     },
 
-    isBlocked: (channelId) => blockedChannels.has(channelId),
+    isBlocked: (channelId: string) => blockedChannels.has(channelId),
   };
 }
 
@@ -220,9 +212,5 @@ function noSuchChannel(refs: readonly ChannelRef[], cause: AppError | undefined)
   const kinds = refs.map(({ kind }) => KIND_NAMES[kind]).join(' or ');
   const message = `There is no channel with the ${kinds} "${refs[0]?.value}".`;
   const { validForMs, outcome } = cause ?? {};
-  return new AppError('channel_not_found', message, {
-    ...(validForMs !== undefined && { validForMs }),
-    ...(outcome !== undefined && { outcome }),
-    cause,
-  });
+  return new AppError('channel_not_found', message, { validForMs, outcome, cause });
 }

@@ -33,7 +33,6 @@ async function complete(publishedAt: string | null): Promise<string | null> {
         return entry && { value: entry.value, storedAtMs: 0 };
       },
       set: async (key, { value }, ttlMs) => void stored.set(key, { value, ttlMs }),
-      delete: async () => undefined,
       close: async () => undefined,
     },
     runtime,

@@ -3,16 +3,7 @@ import type { Runtime } from '../lib/runtime.ts';
 import { publishedKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** The exact creation time of channels. Most upstream answers contain only the day. It never changes, so it is kept. */
-export interface ExactPublishDates {
-  /**
-   * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
-   * once for each load of the record, and calls `onFound`.
-   */
-  complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
-}
-
-export interface ExactPublishDatesOptions {
+interface ExactPublishDatesOptions {
   readonly store: Store;
   readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
   readonly sources: {
@@ -25,7 +16,10 @@ const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 /** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
 
-export function createExactPublishDates(options: ExactPublishDatesOptions): ExactPublishDates {
+export type ExactPublishDates = ReturnType<typeof createExactPublishDates>;
+
+/** The exact creation time of channels. Most upstream answers contain only the day. It never changes, so it is kept. */
+export function createExactPublishDates(options: ExactPublishDatesOptions) {
   const { store, sources } = options;
   const { clock, logger, metrics } = options.runtime;
 
@@ -49,7 +43,11 @@ export function createExactPublishDates(options: ExactPublishDatesOptions): Exac
   }
 
   return {
-    async complete(channel, onFound) {
+    /**
+     * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
+     * once for each load of the record, and calls `onFound`.
+     */
+    async complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel> {
       if (isExact(channel.publishedAt)) return channel;
       const known = await knownTime(channel.channelId);
       if (known !== undefined) return { ...channel, publishedAt: known };

@@ -16,7 +16,7 @@ import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 
-export interface OriginalsOptions {
+interface OriginalsOptions {
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly pictures: PictureCache;
@@ -25,23 +25,13 @@ export interface OriginalsOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** The originals of all variants: downloaded once for all of them, fresh for a day. */
-export interface Originals {
-  /**
-   * @throws AppError `image_not_found` when the channel has no such picture. Without a stored original: `upstream_…` when
-   * it cannot be downloaded, `overloaded` when it cannot be decoded
-   */
-  get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
-  /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
-  read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
-  /** Returns the bytes. Downloads them again if necessary. */
-  readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
-}
-
 /** A load continues after its callers disconnect: others will request the same picture. */
 const NEVER = new AbortController().signal;
 
-export function createOriginals(options: OriginalsOptions): Originals {
+export type Originals = ReturnType<typeof createOriginals>;
+
+/** The originals of all variants: downloaded once for all of them, fresh for a day. */
+export function createOriginals(options: OriginalsOptions) {
   const { downloader, encoder, pictures, cache, channels } = options;
   const { clock, holders } = options.runtime;
   // By picture, not by channel: a record with a new picture does not wait.
@@ -52,17 +42,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
   holders.add('originals waited for', waiting.stats);
 
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
-    return failedPictures.run(ref.key, () => loadOnce(channelId, ref, previous));
-  }
-
-  async function loadOnce(
-    channelId: string,
-    ref: OriginalRef,
-    previous: Original | undefined,
-  ): Promise<Loaded<Original>> {
-    // An idle encoder may have ended. Another one starts during the download.
-    encoder.warmUp();
-    return examine(channelId, ref, await fetchBytes(ref), previous);
+    return failedPictures.run(ref.key, async () => {
+      // An idle encoder may have ended. Another one starts during the download.
+      encoder.warmUp();
+      return examine(channelId, ref, await fetchBytes(ref), previous);
+    });
   }
 
   /** Concurrent callers share one download. */
@@ -119,74 +103,62 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return { ...found, value: correct(found.value) };
   }
 
-  async function getCurrent(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+  /** Calls `use` again with the picture of a newer record if the picture's host no longer has it. */
+  async function withCurrentRef<T>(
+    channel: Channel,
+    kind: ImageKind,
+    use: (ref: OriginalRef) => Promise<T>,
+  ): Promise<T> {
     const ref = refOf(channel, kind);
     try {
-      return await find(channel.channelId, kind, ref);
+      return await use(ref);
     } catch (error) {
-      if (!isGone(error)) throw error;
-      return find(channel.channelId, kind, await reloadedRef(channel.channelId, kind, ref, error));
+      if (!(error instanceof PictureGone)) throw error;
+      const reloaded = refOf(await channels.reload(channel.channelId), kind);
+      if (reloaded.key === ref.key) throw error;
+      return use(reloaded);
     }
   }
 
-  /** The picture's host no longer has it: a newer record may name another picture. */
-  async function reloadedRef(
-    channelId: string,
-    kind: ImageKind,
-    gone: OriginalRef,
-    why: unknown,
-  ): Promise<OriginalRef> {
-    const reloaded = refOf(await channels.reload(channelId), kind);
-    if (reloaded.key === gone.key) throw why;
-    return reloaded;
-  }
-
-  async function fetchAgain(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<FetchedBytes> {
-    try {
-      return { ref, bytes: await failedPictures.run(ref.key, () => fetchBytes(ref)) };
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      const reloaded = await reloadedRef(channelId, kind, ref, error);
-      return { ref: reloaded, bytes: await failedPictures.run(reloaded.key, () => fetchBytes(reloaded)) };
-    }
-  }
-
+  /** Returns the bytes. Downloads them again if necessary. */
   async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
     const { channelId } = channel;
     const key = originalBytesKey(channelId, original.digest);
     const stored = await pictures.get(key, 'plain');
     if (stored !== undefined) return stored;
-    const { ref, bytes } = await fetchAgain(channelId, kind, refOf(channel, kind));
+    const { ref, bytes } = await withCurrentRef(channel, kind, async (ref) => ({
+      ref,
+      bytes: await failedPictures.run(ref.key, () => fetchBytes(ref)),
+    }));
     if (digestOf(bytes) === original.digest) {
       pictures.put(key, bytes, 'plain');
       return bytes;
     }
-    const loadId = ref.key;
-    await cache.refresh(originalKey(channelId, kind), (previous) => examine(channelId, ref, bytes, previous), {
-      loadId,
-    });
+    const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
+    await cache.refresh(originalKey(channelId, kind), replace, ref.key);
     throw new AppError('upstream_unavailable', 'The picture has just changed. Try again.', {
       retryAfterMs: 1_000,
     });
   }
 
   return {
-    async get(channel, kind) {
-      return withPossibleTime(channel.channelId, kind, await getCurrent(channel, kind));
+    /**
+     * @throws AppError `image_not_found` when the channel has no such picture. Without a stored original: `upstream_…`
+     * when it cannot be downloaded, `overloaded` when it cannot be decoded
+     */
+    async get(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+      const found = await withCurrentRef(channel, kind, (ref) => find(channel.channelId, kind, ref));
+      return withPossibleTime(channel.channelId, kind, found);
     },
 
-    async read(channel, kind, original) {
+    /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
+    async read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes> {
       const stored = await pictures.findForReading(originalBytesKey(channel.channelId, original.digest));
       return stored ?? { bytes: await readBytes(channel, kind, original) };
     },
 
     readBytes,
   };
-}
-
-interface FetchedBytes {
-  readonly ref: OriginalRef;
-  readonly bytes: Buffer;
 }
 
 function digestOf(bytes: Buffer): string {
@@ -212,8 +184,4 @@ class PictureGone extends AppError {
 function translateGone(error: unknown): never {
   if (error instanceof AppError && error.code === 'image_not_found') throw new PictureGone(error);
   throw error;
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof PictureGone;
 }

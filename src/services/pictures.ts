@@ -2,7 +2,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, isKeyFailure } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import { cropOf, type ImageKind, resolveOutput, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
+import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import type { Effort } from '../images/encode-settings.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
@@ -49,26 +49,20 @@ export interface PictureSpec {
   readonly fileClass: FileClass;
 }
 
-export interface RenderedPicture {
-  readonly bytes: Buffer;
-  readonly isStored: boolean;
-  readonly isCollapsed: boolean;
-}
-
-export interface RenderOptions {
+interface RenderOptions {
   /** For fair scheduling. */
   readonly client: string;
   /** Returns a signal that aborts when the client disconnects. Called only when rendering must wait. */
   readonly disconnectSignal: () => AbortSignal;
 }
 
-export interface Rendition {
+interface Rendition {
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /** ETags of earlier encodings of the same picture. */
   readonly earlierEtags: readonly string[];
   /** Returns the stored bytes, or encodes them now. */
-  render(options: RenderOptions): Promise<RenderedPicture>;
+  render(options: RenderOptions): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
 }
 
 /** A picture that may not be rendered yet: enough for a 304. */
@@ -81,11 +75,7 @@ export interface Picture extends Rendition {
   readonly outcome: CacheOutcome;
 }
 
-export interface Renderer {
-  renditionOf(spec: PictureSpec): Promise<Rendition>;
-}
-
-export interface RendererOptions {
+interface RendererOptions {
   readonly originals: Pick<Originals, 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
   readonly pictures: PictureCache;
@@ -99,8 +89,10 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
 
+export type Renderer = ReturnType<typeof createRenderer>;
+
 /** Returns original pictures, stored pictures, or encodes them, each once for all concurrent requests. */
-export function createRenderer(options: RendererOptions): Renderer {
+export function createRenderer(options: RendererOptions) {
   const { originals, encoder, pictures, reEncoding, changes } = options;
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
@@ -183,7 +175,7 @@ export function createRenderer(options: RendererOptions): Renderer {
   }
 
   return {
-    async renditionOf(spec) {
+    async renditionOf(spec: PictureSpec): Promise<Rendition> {
       const plainKey = pictureKey(spec.identity);
       const isWhole = isWholeOriginal(spec);
       if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
@@ -251,28 +243,29 @@ function isGoneFile(error: unknown): boolean {
 /** True when the picture shows all of the original, in its own size and format. */
 function isWholeOriginal({ original, identity }: PictureSpec): boolean {
   const { crop, output, format, quality } = identity;
-  const isWhole = crop.width === original.width && crop.height === original.height;
-  const isFullSize = output.width === original.width && output.height === original.height;
-  return isWhole && isFullSize && format === original.format && quality === undefined;
+  const isWhole = isSameSize(crop, original) && isSameSize(output, original);
+  return isWhole && format === original.format && quality === undefined;
 }
 
-export interface BannerService {
-  /**
-   * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
-   * `overloaded` and `upstream_invalid`
-   */
-  getPicture(request: PictureRequest): Promise<Picture>;
+function isSameSize(one: Size, other: Size): boolean {
+  return one.width === other.width && one.height === other.height;
 }
 
-export interface BannerServiceOptions {
+interface BannerServiceOptions {
   readonly channels: Pick<ChannelService, 'findChannel'>;
   readonly originals: Pick<Originals, 'get'>;
   readonly renderer: Renderer;
 }
 
-export function createBannerService({ channels, originals, renderer }: BannerServiceOptions): BannerService {
+export type BannerService = ReturnType<typeof createBannerService>;
+
+export function createBannerService({ channels, originals, renderer }: BannerServiceOptions) {
   return {
-    async getPicture({ refs, variant, formats, width, height, quality }) {
+    /**
+     * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
+     * `overloaded` and `upstream_invalid`
+     */
+    async getPicture({ refs, variant, formats, width, height, quality }: PictureRequest): Promise<Picture> {
       const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
       if (channel[kind] === null) {
@@ -284,20 +277,14 @@ export function createBannerService({ channels, originals, renderer }: BannerSer
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
       const variantCrop = cropOf(variant, original);
       const maxSide = formatRow(format).maxSidePx;
-      const whole = resolveOutput(variantCrop, {}, maxSide);
+      const whole = resolveOutput(variantCrop, {}, maxSide).output;
       const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
       const ownQuality = ownQualityOf(format, quality);
-      const isPlain =
-        ownQuality === undefined && output.width === whole.output.width && output.height === whole.output.height;
+      const isPlain = ownQuality === undefined && isSameSize(output, whole);
       const { channelId } = channel;
-      const rendition = await renderer.renditionOf({
-        channel,
-        kind,
-        variant,
-        original,
-        identity: { channelId, digest: original.digest, crop, output, format, quality: ownQuality },
-        fileClass: isPlain ? 'plain' : 'custom',
-      });
+      const identity = { channelId, digest: original.digest, crop, output, format, quality: ownQuality };
+      const fileClass = isPlain ? 'plain' : 'custom';
+      const rendition = await renderer.renditionOf({ channel, kind, variant, original, identity, fileClass });
       return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
     },
   };

@@ -26,7 +26,6 @@ function inMemory<V>({
     store: {
       get: async () => undefined,
       set: async () => undefined,
-      delete: async () => undefined,
       close: async () => undefined,
     },
     isValue: (_value): _value is V => true,

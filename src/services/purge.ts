@@ -1,6 +1,6 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { Logger } from '../lib/logger.ts';
-import { type AnnouncedChange, type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
+import { type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
@@ -30,38 +30,27 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-/**
- * Erases data from memory and from all stores, with Redis on every instance. Work that began before a purge stores no
- * results of removed data. The methods reject with `RemovalDelayed` when a store or the disk fails to remove something;
- * the removal is then retried until it succeeds.
- */
-export interface Purge {
-  /**
-   * Removes everything about the first reference that is known: record, names, originals, pictures, and the searches
-   * that found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if
-   * nothing was stored.
-   */
-  purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
-  purgeChannels(channelIds: readonly string[]): Promise<Purged>;
-  purgeAll(): Promise<void>;
-  /** Removes what the change concerns. Memory returns nothing of it from the call on, before the promise resolves. */
-  apply(change: Change): Promise<Purged>;
-}
-
-export interface PurgeOptions {
+interface PurgeOptions {
   readonly changes: Changes;
   readonly removals: Pick<Removals<Removed>, 'remove'>;
   readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
 }
 
-export function createPurge({ changes, removals, caches: { records, names } }: PurgeOptions): Purge {
+export type Purge = ReturnType<typeof createPurge>;
+
+/**
+ * Erases data from memory and from all stores, with Redis on every instance. Work that began before a purge stores no
+ * results of removed data. The methods reject with `RemovalDelayed` when a store or the disk fails to remove something;
+ * the removal is then retried until it succeeds.
+ */
+export function createPurge({ changes, removals, caches: { records, names } }: PurgeOptions) {
+  /** Removes what the change concerns. Memory returns nothing of it from the call on, before the promise resolves. */
   async function apply(change: Change): Promise<Purged> {
-    const announced: AnnouncedChange = changes.announce(change);
-    const removed = await removals.remove([announced]);
+    const removed = await removals.remove([changes.announce(change)]);
     return {
       entries: countKinds(removed.flatMap(({ keys }) => keys)),
-      pictures: sum(removed.map(({ files }) => files)),
-      pictureBytes: sum(removed.map(({ fileBytes }) => fileBytes)),
+      pictures: removed.reduce((sum, { files }) => sum + files, 0),
+      pictureBytes: removed.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
     };
   }
 
@@ -80,7 +69,12 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
   }
 
   return {
-    async purgeChannel(refs) {
+    /**
+     * Removes everything about the first reference that is known: record, names, originals, pictures, and the searches
+     * that found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if
+     * nothing was stored.
+     */
+    async purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined> {
       const found = await findChannelId(refs);
       const channelIds = found === undefined ? [] : await channelIdsOf(found);
       const purged = await apply(
@@ -91,9 +85,9 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
       return isNothing ? undefined : { channelId, ...purged };
     },
 
-    purgeChannels: (channelIds) => apply(changeOfChannels(new Set(channelIds))),
+    purgeChannels: (channelIds: readonly string[]) => apply(changeOfChannels(new Set(channelIds))),
 
-    async purgeAll() {
+    async purgeAll(): Promise<void> {
       await apply(EVERYTHING);
     },
 
@@ -107,11 +101,7 @@ function countKinds(keys: readonly string[]): Purged['entries'] {
   return counts;
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-export interface TakeDownOptions {
+interface TakeDownOptions {
   readonly purge: Pick<Purge, 'purgeChannels'>;
   readonly channelIds: readonly string[];
   readonly logger: Logger;

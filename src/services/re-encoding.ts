@@ -5,15 +5,6 @@ import { type Change, type Changes, concernsPicture } from '../store/changes.ts'
 import { refinementKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-export interface ReEncoding {
-  /** The encoding to send: `optimized` once a smaller one is stored. */
-  encodingOf(pictureKey: string): Promise<Effort>;
-  /** Counts a response with the fast encoding. Runs `reEncode` once, from the third response and one minute on. */
-  noteFastResponse(pictureKey: string, reEncode: () => Promise<ReEncodeOutcome>): void;
-  /** The optimized encoding is no longer stored: its picture starts again without responses. */
-  noteLost(pictureKey: string): void;
-}
-
 /**
  * `kept`: a smaller picture of the same visual quality is stored. `rejected`: re-encoding gave no such picture, or
  * failed and would fail again. `interrupted`: a waiting client needed the encoder; the next response tries again.
@@ -21,7 +12,7 @@ export interface ReEncoding {
  */
 export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
 
-export interface ReEncodingOptions {
+interface ReEncodingOptions {
   readonly store: Store;
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
@@ -44,8 +35,10 @@ interface Progress {
   state: 'fast' | 'running' | 'kept' | 'rejected';
 }
 
+export type ReEncoding = ReturnType<typeof createReEncoding>;
+
 /** Decides which pictures are requested often enough for a slow encode. */
-export function createReEncoding({ store, changes, runtime }: ReEncodingOptions): ReEncoding {
+export function createReEncoding({ store, changes, runtime }: ReEncodingOptions) {
   const { clock, failureLog, holders } = runtime;
   const progress = createMemoryCache<Progress, Change>({
     changes,
@@ -74,18 +67,12 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
     return progress.get(pictureKey) ?? begin(pictureKey, state);
   }
 
-  async function outcomeOf(reEncode: () => Promise<ReEncodeOutcome>): Promise<ReEncodeOutcome> {
-    try {
-      return await reEncode();
-    } catch (error) {
-      reportFailure(error);
-      return 'rejected';
-    }
-  }
-
   async function run(pictureKey: string, current: Progress, reEncode: () => Promise<ReEncodeOutcome>): Promise<void> {
     current.state = 'running';
-    const outcome = await outcomeOf(reEncode);
+    const outcome = await reEncode().catch((error: unknown) => {
+      reportFailure(error);
+      return 'rejected' as const;
+    });
     if (outcome === 'kept' || outcome === 'rejected') {
       current.state = outcome;
       await store.set(refinementKey(pictureKey), { value: outcome, storedAtMs: clock.now() }, KEPT_MS);
@@ -96,11 +83,13 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
   }
 
   return {
-    async encodingOf(pictureKey) {
+    /** The encoding to send: `optimized` once a smaller one is stored. */
+    async encodingOf(pictureKey: string): Promise<Effort> {
       return (await progressOf(pictureKey)).state === 'kept' ? 'optimized' : 'fast';
     },
 
-    noteFastResponse(pictureKey, reEncode) {
+    /** Counts a response with the fast encoding. Runs `reEncode` once, from the third response and one minute on. */
+    noteFastResponse(pictureKey: string, reEncode: () => Promise<ReEncodeOutcome>): void {
       const current = progress.get(pictureKey);
       if (current === undefined) return;
       current.responses += 1;
@@ -108,7 +97,8 @@ export function createReEncoding({ store, changes, runtime }: ReEncodingOptions)
       if (isDue && current.state === 'fast') run(pictureKey, current, reEncode).catch(reportFailure);
     },
 
-    noteLost(pictureKey) {
+    /** The optimized encoding is no longer stored: its picture starts again without responses. */
+    noteLost(pictureKey: string): void {
       if (progress.get(pictureKey)?.state === 'kept') begin(pictureKey, 'fast');
     },
   };

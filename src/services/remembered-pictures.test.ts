@@ -12,7 +12,6 @@ import { createReEncoding } from './re-encoding.ts';
 const EMPTY_STORE: Store = {
   get: async () => undefined,
   set: async () => {},
-  delete: async () => {},
   close: async () => {},
 };
 const unused = () => Promise.reject(new Error('not expected'));

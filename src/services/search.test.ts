@@ -60,7 +60,6 @@ function setUp(
           return stored.get(key);
         },
         set: async (key, entry) => void stored.set(key, entry),
-        delete: async (key) => void stored.delete(key),
         close: async () => undefined,
       },
     }),

@@ -9,21 +9,7 @@ import { searchKey } from '../store/keys.ts';
 import type { Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
-export interface SearchAnswer {
-  readonly hits: readonly SearchHit[];
-  readonly outcome: CacheOutcome;
-}
-
-export interface SearchService {
-  /**
-   * Returns the channels that match the query, best first. A channel that the query names comes first.
-   *
-   * @throws AppError `upstream_*` when nothing was found and a source gave no usable answer
-   */
-  search(query: string, limit: number): Promise<SearchAnswer>;
-}
-
-export interface SearchServiceOptions {
+interface SearchServiceOptions {
   readonly sources: {
     /** Returns a page of every source, or the next page of the sources in `from`. */
     search(query: string, limit: number, options?: { from?: FoundChannels['next'] }): Promise<SearchResult>;
@@ -49,7 +35,9 @@ class PartialSearch extends AppError {
   }
 }
 
-export function createSearchService(options: SearchServiceOptions): SearchService {
+export type SearchService = ReturnType<typeof createSearchService>;
+
+export function createSearchService(options: SearchServiceOptions) {
   const { sources, channels, cache, clock } = options;
   const furtherPages = createSharedWork<FoundChannels>();
 
@@ -122,7 +110,12 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   return {
-    async search(query, limit) {
+    /**
+     * Returns the channels that match the query, best first. A channel that the query names comes first.
+     *
+     * @throws AppError `upstream_*` when nothing was found and a source gave no usable answer
+     */
+    async search(query: string, limit: number): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
       try {
         const { found, outcome } = await find(query, limit);
         return { hits: found.hits.slice(0, limit), outcome };
@@ -154,16 +147,12 @@ function isSamePlace(one: FoundChannels, other: FoundChannels): boolean {
 }
 
 function hitOf(channel: Channel): SearchHit {
+  const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   return {
-    channelId: channel.channelId,
-    title: channel.title,
-    description: channel.description,
-    customUrl: channel.customUrl,
-    subscriberCount: channel.subscriberCount,
-    videoCount: channel.videoCount,
-    banner: channel.banner === null ? 'absent' : 'present',
-    avatar: channel.avatar === null ? 'absent' : 'present',
-    bannerVersion: pictureVersion(channel.banner),
-    avatarVersion: pictureVersion(channel.avatar),
+    ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
+    banner: banner === null ? 'absent' : 'present',
+    avatar: avatar === null ? 'absent' : 'present',
+    bannerVersion: pictureVersion(banner),
+    avatarVersion: pictureVersion(avatar),
   };
 }

@@ -86,33 +86,14 @@ export interface AnnouncedChange {
   position: string | undefined;
 }
 
-/** The recent changes. A result must not be kept if a change that came after its work began concerns it. */
-export interface Changes {
-  /**
-   * From now on memory returns nothing that the change concerns, and no such result of earlier work is kept. The caller
-   * erases stores and files.
-   *
-   * @param position of a change that another instance published
-   */
-  announce(change: Change, position?: string): AnnouncedChange;
-  /** This instance's changes since that time, oldest first. */
-  ownSince(atMs: number): readonly AnnouncedChange[];
-  /** True when a change with a higher number matches. Forgotten changes match everything. */
-  hasSince(number: number, fits: (change: Change) => boolean): boolean;
-  /** True when a change matches that has no position yet, or one for which `isBeyond` is true. */
-  hasBeyond(isBeyond: (position: string) => boolean, fits: (change: Change) => boolean): boolean;
-  /** Frees the memory of removed values, in steps, so that other work can run in between. */
-  sweep(): Promise<void>;
-  /** Adds a function that `sweep` calls. */
-  addSweep(sweep: () => Promise<void>): void;
-  stats(): HolderStats;
-}
-
 const MAX_CHANGES = 1_000;
 /** Channels and names in all changes together: an import can name many. */
 const MAX_NAMED = 200_000;
 
-export function createChanges(): Changes {
+export type Changes = ReturnType<typeof createChanges>;
+
+/** The recent changes. A result must not be kept if a change that came after its work began concerns it. */
+export function createChanges() {
   const log: AnnouncedChange[] = [];
   const sweeps: (() => Promise<void>)[] = [];
   let named = 0;
@@ -129,46 +110,56 @@ export function createChanges(): Changes {
   }
 
   return {
-    announce(change, position) {
-      const announced: AnnouncedChange = {
-        change,
-        number: nextChange(),
-        isOwn: position === undefined,
-        atMs: performance.now(),
-        position,
-      };
+    /**
+     * From now on memory returns nothing that the change concerns, and no such result of earlier work is kept. The caller
+     * erases stores and files.
+     *
+     * @param position of a change that another instance published
+     */
+    announce(change: Change, position?: string): AnnouncedChange {
+      const isOwn = position === undefined;
+      const announced = { change, number: nextChange(), isOwn, atMs: performance.now(), position };
       log.push(announced);
       named += countNamed(change);
       shorten();
       return announced;
     },
 
-    ownSince: (atMs) => log.filter((each) => each.isOwn && each.atMs >= atMs),
+    /** This instance's changes since that time, oldest first. */
+    ownSince: (atMs: number) => log.filter((each) => each.isOwn && each.atMs >= atMs),
 
-    hasSince(number, fits) {
+    /** True when a change with a higher number matches. Forgotten changes match everything. */
+    hasSince(number: number, fits: (change: Change) => boolean): boolean {
       if (number >= latestChange()) return false;
       if (number < forgotten) return true;
       return log.some((each) => each.number > number && fits(each.change));
     },
 
-    hasBeyond: (isBeyond, fits) =>
+    /** True when a change matches that has no position yet, or one for which `isBeyond` is true. */
+    hasBeyond: (isBeyond: (position: string) => boolean, fits: (change: Change) => boolean) =>
       log.some(({ change, position }) => (position === undefined || isBeyond(position)) && fits(change)),
 
-    async sweep() {
+    /** Frees the memory of removed values, in steps, so that other work can run in between. */
+    async sweep(): Promise<void> {
       for (const sweep of sweeps) await sweep();
     },
 
-    addSweep(sweep) {
+    /** Adds a function that `sweep` calls. */
+    addSweep(sweep: () => Promise<void>): void {
       sweeps.push(sweep);
     },
 
-    stats: () => ({ entries: log.length, maxEntries: MAX_CHANGES, bytes: named * BYTES_PER_NAME, maxBytes: MAX_BYTES }),
+    stats: (): HolderStats => ({
+      entries: log.length,
+      maxEntries: MAX_CHANGES,
+      bytes: named * BYTES_PER_NAME,
+      maxBytes: MAX_NAMED * BYTES_PER_NAME,
+    }),
   };
 }
 
 /** A channel ID or name in a set. */
 const BYTES_PER_NAME = 100;
-const MAX_BYTES = MAX_NAMED * BYTES_PER_NAME;
 
 function countNamed({ channelIds, names }: Change): number {
   return names.size + (channelIds === 'all' ? 0 : channelIds.size);

@@ -80,29 +80,22 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-interface NewEntry<V> extends StoredForm<V> {
-  /** Default: now. */
-  readonly storedAtMs?: number;
+interface NewEntry<V> extends StoredForm<V>, Pick<Entry<V>, 'storedAtMs' | 'isStored'> {
   readonly staleMs: number;
-  readonly isStored: boolean;
   /** Length of key and value as text. */
   readonly characters: number;
 }
 
-export function createEntry<V>(clock: Clock, entry: NewEntry<V>): Entry<V> {
-  const { content, freshMs, staleMs, isStored, characters } = entry;
-  const nowMs = clock.now();
-  const { storedAtMs = nowMs } = entry;
+export function createEntry<V>(clock: Clock, { staleMs, characters, ...entry }: NewEntry<V>): Entry<V> {
+  const { content, freshMs, storedAtMs } = entry;
+  const aheadMs = storedAtMs - clock.now();
   // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
-  const ageMs = storedAtMs - nowMs > MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, nowMs - storedAtMs);
+  const ageMs = aheadMs > MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, -aheadMs);
   return {
-    content,
-    freshMs,
-    storedAtMs,
+    ...entry,
     bornAtMs: clock.monotonic() - ageMs,
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, staleMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
-    isStored,
     lastFailure: undefined,
   };
 }

@@ -21,9 +21,6 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
     async set() {
       fail(broken.writes);
     },
-    async delete() {
-      fail(broken.writes);
-    },
     async erase() {
       fail(broken.writes);
       return [];
@@ -71,7 +68,7 @@ it('is healthy again only after a successful read and write', async () => {
   await guarded.get('key');
   expect(states).toEqual([false]);
   broken.writes = false;
-  await guarded.delete('key');
+  await guarded.set('key', ENTRY, 1_000);
   expect(states).toEqual([false, true]);
 });
 
@@ -96,7 +93,6 @@ describe('a change', () => {
       async set(key) {
         written.push(key);
       },
-      delete: async () => undefined,
       async erase() {
         await erased.promise;
         return [KEY];

@@ -4,7 +4,7 @@ import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { channelIdsIn } from './keys.ts';
 import type { ErasableStore, StoredEntry } from './store.ts';
 
-export interface FailSoftStoreOptions {
+interface FailSoftStoreOptions {
   readonly store: ErasableStore;
   readonly runtime: Pick<Runtime, 'clock' | 'health' | 'holders'>;
   readonly changes: Changes;
@@ -54,13 +54,6 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     failing.add(what);
   }
 
-  async function readInTime(key: string): Promise<StoredEntry | undefined> {
-    const reading = store.get(key).then((found) => ({ found }));
-    const read = await withinMs(clock, reading, readTimeoutMs);
-    if (read === undefined) throw new Error(`no answer from the store within ${readTimeoutMs} ms`);
-    return read.found;
-  }
-
   function write(bytes: number, run: () => Promise<void>): Promise<void> {
     if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
       failed('writes', new Error('too many writes wait for the store'));
@@ -82,9 +75,11 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
 
   async function read(key: string): Promise<StoredEntry | undefined> {
     try {
-      const found = await readInTime(key);
+      const reading = store.get(key).then((found) => ({ found }));
+      const read = await withinMs(clock, reading, readTimeoutMs);
+      if (read === undefined) throw new Error(`no answer from the store within ${readTimeoutMs} ms`);
       succeeded('reads');
-      return found;
+      return read.found;
     } catch (error) {
       failed('reads', error);
       return undefined;
@@ -106,7 +101,6 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       if (changes.hasSince(changeBeforeWork(), concerning(key, entry.value))) return;
       await write(WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length), () => store.set(key, entry, ttlMs));
     },
-    delete: (key) => write(WRITE_OVERHEAD_BYTES + 2 * key.length, () => store.delete(key)),
     async erase(change, position) {
       erasing.add(change);
       try {

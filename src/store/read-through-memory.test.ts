@@ -9,7 +9,6 @@ import type { Store } from './store.ts';
 const EMPTY_STORE: Store = {
   get: async () => undefined,
   set: async () => undefined,
-  delete: async () => undefined,
   close: async () => undefined,
 };
 const AT_ONCE = { staleWaitMs: 0 };

@@ -17,7 +17,6 @@ function setUp() {
     store: {
       get: async () => undefined,
       set: async () => undefined,
-      delete: async () => undefined,
       close: async () => undefined,
     },
     changes: createChanges(),

@@ -1,7 +1,6 @@
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { HolderStats } from '../lib/holders.ts';
-import { createMemoryCache, type MemoryStats } from '../lib/memory-cache.ts';
+import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
@@ -23,20 +22,17 @@ export interface Cached<V> {
   readonly outcome: CacheOutcome;
 }
 
-export interface LoadIdentity {
+export interface GetOptions<V> {
+  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
+  readonly staleWaitMs: number;
+  /** Returns false for a fresh value that must be treated as stale. Default: always true. */
+  readonly isCurrent?: (value: V) => boolean;
   /**
    * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`.
    * Otherwise it starts a new load, and the earlier load's result is not kept. Default: all loads of a key are the
    * same.
    */
   readonly loadId?: string;
-}
-
-export interface GetOptions<V> extends LoadIdentity {
-  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
-  readonly staleWaitMs: number;
-  /** Returns false for a fresh value that must be treated as stale. Default: always true. */
-  readonly isCurrent?: (value: V) => boolean;
 }
 
 export interface ReadThroughOptions<V> {
@@ -64,52 +60,23 @@ export interface ReadThroughOptions<V> {
 
 export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
-export interface ReadThrough<V> {
-  /**
-   * Returns the value from memory or the store, or loads it.
-   *
-   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
-   * stale value to return
-   */
-  get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>>;
-  /** Returns the cached value, fresh or stale, without loading one. */
-  find(key: string): Promise<V | undefined>;
-  /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
-  peek(key: string): Promise<Cached<V> | undefined>;
-  /** Reloads the value, or joins a current load. */
-  refresh(key: string, load: Load<V>, identity?: LoadIdentity): Promise<Cached<V>>;
-  /** Stores what `load` returns for the cached value, fresh or stale. */
-  put(key: string, load: Load<V>): Promise<void>;
-  /** Changes the cached value, if there is one, without changing its age. */
-  patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Makes the next request try a load that failed a moment ago. */
-  forgetFailures(): void;
-  stats(): { readonly memory: MemoryStats; readonly loading: HolderStats };
-}
-
 /** How long "no such channel" is fresh (docs/decisions.md). */
 const ABSENT_FRESH_MS = 60_000;
 const RETRY_FAILED_LOAD_MS = 60_000;
 
+/** The result of a load; `isFound`: another instance had stored the value, and nothing was loaded. */
 interface Outcome<V> {
   readonly entry: Entry<V>;
-  /** Another instance had stored the value: nothing was loaded. */
   readonly isFound: boolean;
 }
 
-interface NewLoad<V> {
-  readonly load: Load<V>;
-  readonly loadId: string;
-  readonly previous: Entry<V> | undefined;
-  /** Accepts a value from the shared store instead of loading one. Unset when the store was just read. */
-  readonly isWanted?: (entry: Entry<V>) => boolean;
-}
+export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
 
 /**
  * An LRU cache in memory over a store, with one load per key at a time. When a load fails or takes too long, a stale
  * value is returned. A load continues after its callers disconnect.
  */
-export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
+export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
   const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
   const { storeKeyOf = (key) => key } = options;
@@ -146,44 +113,46 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return findHeld(key) ?? (await findStored(key));
   }
 
-  /** @param storedAtMs given for a changed value, which keeps its age */
+  /** Keeps the content unless a newer load has begun. A changed value passes its `storedAtMs`: it keeps its age. */
   function keep(
     key: string,
     content: Content<V>,
-    freshForMs: number,
-    isStorable: boolean,
-    storedAtMs = clock.now(),
+    { freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
   ): Entry<V> {
     const text = writeStoredForm({ content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
     const characters = storeKeyOf(key).length + text.length;
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
-    if (!memory.set(key, entry)) return { ...entry, isStored: false };
+    if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
     if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs }, keptMs);
     return entry;
   }
 
-  function startLoad(key: string, { load, loadId, previous, isWanted }: NewLoad<V>): Promise<Outcome<V>> {
-    return loads.start(key, loadId, async (isLatest) => {
-      function finish(content: Content<V>, freshForMs: number, isStorable: boolean): Outcome<V> {
-        const form = { content, freshMs: freshForMs, staleMs, isStored: false, characters: 0 };
-        const entry = isLatest() ? keep(key, content, freshForMs, isStorable) : createEntry(clock, form);
-        return { entry, isFound: false };
-      }
+  function keepLoaded(key: string, { value, freshMs: freshForMs, isStorable }: Loaded<V>, isLatest = true): Entry<V> {
+    return keep(key, { value }, { freshForMs, isStorable, isLatest });
+  }
 
+  /** @param isWanted accepts a value of the shared store instead of a load; `undefined` if the store was just read */
+  function startLoad(
+    key: string,
+    load: Load<V>,
+    loadId: string,
+    previous: Entry<V> | undefined,
+    isWanted?: (entry: Entry<V>) => boolean,
+  ): Promise<Outcome<V>> {
+    return loads.start(key, loadId, async (isLatest) => {
       try {
-        const found = isWanted === undefined ? undefined : await findStored(key);
+        const found = isWanted && (await findStored(key));
         if (found !== undefined && isWanted?.(found)) return { entry: found, isFound: true };
         const loaded = await load(valueIn(previous));
-        return finish({ value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+        return { entry: keepLoaded(key, loaded, isLatest()), isFound: false };
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return finish({ absent: error.message }, ABSENT_FRESH_MS, true);
+          const kept = { freshForMs: ABSENT_FRESH_MS, isLatest: isLatest() };
+          return { entry: keep(key, { absent: error.message }, kept), isFound: false };
         }
-        if (previous !== undefined) {
-          previous.lastFailure = { loadId, atMs: clock.monotonic() };
-        }
+        if (previous !== undefined) previous.lastFailure = { loadId, atMs: clock.monotonic() };
         throw error;
       }
     });
@@ -216,7 +185,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     }
     // Another instance may have replaced the value in the store.
     const looksInStore = held !== undefined && store.isShared === true;
-    const result = running ?? startLoad(key, { load, loadId, previous, ...(looksInStore && { isWanted }) });
+    const result = running ?? startLoad(key, load, loadId, previous, looksInStore ? isWanted : undefined);
     const isCollapsed = running !== undefined;
     if (previous === undefined) return answerLoaded(await result, { kind: 'miss', isCollapsed });
     try {
@@ -238,46 +207,60 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
-  async function refresh(key: string, load: Load<V>, { loadId = '' }: LoadIdentity = {}): Promise<Cached<V>> {
+  async function refresh(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
     const running = loads.find(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
-    const result = running ?? loads.find(key, loadId) ?? startLoad(key, { load, loadId, previous });
+    const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
     return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   return {
-    async get(key, load, options) {
+    /**
+     * Returns the value from memory or the store, or loads it.
+     *
+     * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
+     * stale value to return
+     */
+    async get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
       const held = findHeld(key);
       // There is nothing to wait for or to trace.
       if (held !== undefined && isFresh(held, options.isCurrent)) return answer(held, HIT);
       return asWork(() => tracedLookUp(name, () => lookUp(key, load, options)));
     },
 
-    find: (key) => asWork(async () => valueIn(await find(key))),
-    peek: (key) =>
+    /** Returns the cached value, fresh or stale, without loading one. */
+    find: (key: string): Promise<V | undefined> => asWork(async () => valueIn(await find(key))),
+
+    /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
+    peek: (key: string): Promise<Cached<V> | undefined> =>
       asWork(async () => {
         const entry = await find(key);
         return entry && answer(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
-    refresh: (key, load, identity) => asWork(() => tracedLookUp(name, () => refresh(key, load, identity))),
+    /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */
+    refresh: (key: string, load: Load<V>, loadId = ''): Promise<Cached<V>> =>
+      asWork(() => tracedLookUp(name, () => refresh(key, load, loadId))),
 
-    put: (key, load) =>
+    /** Stores what `load` returns for the cached value, fresh or stale. */
+    put: (key: string, load: Load<V>): Promise<void> =>
       asWork(async () => {
-        const loaded = await load(valueIn(await find(key)));
-        keep(key, { value: loaded.value }, loaded.freshMs ?? freshMs, loaded.isStorable ?? true);
+        keepLoaded(key, await load(valueIn(await find(key))));
       }),
 
-    patch: (key, change) =>
+    /** Changes the cached value, if there is one, without changing its age. */
+    patch: (key: string, change: (value: V) => V): Promise<void> =>
       asWork(async () => {
         // A current load would overwrite the change.
         await loads.ended(key);
         const entry = await find(key);
         if (entry === undefined || 'absent' in entry.content) return;
-        keep(key, { value: change(entry.content.value) }, entry.freshMs, entry.isStored, entry.storedAtMs);
+        const { freshMs: freshForMs, isStored: isStorable, storedAtMs } = entry;
+        keep(key, { value: change(entry.content.value) }, { freshForMs, isStorable, storedAtMs });
       }),
 
-    forgetFailures() {
+    /** Makes the next request try a load that failed a moment ago. */
+    forgetFailures(): void {
       failuresSince = clock.monotonic();
     },
 

@@ -1,7 +1,6 @@
 import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
-  isWrongType,
   keysLike,
   type RedisConnection,
   RedisUnavailable,
@@ -98,20 +97,6 @@ export interface RedisStoreOptions {
 export function createRedisStore(options: RedisStoreOptions): ErasableStore {
   const { connection, changes, sharedChanges, onRefused } = options;
 
-  async function remove(key: string): Promise<void> {
-    await connection.run((redis) => redis.del(REDIS_KEY_PREFIX + key));
-  }
-
-  /** Returns `null` if the key does not exist, `undefined` if it holds another type. */
-  async function textUnder(key: string): Promise<string | null | undefined> {
-    try {
-      return await connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key));
-    } catch (error) {
-      if (error instanceof RedisWrongType) return undefined;
-      throw error;
-    }
-  }
-
   /** Only the store's own keys, without the logs of the rate limit and the pictures. */
   async function* entryKeys(): AsyncGenerator<string[]> {
     for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
@@ -125,24 +110,23 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
       concernsEntry(change, key.slice(REDIS_KEY_PREFIX.length), ANY_VALUE) ? 'going' : 'rest',
     );
     const asked = rest.filter((key) => mayConcernValue(change, key.slice(REDIS_KEY_PREFIX.length)));
-    const ids = change.channelIds === 'all' ? [] : [...change.channelIds];
-    const place = position.split('-');
+    const args = [...position.split('-'), ...(change.channelIds === 'all' ? [] : change.channelIds)];
     const erased = await Promise.all([
-      eraseWith(going, ['all', ...place]),
-      eraseWith(asked, [change.searches === 'empty' ? 'empty' : 'naming', ...place, ...ids]),
+      eraseWith('all', going, args),
+      eraseWith(change.searches === 'empty' ? 'empty' : 'naming', asked, args),
     ]);
     return erased.flat();
   }
 
-  async function eraseWith(keys: readonly string[], args: string[]): Promise<string[]> {
+  async function eraseWith(which: 'all' | 'empty' | 'naming', keys: string[], args: string[]): Promise<string[]> {
     if (keys.length === 0) return [];
-    return (await connection.run((redis) => ERASE(redis, [...keys], args))) as string[];
+    return (await connection.run((redis) => ERASE(redis, keys, [which, ...args]))) as string[];
   }
 
   return {
     isShared: true,
     async get(key) {
-      const text = await textUnder(key);
+      const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
       if (text === null) return undefined;
       const found = text === undefined ? undefined : parse(text);
       if (found === undefined) {
@@ -155,12 +139,13 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     },
     async set(key, entry, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
-      if (wholeMs < 1) return remove(key);
       const position = sharedChanges.position();
-      const value = format(entry, position);
-      await connection.run((redis) => storeInRedis(redis, key, { value, ttlMs: wholeMs, position }));
+      const value = `${entry.storedAtMs}@${position} ${entry.value}`;
+      await connection.run<unknown>((redis) => {
+        if (wholeMs < 1) return redis.del(REDIS_KEY_PREFIX + key);
+        return storeInRedis(redis, key, { value, ttlMs: wholeMs, position });
+      });
     },
-    delete: remove,
     async erase(change, position = LATEST) {
       const erased: string[] = [];
       for await (const keys of entryKeys()) erased.push(...(await eraseAmong(keys, change, position)));
@@ -175,11 +160,17 @@ const LATEST = '9999999999999999-0';
 /** Stands for a value that names some channel. */
 const ANY_VALUE: readonly string[] = [''];
 
-function format({ value, storedAtMs }: StoredEntry, position: string): string {
-  return `${storedAtMs}@${position} ${value}`;
+/** Resolves to `undefined` if the key holds another type. */
+export async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof RedisWrongType) return undefined;
+    throw error;
+  }
 }
 
-/** An entry without a position was written by an earlier version. */
+/** When the entry was stored, and its writer's position. Without one it was written by an earlier version. */
 const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?)(?:@(\d{1,16}-\d{1,16}))? /;
 
 /** Returns `undefined` for a value that this store did not write: others may use the same Redis. */
@@ -191,7 +182,10 @@ function parse(text: string): (StoredEntry & { readonly position: string }) | un
 
 /** Keeps entries in the Redis that all instances share. */
 export function createRedisBackend(address: RedisAddress): StoreBackend {
-  async function withConnection<T>(run: (connection: RedisConnection) => Promise<T>): Promise<T> {
+  /** Runs the work with a connection; `problem` returns why Redis cannot be used, '' if it can. */
+  async function withConnection<T>(
+    run: (connection: RedisConnection, problem: () => string) => T,
+  ): Promise<Awaited<T>> {
     let problem = '';
     const connection = await createRedisConnection({
       address,
@@ -200,7 +194,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
       },
     });
     try {
-      return await run(connection);
+      return await run(connection, () => problem);
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
       throw new StoreUnreadableError(`Redis is unavailable: ${problem}.`, { cause: error });
@@ -214,15 +208,8 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
     files: [],
     findVersionProblem: () => undefined,
     async check() {
-      let problem: string | null = null;
-      const connection = await createRedisConnection({
-        address,
-        onStateChange(state) {
-          problem = state;
-        },
-      });
-      connection.close();
-      if (problem === null) return { level: 'ok', text: 'Redis responds' };
+      const problem = await withConnection((_, findProblem) => findProblem());
+      if (problem === '') return { level: 'ok', text: 'Redis responds' };
       return {
         level: 'warning',
         text: `Redis is not usable: ${problem}; the service starts and works alone until Redis responds`,
@@ -261,44 +248,25 @@ const HEAD_BYTES = 80;
 /** Counts all shared values, pictures included. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const counter = createStatisticsCounter();
-  for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) {
-    const own = keys.filter((key) => findStoredKind(storeKeyOf(key)) !== undefined);
-    for (const { redisKey, length, head } of await readHeads(connection, own)) {
-      const key = storeKeyOf(redisKey);
-      const [storedAt = '', value = ''] = head.split(' ', 2);
-      const kind = value.startsWith(ABSENT_PREFIX) ? 'negatives' : findStoredKind(key);
+  async function count(redisKey: string): Promise<void> {
+    const key = findPictureKey(redisKey) ?? redisKey.slice(REDIS_KEY_PREFIX.length);
+    const kind = findStoredKind(key);
+    if (kind === undefined) return;
+    // The service did not write a key of another type.
+    const found = await unlessWrongType(
+      connection.run((redis) => Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)])),
+    );
+    if (found === undefined) return;
+    const [length, head] = found;
+    const [storedAt = '', value = ''] = (head ?? '').split(' ', 2);
+    counter.add(value.startsWith(ABSENT_PREFIX) ? 'negatives' : kind, {
+      entries: 1,
+      bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
       // The writer's position follows the time.
-      const oldestMs = isPicture(key) ? undefined : Number.parseFloat(storedAt);
-      counter.add(kind, { entries: 1, bytes: redisKey.length - REDIS_KEY_PREFIX.length + length, oldestMs });
-    }
+      oldestMs: isPicture(key) ? undefined : Number.parseFloat(storedAt),
+    });
   }
+
+  for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) await Promise.all(keys.map(count));
   return counter.statistics;
-}
-
-function storeKeyOf(redisKey: string): string {
-  return findPictureKey(redisKey) ?? redisKey.slice(REDIS_KEY_PREFIX.length);
-}
-
-interface ValueHead {
-  readonly redisKey: string;
-  readonly length: number;
-  readonly head: string;
-}
-
-/** Skips keys of other types, which the service did not write. */
-async function readHeads(connection: RedisConnection, keys: readonly string[]): Promise<ValueHead[]> {
-  const heads = await connection.run((redis) =>
-    Promise.all(
-      keys.map(async (redisKey): Promise<ValueHead | undefined> => {
-        try {
-          const [length, head] = await Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)]);
-          return { redisKey, length, head: head ?? '' };
-        } catch (error) {
-          if (isWrongType(error)) return undefined;
-          throw error;
-        }
-      }),
-    ),
-  );
-  return heads.filter((head) => head !== undefined);
 }

@@ -10,29 +10,13 @@ export const CHANGES_KEY = 'pennant:changes1';
 /** The position before the first entry of the stream. */
 export const START = '0-0';
 
-export interface SharedChangesOptions {
+interface SharedChangesOptions {
   readonly connection: RedisConnection;
   readonly changes: Changes;
   /** The position that an earlier run of this instance has read up to. */
   readonly startPosition?: string;
   /** Called for an invalid entry of the stream. */
   readonly onRefused?: () => void;
-}
-
-/** The changes of all instances on the same Redis, in a total order. Calls of `receive` must not overlap. */
-export interface SharedChanges {
-  /**
-   * Publishes the change. Afterwards no instance can store results in Redis whose work began before the change. Rejects
-   * with `RedisUnavailable`.
-   */
-  publish(announced: AnnouncedChange): Promise<void>;
-  /**
-   * Announces the changes of other instances here. Returns those announced since the last successful call. Rejects with
-   * `RedisUnavailable`.
-   */
-  receive(): Promise<readonly AnnouncedChange[]>;
-  /** The position of the latest change announced here. It is stored with every value. */
-  position(): string;
 }
 
 const MAX_ENTRIES = 1_000;
@@ -68,7 +52,10 @@ return { latest[1], first[1], redis.call('XLEN', stream), after }
 
 type ReadReply = [latest: string, first: string, length: number, after: [id: string, fields: string[]][]];
 
-export function createSharedChanges(options: SharedChangesOptions): SharedChanges {
+export type SharedChanges = ReturnType<typeof createSharedChanges>;
+
+/** The changes of all instances on the same Redis, in a total order. Calls of `receive` must not overlap. */
+export function createSharedChanges(options: SharedChangesOptions) {
   const { connection, changes, startPosition = START, onRefused } = options;
   const ownName = randomUUID();
   let position = startPosition;
@@ -123,28 +110,35 @@ export function createSharedChanges(options: SharedChangesOptions): SharedChange
   }
 
   return {
-    async publish(announced) {
+    /**
+     * Publishes the change. Afterwards no instance can store results in Redis whose work began before the change. Rejects
+     * with `RedisUnavailable`.
+     */
+    async publish(announced: AnnouncedChange): Promise<void> {
       announced.position = await send(announced.change);
     },
 
-    async receive() {
+    /**
+     * Announces the changes of other instances here. Returns those announced since the last successful call. Rejects with
+     * `RedisUnavailable`.
+     */
+    async receive(): Promise<readonly AnnouncedChange[]> {
       while (await readStep());
       const announced = received;
       received = [];
       return announced;
     },
 
+    /** The position of the latest change announced here. It is stored with every value. */
     position: () => position,
   };
 }
 
-interface Message {
+interface Message extends Pick<Change, 'searches' | 'includesPictures'> {
   /** The instance that published it. */
   readonly by: string;
   readonly channelIds: 'all' | readonly string[];
   readonly names: readonly string[];
-  readonly searches: Change['searches'];
-  readonly includesPictures: boolean;
 }
 
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
@@ -167,13 +161,8 @@ function parse(json: string): Message | undefined {
   }
 }
 
-function changeOf({ channelIds, names, searches, includesPictures }: Message): Change {
-  return {
-    channelIds: channelIds === 'all' ? 'all' : new Set(channelIds),
-    names: new Set(names),
-    searches,
-    includesPictures,
-  };
+function changeOf({ by: _, channelIds, names, ...change }: Message): Change {
+  return { ...change, channelIds: channelIds === 'all' ? 'all' : new Set(channelIds), names: new Set(names) };
 }
 
 /** Compares two stream IDs: milliseconds and a sequence number. */

@@ -18,26 +18,19 @@ export interface ErasingPlace {
   readonly upToRow: number;
 }
 
-/** The operations on an open `cache.db`. Times are wall-clock times. */
-export interface CacheTables {
-  get(key: string, nowMs: number): StoredEntry | undefined;
-  set(key: string, entry: StoredEntry, expiresAtMs: number): void;
-  delete(key: string): void;
-  /** Removes some expired entries and, while the file is too large, the entries that expire next. */
-  shrink(nowMs: number): void;
-  /** Removes the rows that the change concerns among some rows from the given place, or from the first row. */
-  erase(change: Change, from: ErasingPlace | undefined): ErasingStep;
-  /** Removes the erased data from the write-ahead log too. */
-  finishErasing(): void;
-}
-
 const ROWS_PER_STEP = 64;
 /** About the number of rows that takes a few milliseconds, during which other calls wait. */
 const ROWS_PER_ERASING_STEP = 200;
 const MAX_EVICTION_STEPS = 10;
 
-/** @param maxBytes limit of the pages in use; a single change may exceed it for a moment */
-export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables {
+export type CacheTables = ReturnType<typeof openCacheTables>;
+
+/**
+ * The operations on an open `cache.db`. Times are wall-clock times.
+ *
+ * @param maxBytes limit of the pages in use; a single change may exceed it for a moment
+ */
+export function openCacheTables(db: DatabaseSync, maxBytes: number) {
   const select = db.prepare(
     'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
   );
@@ -45,7 +38,6 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
     INSERT INTO entries (key, value, stored_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, stored_at_ms = excluded.stored_at_ms,
       expires_at_ms = excluded.expires_at_ms, checksum = excluded.checksum`);
-  const remove = db.prepare('DELETE FROM entries WHERE key = ?');
   const removeExpired = db.prepare(
     'DELETE FROM entries WHERE row IN (SELECT row FROM entries WHERE expires_at_ms <= ? LIMIT ?)',
   );
@@ -59,44 +51,44 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number): CacheTables
     SELECT page_count - freelist_count AS used, page_size AS bytes
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
 
-  function lastRow(): number {
-    return Number(selectLast.get()?.row ?? 0);
-  }
-
   function usedBytes(): number {
     const row = pages.get() as { used: number; bytes: number };
     return row.used * row.bytes;
   }
 
   return {
-    get(key, nowMs) {
+    get(key: string, nowMs: number): StoredEntry | undefined {
       const row = select.get(key, nowMs) as (StoredEntry & { checksum: number }) | undefined;
       if (row === undefined) return undefined;
       // SQLite has no page checksums and would return a damaged value.
       if (checksumOf(key, row.value) !== row.checksum) throw new DamagedFileError('an entry has a wrong checksum');
       return { value: row.value, storedAtMs: row.storedAtMs };
     },
-    set(key, { value, storedAtMs }, expiresAtMs) {
+
+    set(key: string, { value, storedAtMs }: StoredEntry, expiresAtMs: number): void {
       upsert.run(key, value, storedAtMs, expiresAtMs, checksumOf(key, value));
     },
-    delete(key) {
-      remove.run(key);
-    },
-    shrink(nowMs) {
+
+    /** Removes some expired entries and, while the file is too large, the entries that expire next. */
+    shrink(nowMs: number): void {
       removeExpired.run(nowMs, ROWS_PER_STEP);
       for (let step = 0; step < MAX_EVICTION_STEPS && usedBytes() > maxBytes; step += 1) {
         removeNextToExpire.run(ROWS_PER_STEP);
       }
     },
-    erase(change, from = { afterRow: 0, upToRow: lastRow() }) {
-      const { afterRow, upToRow } = from;
+
+    /** Removes the rows that the change concerns among some rows from the given place, or from the first row. */
+    erase(change: Change, from?: ErasingPlace): ErasingStep {
+      const { afterRow, upToRow } = from ?? { afterRow: 0, upToRow: Number(selectLast.get()?.row ?? 0) };
       const rows = selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
       const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
       for (const { row } of erased) removeRow.run(row);
       const last = rows.at(-1);
       return { erasedKeys: erased.map(({ key }) => key), next: last && { afterRow: last.row, upToRow } };
     },
-    finishErasing() {
+
+    /** Removes the erased data from the write-ahead log too. */
+    finishErasing(): void {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };

@@ -18,38 +18,26 @@ export interface Times {
   readonly monotonicMs: number;
 }
 
-/** Sent when the file was damaged, deleted or of another layout, and was created again. */
-export interface RebuiltNotice {
-  readonly reason: string;
-}
-
 const WRITES_BETWEEN_SHRINKING = 16;
 
 const { path, maxBytes } = workerData as CacheThreadOptions;
-const database = createCacheDatabase({
-  path,
-  maxBytes,
-  onRebuilt: (reason) => notify({ reason } satisfies RebuiltNotice),
-});
+const database = createCacheDatabase({ path, maxBytes, onRebuilt: notify });
 let writes = 0;
 
 function use<T>({ monotonicMs }: Times, work: (tables: CacheTables) => T): T {
   return database.use(work, monotonicMs);
 }
 
-function set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
-  use(times, (tables) => {
-    writes += 1;
-    // Before the write, because the disk may be full.
-    if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(times.nowMs);
-    tables.set(key, entry, times.nowMs + ttlMs);
-  });
-}
-
 const functions = {
   get: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.get(key, times.nowMs)),
-  set,
-  delete: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.delete(key)),
+  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
+    use(times, (tables) => {
+      writes += 1;
+      // Before the write, because the disk may be full.
+      if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(times.nowMs);
+      tables.set(key, entry, times.nowMs + ttlMs);
+    });
+  },
   /** One step. */
   erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }): ErasingStep =>
     use(times, (tables) => tables.erase(change, from)),

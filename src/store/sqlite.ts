@@ -1,11 +1,10 @@
 import { extname, join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { HolderStats } from '../lib/holders.ts';
-import { createWorkerThread } from '../lib/worker-thread.ts';
+import { createWorkerThread, type WorkerThread } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
 import { findDatabaseStatistics, findSchemaProblem, inspectDatabase } from './sqlite-schema.ts';
 import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
-import type { CacheFunctions, CacheThreadOptions, RebuiltNotice, Times } from './sqlite-worker.ts';
+import type { CacheFunctions, CacheThreadOptions, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
@@ -14,17 +13,15 @@ export type SqliteStoreEvent =
   /** The worker thread ended unexpectedly; the next call starts a new one. */
   | { readonly kind: 'worker-ended'; readonly error: Error };
 
-export interface SqliteStoreOptions {
+/** `stats` counts the pending calls. */
+type SqliteStore = ErasableStore & Pick<WorkerThread<CacheFunctions>, 'stats'>;
+
+interface SqliteStoreOptions {
   readonly path: string;
   /** Size limit of the file; the entries that expire next are removed first. */
   readonly maxBytes: number;
   readonly clock?: Clock;
   readonly onEvent: (event: SqliteStoreEvent) => void;
-}
-
-export interface SqliteStore extends ErasableStore {
-  /** Pending calls. */
-  stats(): HolderStats;
 }
 
 /** A thread that fails at start must not be started for every request. */
@@ -48,14 +45,13 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     restartMs: RESTART_MS,
     clock,
     onEnded: (error) => onEvent({ kind: 'worker-ended', error }),
-    onNotice: (notice) => onEvent({ kind: 'rebuilt', ...(notice as RebuiltNotice) }),
+    onNotice: (notice) => onEvent({ kind: 'rebuilt', reason: String(notice) }),
   });
   const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
 
   return {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
-    delete: (key) => thread.call('delete', { key, ...times() }),
     async erase(change) {
       if (isEverything(change)) {
         await thread.call('eraseAll', undefined);

@@ -22,7 +22,6 @@ export interface Store {
   get(key: string): Promise<StoredEntry | undefined>;
   /** Stores the value for `ttlMs` from now. */
   set(key: string, entry: StoredEntry, ttlMs: number): Promise<void>;
-  delete(key: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -33,7 +33,6 @@ export function memoryStore({ isShared = false } = {}): TestStore {
       entries.set(key, entry);
       ttlsMs.set(key, ttlMs);
     },
-    delete: async (key) => void entries.delete(key),
     close: async () => undefined,
   };
 }

@@ -188,7 +188,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
  * Whether a command failed because a key holds another type. Redis 6.2 puts what a script has met behind words of its
  * own.
  */
-export function isWrongType(error: unknown): boolean {
+function isWrongType(error: unknown): boolean {
   return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
 }
 

@@ -53,7 +53,7 @@ export function createInvalidation(
       watch?.check();
       if (instances !== undefined) stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => instances().catch(onBug)));
       if (watch !== undefined) stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
-      void takeDown({ purge, channelIds: config.blockedChannels, logger });
+      void takeDown(purge, config.blockedChannels, logger);
     },
     async stop() {
       for (const stop of stops) stop();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
@@ -57,7 +57,9 @@ export function createOriginals(options: OriginalsOptions) {
       const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
         traced(span, () => downloader.download(ref, { signal })),
       );
-      return downloaded.catch(translateGone);
+      return downloaded.catch((error: unknown) => {
+        throw errorCodeOf(error) === 'image_not_found' ? new PictureGone(error) : error;
+      });
     });
   }
 
@@ -95,12 +97,10 @@ export function createOriginals(options: OriginalsOptions) {
   function withPossibleTime(channelId: string, kind: ImageKind, found: Cached<Original>): Cached<Original> {
     const nowMs = clock.now();
     if (found.value.firstStoredAtMs <= nowMs) return found;
-    const correct = (original: Original): Original => ({
-      ...original,
-      firstStoredAtMs: Math.min(original.firstStoredAtMs, nowMs),
+    void cache.patch(originalKey(channelId, kind), (original) => {
+      return { ...original, firstStoredAtMs: Math.min(original.firstStoredAtMs, nowMs) };
     });
-    void cache.patch(originalKey(channelId, kind), correct);
-    return { ...found, value: correct(found.value) };
+    return { ...found, value: { ...found.value, firstStoredAtMs: nowMs } };
   }
 
   /** Calls `use` again with the picture of a newer record if the picture's host no longer has it. */
@@ -136,9 +136,7 @@ export function createOriginals(options: OriginalsOptions) {
     }
     const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
     await cache.refresh(originalKey(channelId, kind), replace, ref.key);
-    throw new AppError('upstream_unavailable', 'The picture has just changed. Try again.', {
-      retryAfterMs: 1_000,
-    });
+    throw new AppError('upstream_unavailable', 'The picture has just changed. Try again.', { retryAfterMs: 1_000 });
   }
 
   return {
@@ -174,14 +172,7 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
 /** The picture's host no longer has it. */
 class PictureGone extends AppError {
   constructor(cause: unknown) {
-    super('upstream_invalid', 'The picture that the channel names is gone from its host.', {
-      cause,
-      retryAfterMs: KEY_FAILURE_MS,
-    });
+    const message = 'The picture that the channel names is gone from its host.';
+    super('upstream_invalid', message, { cause, retryAfterMs: KEY_FAILURE_MS });
   }
-}
-
-function translateGone(error: unknown): never {
-  if (error instanceof AppError && error.code === 'image_not_found') throw new PictureGone(error);
-  throw error;
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isKeyFailure } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
@@ -7,6 +7,7 @@ import type { Effort } from '../images/encode-settings.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
@@ -49,20 +50,21 @@ export interface PictureSpec {
   readonly fileClass: FileClass;
 }
 
-interface RenderOptions {
-  /** For fair scheduling. */
-  readonly client: string;
-  /** Returns a signal that aborts when the client disconnects. Called only when rendering must wait. */
-  readonly disconnectSignal: () => AbortSignal;
-}
-
 interface Rendition {
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /** ETags of earlier encodings of the same picture. */
   readonly earlierEtags: readonly string[];
-  /** Returns the stored bytes, or encodes them now. */
-  render(options: RenderOptions): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
+  /**
+   * Returns the stored bytes, or encodes them now.
+   *
+   * @param disconnectSignal returns a signal that aborts when the client disconnects; called only when it must wait
+   */
+  render(options: {
+    /** For fair scheduling. */
+    readonly client: string;
+    readonly disconnectSignal: () => AbortSignal;
+  }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
 }
 
 /** A picture that may not be rendered yet: enough for a 304. */
@@ -126,8 +128,9 @@ export function createRenderer(options: RendererOptions) {
     try {
       return await encoder.encode(job, options);
     } catch (error) {
-      if (!('path' in job.original) || !(isGoneFile(error) || isUndecodable(error))) throw error;
       // The file was evicted or damaged. `readBytes` notices that and downloads the original again.
+      const isUnusable = hasErrorCode(error, 'ENOENT') || errorCodeOf(error) === 'upstream_invalid';
+      if (!('path' in job.original) || !isUnusable) throw error;
       const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
       return encoder.encode({ ...job, original: { bytes } }, options);
     }
@@ -137,16 +140,18 @@ export function createRenderer(options: RendererOptions) {
     const fast = await pictures.get(key, spec.fileClass);
     if (fast === undefined) return 'interrupted';
     return traced({ name: 'refine picture', attributes: describePicture(spec) }, async () => {
-      const job = await jobFor(spec, 'optimized').catch(unavailableOriginal);
-      if (job === undefined) return 'unavailable';
+      let job: EncodeJob | undefined;
       try {
+        job = await jobFor(spec, 'optimized');
         const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
         const optimized = await encoder.reencode(job, fast, background);
         if (optimized === undefined) return 'rejected';
         pictures.put(optimizedPictureKey(key), optimized, spec.fileClass);
         return 'kept';
       } catch (error) {
-        if (wasInterrupted(error) || isGoneFile(error)) return 'interrupted';
+        // The original could not be read or downloaded.
+        if (job === undefined && error instanceof AppError) return 'unavailable';
+        if (wasInterrupted(error) || hasErrorCode(error, 'ENOENT')) return 'interrupted';
         throw error;
       }
     });
@@ -222,22 +227,9 @@ function describePicture({ kind, variant, identity: { format, output, quality } 
   };
 }
 
-/** A failure to read or download the original is temporary. Any other error is a bug. */
-function unavailableOriginal(error: unknown): undefined {
-  if (!(error instanceof AppError)) throw error;
-}
-
 /** The encoder was full, or interrupted the job for a waiting client. The picture itself is valid. */
 function wasInterrupted(error: unknown): boolean {
   return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
-}
-
-function isUndecodable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'upstream_invalid';
-}
-
-function isGoneFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** True when the picture shows all of the original, in its own size and format. */

@@ -101,17 +101,11 @@ function countKinds(keys: readonly string[]): Purged['entries'] {
   return counts;
 }
 
-interface TakeDownOptions {
-  readonly purge: Pick<Purge, 'purgeChannels'>;
-  readonly channelIds: readonly string[];
-  readonly logger: Logger;
-}
-
 /**
  * Removes stored data of blocked channels. Requests need not wait for it: blocked channels get a 451 in any case. Never
  * rejects. A failed removal is retried and shown in `/readyz` until it succeeds.
  */
-export async function takeDown({ purge, channelIds, logger }: TakeDownOptions): Promise<void> {
+export async function takeDown(purge: Purge, channelIds: readonly string[], logger: Logger): Promise<void> {
   if (channelIds.length === 0) return;
   try {
     const { entries, pictures, pictureBytes } = await purge.purgeChannels(channelIds);

@@ -41,29 +41,24 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     maxBytes: MAX_WRITTEN_BYTES,
   }));
 
-  function report(problem: string | null, error?: unknown): void {
-    if (reportsHealth) health.report('cache', problem, error);
-  }
-
-  function succeeded(what: 'reads' | 'writes'): void {
-    if (failing.delete(what) && failing.size === 0) report(null);
-  }
-
-  function failed(what: 'reads' | 'writes', error: unknown): void {
-    if (failing.size === 0) report('cannot be used', error);
-    failing.add(what);
+  function note(what: 'reads' | 'writes', error?: unknown): void {
+    const wasFailing = failing.size > 0;
+    if (error === undefined) failing.delete(what);
+    else failing.add(what);
+    const isFailing = failing.size > 0;
+    if (reportsHealth && isFailing !== wasFailing) health.report('cache', isFailing ? 'cannot be used' : null, error);
   }
 
   function write(bytes: number, run: () => Promise<void>): Promise<void> {
     if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
-      failed('writes', new Error('too many writes wait for the store'));
+      note('writes', new Error('too many writes wait for the store'));
       return Promise.resolve();
     }
     writtenBytes += bytes;
     const writing = run()
       .then(
-        () => succeeded('writes'),
-        (error: unknown) => failed('writes', error),
+        () => note('writes'),
+        (error: unknown) => note('writes', error),
       )
       .finally(() => {
         writes.delete(writing);
@@ -78,10 +73,10 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       const reading = store.get(key).then((found) => ({ found }));
       const read = await withinMs(clock, reading, readTimeoutMs);
       if (read === undefined) throw new Error(`no answer from the store within ${readTimeoutMs} ms`);
-      succeeded('reads');
+      note('reads');
       return read.found;
     } catch (error) {
-      failed('reads', error);
+      note('reads', error);
       return undefined;
     }
   }

@@ -43,13 +43,11 @@ export function nameInKey(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-const CONTAINS_CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/;
-
 /** The same key for queries that differ only in letter case, white space or Unicode composition. */
 export function searchKey(query: string): string {
   const normalized = query.normalize('NFC').replace(/\s+/gu, ' ').trim();
   // Channel IDs are case-sensitive.
-  const text = CONTAINS_CHANNEL_ID.test(normalized) ? normalized : normalized.toLowerCase();
+  const text = channelIdsIn(normalized).length > 0 ? normalized : normalized.toLowerCase();
   return `search${LAYOUT.search}:${text}`;
 }
 
@@ -103,11 +101,9 @@ export function isPicture(key: string): boolean {
   return PICTURE.test(key);
 }
 
-const MADE_PICTURE = /^picture\d+\//;
-
 /** The format in an encoded picture's key; `undefined` for an original, which may have any format. */
 export function formatOfPicture(key: string): Format | undefined {
-  if (!MADE_PICTURE.test(key)) return undefined;
+  if (!isPicture(key) || isOriginalBytes(key)) return undefined;
   const [, format = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 2);
   return findFormat(format);
 }

@@ -1,39 +1,22 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../lib/file-system.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
 import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 
-export interface CacheDatabaseOptions {
+interface CacheDatabaseOptions {
   readonly path: string;
   readonly maxBytes: number;
   /** Called when the file was discarded and created again. */
   readonly onRebuilt: (reason: string) => void;
 }
 
-/** A self-healing `cache.db`. Synchronous: use it in a worker thread. */
-export interface CacheDatabase {
-  /**
-   * Runs an operation. If the file is damaged, it is discarded and the operation runs again on a new file.
-   *
-   * @throws Error when the file cannot be opened; the next attempt is two seconds later
-   */
-  use<T>(operation: (tables: CacheTables) => T, monotonicMs: number): T;
-  /** Deletes the file; the next operation creates a new one. */
-  beginAnew(): void;
-  close(): void;
-}
-
 interface OpenFile {
   readonly db: DatabaseSync;
   readonly tables: CacheTables;
-  readonly identity: FileIdentity;
-}
-
-interface FileIdentity {
-  readonly inode: number;
-  readonly bytes: number;
+  /** Those of the latest check. */
+  stats: Stats;
 }
 
 const RETRY_OPEN_MS = 2_000;
@@ -44,11 +27,18 @@ const BUSY_TIMEOUT_MS = 500;
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
 
-export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabaseOptions): CacheDatabase {
+/** A self-healing `cache.db`. Synchronous: use it in a worker thread. */
+export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabaseOptions) {
   let file: OpenFile | undefined;
   let openError: Error | undefined;
   let retryOpenAtMs = Number.NEGATIVE_INFINITY;
   let checkFileAtMs = Number.NEGATIVE_INFINITY;
+
+  // By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
+  // (sqlite.org/howtocorrupt.html, section 2.2).
+  function findStats(): Stats | undefined {
+    return statSync(path, { throwIfNoEntry: false });
+  }
 
   function openFile(): OpenFile {
     makeDirectory(dirname(path));
@@ -58,9 +48,9 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
       // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
       db.exec('PRAGMA secure_delete = ON');
       prepareSchema(db);
-      const { ino: inode, size: bytes } = statSync(path);
-      if (bytes <= MAX_CHECKED_BYTES) check(db);
-      return { db, tables: openCacheTables(db, maxBytes), identity: { inode, bytes } };
+      const stats = statSync(path);
+      if (stats.size <= MAX_CHECKED_BYTES) check(db);
+      return { db, tables: openCacheTables(db, maxBytes), stats };
     } catch (error) {
       db.close();
       throw error;
@@ -68,7 +58,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
   }
 
   function openOrRebuild(): OpenFile {
-    const inode = findIdentity(path)?.inode;
+    const inode = findStats()?.ino;
     try {
       return openFile();
     } catch (error) {
@@ -80,7 +70,7 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
 
   /** Deletes the file unless another process has replaced it. */
   function throwAway(inode: number | undefined, reason: string): void {
-    if (findIdentity(path)?.inode !== inode) return;
+    if (findStats()?.ino !== inode) return;
     removeFile();
     onRebuilt(reason);
   }
@@ -112,14 +102,14 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
 
   /** SQLite does not notice that its file was deleted or truncated while the pages are in its memory. */
   function closeIfReplaced(opened: OpenFile): void {
-    const found = findIdentity(path);
-    const isSameFile = found?.inode === opened.identity.inode;
-    if (isSameFile && found.bytes >= opened.identity.bytes) {
-      file = { ...opened, identity: found };
+    const found = findStats();
+    const isSameFile = found?.ino === opened.stats.ino;
+    if (isSameFile && found.size >= opened.stats.size) {
+      opened.stats = found;
       return;
     }
     closeQuietly();
-    if (isSameFile) throwAway(found.inode, 'it was cut short');
+    if (isSameFile) throwAway(found.ino, 'it was cut short');
     else onRebuilt('it was deleted or replaced');
   }
 
@@ -135,14 +125,19 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
   }
 
   return {
-    use(operation, monotonicMs) {
-      const { tables, identity } = current(monotonicMs);
+    /**
+     * Runs an operation. If the file is damaged, it is discarded and the operation runs again on a new file.
+     *
+     * @throws Error when the file cannot be opened; the next attempt is two seconds later
+     */
+    use<T>(operation: (tables: CacheTables) => T, monotonicMs: number): T {
+      const { tables, stats } = current(monotonicMs);
       try {
         return operation(tables);
       } catch (error) {
         if (isDamage(error)) {
           closeQuietly();
-          throwAway(identity.inode, messageOf(error));
+          throwAway(stats.ino, messageOf(error));
           return operation(current(monotonicMs).tables);
         }
         // A read-only connection stays read-only until it is opened again.
@@ -153,7 +148,8 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
         throw error;
       }
     },
-    beginAnew() {
+    /** Deletes the file; the next operation creates a new one. */
+    beginAnew(): void {
       closeQuietly();
       removeFile();
     },
@@ -164,11 +160,4 @@ export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabase
 function check(db: DatabaseSync): void {
   const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
   if (found !== 'ok') throw new DamagedFileError(String(found));
-}
-
-// By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
-// (sqlite.org/howtocorrupt.html, section 2.2).
-function findIdentity(path: string): FileIdentity | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? undefined : { inode: found.ino, bytes: found.size };
 }

@@ -59,13 +59,6 @@ const SCHEMA = `
   CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
 `;
 
-/** The file cannot be read; the message names it and is for the operator. */
-class CacheUnreadableError extends StoreUnreadableError {
-  constructor(path: string, cause: unknown) {
-    super(`The cache ${path} cannot be read: ${messageOf(cause)}.`, { cause });
-  }
-}
-
 /** The file belongs to a newer version, which may still need it. */
 class NewerSchemaError extends Error {}
 
@@ -98,7 +91,7 @@ function requireVersion(version: number): void {
 /**
  * Reads a file of this version, which may be in use; changes nothing.
  *
- * @throws CacheUnreadableError
+ * @throws StoreUnreadableError
  */
 export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => T): T {
   try {
@@ -111,7 +104,7 @@ export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => 
     }
   } catch (error) {
     if (error instanceof NewerSchemaError || isDamage(error) || isLossOfAccess(error)) {
-      throw new CacheUnreadableError(path, error);
+      throw new StoreUnreadableError(`The cache ${path} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
     throw error;
   }
@@ -119,15 +112,13 @@ export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => 
 
 /** Why this version must not use `cache.db`; `undefined` if it can be used or created again. */
 export function findSchemaProblem(path: string): string | undefined {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
     inspectDatabase(path, () => undefined);
-    return undefined;
   } catch (error) {
     // The store recovers from every other problem.
-    const isNewer = error instanceof CacheUnreadableError && error.cause instanceof NewerSchemaError;
-    return isNewer ? error.message : undefined;
+    if (error instanceof StoreUnreadableError && error.cause instanceof NewerSchemaError) return error.message;
   }
+  return undefined;
 }
 
 function versionOf(db: DatabaseSync): number {
@@ -135,13 +126,13 @@ function versionOf(db: DatabaseSync): number {
 }
 
 /**
- * Counts the entries of `cache.db`, also while a service uses it; changes nothing. `undefined` if there is no file.
+ * Counts the entries of `cache.db`, also while a service uses it; changes nothing.
  *
- * @throws CacheUnreadableError when it is damaged or of another version
+ * @throws StoreUnreadableError when it is damaged or of another version
  */
-export function findDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } | undefined {
+export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
   const bytes = sizeOf(path);
-  if (bytes === 0) return undefined;
+  if (bytes === 0) return { bytes, kinds: {} };
   return inspectDatabase(path, (db) => {
     const rows = db.prepare(`
       SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,

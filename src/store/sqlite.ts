@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createWorkerThread, type WorkerThread } from '../lib/worker-thread.ts';
 import { isEverything } from './changes.ts';
-import { findDatabaseStatistics, findSchemaProblem, inspectDatabase } from './sqlite-schema.ts';
+import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
 import type { CacheFunctions, CacheThreadOptions, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
@@ -87,7 +87,7 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
       const problem = findSchemaProblem(path);
       return problem === undefined ? { level: 'ok', text: 'cache.db is usable' } : { level: 'error', text: problem };
     },
-    readStatistics: async () => findDatabaseStatistics(path) ?? { bytes: 0, kinds: {} },
+    readStatistics: async () => readDatabaseStatistics(path),
     async read(key) {
       const row = inspectDatabase(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
       return row === undefined ? undefined : String(row.value);

@@ -49,7 +49,6 @@ export interface DiskFileStoreOptions {
 
 /** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
-const TEMPORARY = 'tmp';
 /**
  * A use is recorded when the recorded one is older than this share of the time since the last use of the file that was
  * evicted last, so that the order of eviction is exact to this share. Recording each use would cost a write.
@@ -70,9 +69,9 @@ export type FileStore = ReturnType<typeof createDiskFileStore>;
 export function createDiskFileStore(options: DiskFileStoreOptions) {
   const { maxBytes, maxFiles = DEFAULT_MAX_FILES, clock, onEvent } = options;
   const directory = resolve(options.directory);
-  const temporaryDirectory = join(directory, TEMPORARY);
+  const temporaryDirectory = join(directory, 'tmp');
   const usage = createDiskUsage();
-  const quota = createFileQuota({ usage, maxBytes, maxFiles });
+  const quota = createFileQuota(usage, maxBytes, maxFiles);
   const shards = createShards(directory, usage);
   const victims = createVictims({ directory, usage, shards, clock, isCounted: () => isCounted });
   const stop = new AbortController();
@@ -87,7 +86,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     mustScanAgain = false;
     try {
       await removeLeftovers(temporaryDirectory);
-      await scanFiles({ directory, shards, clock, signal: stop.signal });
+      await scanFiles(directory, shards, clock, stop.signal);
       if (stop.signal.aborted) return;
       isCounted = true;
       await evictSurplus();

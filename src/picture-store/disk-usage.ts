@@ -54,18 +54,15 @@ export function createDiskUsage() {
   };
 }
 
-interface FileQuotaOptions {
-  readonly usage: DiskUsage;
-  /** Disk usage of all files and their directories. */
-  readonly maxBytes: number;
-  readonly maxFiles: number;
-}
-
 /** Maximum share of `custom` files in both limits. They are also evicted first. */
 const CUSTOM_SHARE = 0.25;
 
-/** Limits the disk usage and the number of files. */
-export function createFileQuota({ usage, maxBytes, maxFiles }: FileQuotaOptions) {
+/**
+ * Limits the disk usage and the number of files.
+ *
+ * @param maxBytes limit of the disk usage of all files and their directories
+ */
+export function createFileQuota(usage: DiskUsage, maxBytes: number, maxFiles: number) {
   const max: Usage = { bytes: maxBytes, files: maxFiles };
   const maxCustom: Usage = { bytes: Math.floor(maxBytes * CUSTOM_SHARE), files: Math.floor(maxFiles * CUSTOM_SHARE) };
   /** The directories of files that are being written count as plain. */

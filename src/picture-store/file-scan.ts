@@ -7,21 +7,17 @@ import { removeIfAllowed, removeIfEmpty, statsOf } from './atomic-write.ts';
 import { type FileName, fileBytesOf, relativePathOf } from './file-names.ts';
 import { filesIn, type Shards, shardsIn } from './shards.ts';
 
-interface ScanOptions {
-  readonly directory: string;
-  readonly shards: Shards;
-  readonly clock: Clock;
-  /** Stops the scan without an error. */
-  readonly signal: AbortSignal;
-}
-
 /** The scan waits for this multiple of the time that it has worked, so that a start and its first pictures are not slower. */
 const PAUSE_FACTOR = 9;
 /** The limit when the disk is slow or busy: 4,096 directories then take some minutes. */
 const MAX_PAUSE_MS = 20;
 
-/** Counts the files of every directory by their names, and removes the older of two contents of one key. */
-export async function scanFiles({ directory, shards, clock, signal }: ScanOptions): Promise<void> {
+/**
+ * Counts the files of every directory by their names, and removes the older of two contents of one key.
+ *
+ * @param signal stops the scan without an error
+ */
+export async function scanFiles(directory: string, shards: Shards, clock: Clock, signal: AbortSignal): Promise<void> {
   const stopped = once(signal, 'abort');
   for (const shard of await shardsIn(directory)) {
     if (signal.aborted) return;

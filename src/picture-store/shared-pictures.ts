@@ -2,19 +2,20 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
-import { keysLike, type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
-import { type Change, type Changes, concernsPicture } from '../store/changes.ts';
+import { keysLike, RedisUnavailable } from '../lib/redis/connection.ts';
+import { type Change, concernsPicture } from '../store/changes.ts';
 import { digestOfOriginal, formatOfPicture } from '../store/keys.ts';
-import { findPictureKey, REDIS_KEY_PREFIX, storeInRedis, unlessWrongType } from '../store/redis.ts';
-import { isLater, type SharedChanges } from '../store/shared-changes.ts';
+import {
+  findPictureKey,
+  REDIS_KEY_PREFIX,
+  type RedisStoreOptions,
+  storeInRedis,
+  unlessWrongType,
+} from '../store/redis.ts';
+import { isLater } from '../store/shared-changes.ts';
 
-export interface SharedPicturesOptions {
-  readonly connection: RedisConnection;
-  readonly changes: Changes;
-  readonly sharedChanges: Pick<SharedChanges, 'position'>;
+export interface SharedPicturesOptions extends RedisStoreOptions {
   readonly maxPictureBytes: number;
-  /** Called for a value that does not match its key. */
-  readonly onRefused?: (key: string) => void;
 }
 
 /** The protocol's `$` as a number, because the library is loaded only with Redis. */

@@ -81,7 +81,6 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   banner: nullOr(ORIGINAL_REF),
   avatar: nullOr(ORIGINAL_REF),
 };
-const CHANNEL = fields<Channel>(CHANNEL_FIELDS);
 
 const CHANNEL_REST = fields<ChannelRest>({
   missing: listOf(oneOf(Object.keys(CHANNEL_FIELDS) as (keyof Channel)[])),
@@ -91,7 +90,7 @@ const CHANNEL_REST = fields<ChannelRest>({
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<Extract<ChannelEntry, { channel: Channel }>>({
-    channel: CHANNEL,
+    channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     rest: optional(CHANNEL_REST),
   }),

@@ -26,10 +26,6 @@ export function changeOfChannels(channelIds: ReadonlySet<string>, more: Partial<
 
 export const EVERYTHING: Change = { channelIds: 'all', names: NO_NAMES, searches: 'all', includesPictures: true };
 
-export function isEverything({ channelIds, includesPictures }: Change): boolean {
-  return channelIds === 'all' && includesPictures;
-}
-
 const KINDS_WITHOUT_PICTURES: ReadonlySet<string> = new Set(['channel', 'name', 'search']);
 
 /**

@@ -29,38 +29,6 @@ export function writeStoredForm<V>({ content, freshMs }: StoredForm<V>): string 
   return JSON.stringify({ ...content, freshMs });
 }
 
-/**
- * Parses a stored text. Returns `undefined` if it is invalid: others may write to a store, and a file may be damaged.
- * The stored message of an absence is never sent to clients.
- */
-function readStoredForm<V>(
-  text: string,
-  key: string,
-  { isValue, maxFreshMs, maxAbsentFreshMs }: EntryRules<V>,
-): StoredForm<V> | undefined {
-  const form = parse(text);
-  if (typeof form !== 'object' || form === null) return undefined;
-  const { value, absent, freshMs } = form as Record<string, unknown>;
-  if (absent !== undefined) {
-    const fits = value === undefined && typeof absent === 'string' && isDuration(freshMs, maxAbsentFreshMs);
-    return fits ? { content: { absent: NO_SUCH_CHANNEL }, freshMs } : undefined;
-  }
-  return isDuration(freshMs, maxFreshMs) && isValue(value, key) ? { content: { value }, freshMs } : undefined;
-}
-
-function parse(text: string): unknown {
-  if (text.length > MAX_CHARACTERS) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isDuration(value: unknown, maximum: number): value is number {
-  return typeof value === 'number' && value >= 0 && value <= maximum;
-}
-
 /** A value, or the absence of a channel, in memory. */
 export interface Entry<V> extends StoredForm<V> {
   /** When this or another instance loaded it (wall clock). */
@@ -100,15 +68,30 @@ export function createEntry<V>(clock: Clock, { staleMs, characters, ...entry }: 
   };
 }
 
-/** The entry of a stored text; `undefined` if the text is invalid. */
+/**
+ * The entry of a stored text; `undefined` if it is invalid: others may write to a store, and a file may be damaged. The
+ * stored message of an absence is never sent to clients.
+ */
 export function readEntry<V>(
   clock: Clock,
   key: string,
-  { value, storedAtMs }: StoredEntry,
-  rules: EntryRules<V>,
+  { value: text, storedAtMs }: StoredEntry,
+  { isValue, maxFreshMs, maxAbsentFreshMs, staleMs }: EntryRules<V>,
 ): Entry<V> | undefined {
-  const form = readStoredForm(value, key, rules);
-  if (form === undefined) return undefined;
-  const { staleMs } = rules;
-  return createEntry(clock, { ...form, storedAtMs, staleMs, isStored: true, characters: key.length + value.length });
+  const { value, absent, freshMs } = parse(text);
+  const isAbsence = typeof absent === 'string' && value === undefined;
+  if (typeof freshMs !== 'number' || freshMs < 0 || freshMs > (isAbsence ? maxAbsentFreshMs : maxFreshMs))
+    return undefined;
+  const rest = { freshMs, storedAtMs, staleMs, isStored: true, characters: key.length + text.length };
+  if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
+  return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  if (text.length > MAX_CHARACTERS) return {};
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }

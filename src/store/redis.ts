@@ -84,7 +84,7 @@ export interface RedisStoreOptions {
   readonly connection: RedisConnection;
   readonly changes: Changes;
   readonly sharedChanges: Pick<SharedChanges, 'position'>;
-  /** Called for a value that this store did not write. */
+  /** Called for a value that this store did not write, or that does not match its key. */
   readonly onRefused?: (key: string) => void;
 }
 

@@ -161,8 +161,9 @@ function parse(json: string): Message | undefined {
   }
 }
 
-function changeOf({ by: _, channelIds, names, ...change }: Message): Change {
-  return { ...change, channelIds: channelIds === 'all' ? 'all' : new Set(channelIds), names: new Set(names) };
+function changeOf({ channelIds, names, searches, includesPictures }: Message): Change {
+  const ids = channelIds === 'all' ? channelIds : new Set(channelIds);
+  return { channelIds: ids, names: new Set(names), searches, includesPictures };
 }
 
 /** Compares two stream IDs: milliseconds and a sequence number. */

@@ -5,13 +5,6 @@ import { makeDirectory } from '../lib/file-system.ts';
 import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
 import { type CacheTables, openCacheTables } from './sqlite-tables.ts';
 
-interface CacheDatabaseOptions {
-  readonly path: string;
-  readonly maxBytes: number;
-  /** Called when the file was discarded and created again. */
-  readonly onRebuilt: (reason: string) => void;
-}
-
 interface OpenFile {
   readonly db: DatabaseSync;
   readonly tables: CacheTables;
@@ -27,8 +20,12 @@ const BUSY_TIMEOUT_MS = 500;
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
 
-/** A self-healing `cache.db`. Synchronous: use it in a worker thread. */
-export function createCacheDatabase({ path, maxBytes, onRebuilt }: CacheDatabaseOptions) {
+/**
+ * A self-healing `cache.db`. Synchronous: use it in a worker thread.
+ *
+ * @param onRebuilt called when the file was discarded and created again
+ */
+export function createCacheDatabase(path: string, maxBytes: number, onRebuilt: (reason: string) => void) {
   let file: OpenFile | undefined;
   let openError: Error | undefined;
   let retryOpenAtMs = Number.NEGATIVE_INFINITY;

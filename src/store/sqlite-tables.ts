@@ -5,13 +5,6 @@ import { channelIdsIn } from './keys.ts';
 import { DamagedFileError } from './sqlite-schema.ts';
 import type { StoredEntry } from './store.ts';
 
-/** The result of one step of erasing. */
-export interface ErasingStep {
-  readonly erasedKeys: readonly string[];
-  /** Start of the next step; `undefined` at the end. */
-  readonly next: ErasingPlace | undefined;
-}
-
 export interface ErasingPlace {
   readonly afterRow: number;
   /** The last row when erasing began: later rows are newer than the change. */
@@ -77,10 +70,15 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number) {
       }
     },
 
-    /** Removes the rows that the change concerns among some rows from the given place, or from the first row. */
-    erase(change: Change, from?: ErasingPlace): ErasingStep {
+    /**
+     * Removes the rows that the change concerns among some rows from the given place, or from the first row.
+     *
+     * @returns `next`: the place for the next step; `undefined` at the end
+     */
+    erase(change: Change, from?: ErasingPlace) {
       const { afterRow, upToRow } = from ?? { afterRow: 0, upToRow: Number(selectLast.get()?.row ?? 0) };
-      const rows = selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP) as unknown as Row[];
+      const found = selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP);
+      const rows = found as { row: number; key: string; value: string }[];
       const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
       for (const { row } of erased) removeRow.run(row);
       const last = rows.at(-1);
@@ -92,12 +90,6 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number) {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };
-}
-
-interface Row {
-  readonly row: number;
-  readonly key: string;
-  readonly value: string;
 }
 
 function checksumOf(key: string, value: string): number {

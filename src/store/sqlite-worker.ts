@@ -3,14 +3,8 @@ import { workerData } from 'node:worker_threads';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import type { Change } from './changes.ts';
 import { createCacheDatabase } from './sqlite-database.ts';
-import type { CacheTables, ErasingPlace, ErasingStep } from './sqlite-tables.ts';
+import type { CacheTables, ErasingPlace } from './sqlite-tables.ts';
 import type { StoredEntry } from './store.ts';
-
-/** The thread's `workerData`. */
-export interface CacheThreadOptions {
-  readonly path: string;
-  readonly maxBytes: number;
-}
 
 /** The caller's clock: tests can move it. */
 export interface Times {
@@ -20,8 +14,8 @@ export interface Times {
 
 const WRITES_BETWEEN_SHRINKING = 16;
 
-const { path, maxBytes } = workerData as CacheThreadOptions;
-const database = createCacheDatabase({ path, maxBytes, onRebuilt: notify });
+const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
+const database = createCacheDatabase(path, maxBytes, notify);
 let writes = 0;
 
 function use<T>({ monotonicMs }: Times, work: (tables: CacheTables) => T): T {
@@ -39,7 +33,7 @@ const functions = {
     });
   },
   /** One step. */
-  erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }): ErasingStep =>
+  erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) =>
     use(times, (tables) => tables.erase(change, from)),
   finishErasing: (times: Times) => use(times, (tables) => tables.finishErasing()),
   eraseAll: () => database.beginAnew(),

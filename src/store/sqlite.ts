@@ -1,10 +1,9 @@
 import { extname, join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createWorkerThread, type WorkerThread } from '../lib/worker-thread.ts';
-import { isEverything } from './changes.ts';
 import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
-import type { ErasingPlace, ErasingStep } from './sqlite-tables.ts';
-import type { CacheFunctions, CacheThreadOptions, Times } from './sqlite-worker.ts';
+import type { ErasingPlace } from './sqlite-tables.ts';
+import type { CacheFunctions, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
@@ -40,7 +39,7 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const thread = createWorkerThread<CacheFunctions>({
     name: 'cache',
     module: WORKER,
-    workerData: { path, maxBytes } satisfies CacheThreadOptions,
+    workerData: { path, maxBytes },
     maxCalls: MAX_PENDING_CALLS,
     restartMs: RESTART_MS,
     clock,
@@ -53,16 +52,16 @@ export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
     async erase(change) {
-      if (isEverything(change)) {
+      if (change.channelIds === 'all' && change.includesPictures) {
         await thread.call('eraseAll', undefined);
         return [];
       }
       const keys: string[] = [];
       let from: ErasingPlace | undefined;
       do {
-        const step: ErasingStep = await thread.call('erase', { change, from, ...times() });
-        keys.push(...step.erasedKeys);
-        from = step.next;
+        const { erasedKeys, next } = await thread.call('erase', { change, from, ...times() });
+        keys.push(...erasedKeys);
+        from = next;
       } while (from !== undefined);
       await thread.call('finishErasing', times());
       return keys;

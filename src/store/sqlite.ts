@@ -1,6 +1,7 @@
 import { extname, join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { createWorkerThread, type WorkerThread } from '../lib/worker-thread.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { createWorkerThread } from '../lib/worker-thread.ts';
 import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { ErasingPlace } from './sqlite-tables.ts';
 import type { CacheFunctions, Times } from './sqlite-worker.ts';
@@ -13,7 +14,7 @@ export type SqliteStoreEvent =
   | { readonly kind: 'worker-ended'; readonly error: Error };
 
 /** `stats` counts the pending calls. */
-type SqliteStore = ErasableStore & Pick<WorkerThread<CacheFunctions>, 'stats'>;
+type SqliteStore = ErasableStore & { stats(): HolderStats };
 
 interface SqliteStoreOptions {
   readonly path: string;

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
+import { VARIANTS } from '../../domain/variants.ts';
 import { HEADER_FIELDS } from './header-fields.ts';
 import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
 import { preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
@@ -60,7 +61,8 @@ function parametersOf({ path = {}, query = {} }: Pick<OperationSchema, 'path' | 
     const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
     return { schema, in: 'query', name, required: isRequired, description, ...style };
   });
-  const ofPath = Object.entries(path).map(([name, { description, ...schema }]) => {
+  const ofPath = Object.entries(path).map(([name, description]) => {
+    const schema = { type: 'string', ...(name === 'variant' && { enum: VARIANTS }) };
     return { schema, in: 'path', name, required: true, description };
   });
   const parameters = [...ofQuery, ...ofPath];

@@ -1,5 +1,4 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
-import { VARIANTS } from '../../domain/variants.ts';
 import {
   BADGE_QUERY,
   BATCH_QUERY,
@@ -38,19 +37,10 @@ export interface OperationSchema {
   readonly summary: string;
   /** Whole sentences. */
   readonly description: string;
-  readonly path?: Readonly<Record<string, PathParameter>>;
+  /** The meaning of each parameter in the path. */
+  readonly path?: Readonly<Record<string, string>>;
   readonly query?: Parameters;
   readonly responses: Responses;
-}
-
-interface PathParameter {
-  readonly type: 'string';
-  readonly description: string;
-  readonly enum?: readonly string[];
-}
-
-function text(description: string): PathParameter {
-  return { type: 'string', description };
 }
 
 const BYTES = { schema: { type: 'string', format: 'binary' } };
@@ -90,18 +80,11 @@ const BANNER = {
   query: PICTURE_QUERY,
   responses: responsesOf(PICTURE, PICTURE_ERRORS),
 } as const;
-const IDENTIFIER = text('A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.');
-const BANNER_IDENTIFIER = text(
-  `A channel ID, an @handle, or a bare name: tried as a handle, then as a user name. An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`,
-);
-const SHORT_IDENTIFIER = text(
-  `A channel ID or an @handle. An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`,
-);
-const VARIANT: PathParameter = {
-  type: 'string',
-  enum: VARIANTS,
-  description: `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`,
-};
+const IDENTIFIER = 'A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.';
+const ID_EXTENSION = `An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`;
+const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
+const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;
+const VARIANT = `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`;
 
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
@@ -133,7 +116,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/api/channel/{identifier}': {
     id: 'Channel',
     summary: 'A channel’s metadata',
-    path: { identifier: text('A channel ID, a user name or a handle, according to `type`.') },
+    path: { identifier: 'A channel ID, a user name or a handle, according to `type`.' },
     query: CHANNEL_QUERY,
     ...RECORD,
   },
@@ -152,19 +135,19 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/channel/{identifier}': {
     id: 'ChannelById',
     summary: 'A channel’s metadata by ID',
-    path: { identifier: text('A channel ID.') },
+    path: { identifier: 'A channel ID.' },
     ...RECORD,
   },
   '/user/{identifier}': {
     id: 'ChannelByUsername',
     summary: 'A channel’s metadata by user name',
-    path: { identifier: text('A legacy user name.') },
+    path: { identifier: 'A legacy user name.' },
     ...RECORD,
   },
   '/c/{identifier}': {
     id: 'ChannelByName',
     summary: 'A channel’s metadata by name',
-    path: { identifier: text('A handle or a legacy user name.') },
+    path: { identifier: 'A handle or a legacy user name.' },
     ...RECORD,
   },
   '/api/search': {

@@ -96,21 +96,15 @@ export function createBaseFinder(baseUrls: readonly string[]) {
 
 /** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
 const MAX_AUTHORITY_CHARACTERS = 260;
-const NAME_WITH_PORT = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?(?::(\d{1,5}))?$/i;
-const IPV6_WITH_PORT = /^\[([0-9a-f:.]{2,45})\](?::(\d{1,5}))?$/i;
+const NAME_OR_ADDRESS_WITH_PORT = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
 /** A name or address with an optional port. Anything else could appear in a URL that others see. */
 function isUsable(authority: string): boolean {
   if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
-  const name = NAME_WITH_PORT.exec(authority);
-  if (name !== null) return isPort(name[1]);
-  const address = IPV6_WITH_PORT.exec(authority);
-  return address !== null && isIPv6(address[1] ?? '') && isPort(address[2]);
-}
-
-function isPort(text: string | undefined): boolean {
-  return text === undefined || (Number(text) >= 1 && Number(text) <= MAX_PORT);
+  const [whole, ipv6, port = '1'] = NAME_OR_ADDRESS_WITH_PORT.exec(authority) ?? [];
+  if (whole === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) return false;
+  return Number(port) >= 1 && Number(port) <= MAX_PORT;
 }
 
 export interface ContextOptions {

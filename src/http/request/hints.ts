@@ -59,36 +59,14 @@ export function identifierNote(identifier: string): string {
   return VIDEO_ID.test(identifier) ? ` If it is a video: ${VIDEO}` : '';
 }
 
-/** In this order. Each gets the decoded segments of the path. */
-const FINDERS: readonly ((segments: readonly string[], query: string) => string | undefined)[] = [
-  findPastedPage,
-  findSearch,
-  findBatch,
-  findEndpoint,
-  findPicture,
-  findTab,
-  findChannelId,
-  findHandlePage,
-];
-
-function hintForPath(path: string, query: string): string | undefined {
-  const segments = decodedSegments(path);
-  if (segments === undefined || !REPEATABLE.test(query)) return undefined;
-  if (isVideoPage(segments, query)) return `That is a video: ${VIDEO}`;
-  const note = segments.length === 1 ? identifierNote(segments[0] ?? '') : '';
-  for (const find of FINDERS) {
-    const request = find(segments, query);
-    if (request !== undefined) return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
-  }
-  return note.trim() || undefined;
-}
-
-function decodedSegments(path: string): string[] | undefined {
-  if (path.length > MAX_CHARACTERS) return undefined;
-  return path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .map(decodeURIComponent);
+function hintForPath(rawPath: string, query: string): string | undefined {
+  if (rawPath.length > MAX_CHARACTERS || !REPEATABLE.test(query)) return undefined;
+  const path = decodeURIComponent(rawPath.slice(1));
+  if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
+  const note = path.includes('/') ? '' : identifierNote(path);
+  const request = findPastedPage(path) ?? findNearestRequest(path, query);
+  if (request === undefined) return note.trim() || undefined;
+  return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
 
 /** An escaped slash is refused. It is there when a whole URL was escaped. */
@@ -96,129 +74,134 @@ function hintForMalformed(rawUrl: string): string {
   if (rawUrl.length > MAX_CHARACTERS || !/%2f/i.test(rawUrl)) return '';
   try {
     const [path = ''] = decodeURIComponent(rawUrl).split(/[?#]/);
-    return didYouMean(findPastedPage(path.split('/').filter((segment) => segment !== '')));
+    return didYouMean(findPastedPage(path.replaceAll(/\/{2,}/g, '/').slice(1)));
   } catch (error) {
     if (error instanceof URIError) return '';
     throw error;
   }
 }
 
-const SITE = /^(?:(?:www|m|music)\.)?youtube\.com$/i;
+const UP_TO_SITE = /^(?:.*\/)?(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/i;
 
-function isVideoPage(segments: readonly string[], query: string): boolean {
-  const at = segments.findIndex((segment) => SITE.test(segment));
-  if (segments.some((segment) => segment.toLowerCase() === 'youtu.be')) return true;
-  const [page = '', id = ''] = segments.slice(at + 1);
-  if (page === 'watch') return /[?&]v=/.test(query);
-  return ['shorts', 'live', 'embed', 'v'].includes(page) && /^[\w-]{11}$/.test(id);
+function isVideoPage(path: string, query: string): boolean {
+  if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
+  const page = path.replace(UP_TO_SITE, '');
+  if (/^watch(?:\/|$)/.test(page)) return /[?&]v=/.test(query);
+  return /^(?:shorts|live|embed|v)\/[\w-]{11}(?:\/|$)/.test(page);
 }
 
-/** `/https://www.youtube.com/@name`, also below `/api/channel/`. */
-function findPastedPage(segments: readonly string[]): string | undefined {
-  const at = segments.findIndex((segment) => SITE.test(segment));
-  if (at === -1) return undefined;
-  const [ref] = refsOfPage(segments.slice(at + 1));
+/** `https://www.youtube.com/@name`, also below `api/channel/`. */
+function findPastedPage(path: string): string | undefined {
+  const page = path.replace(UP_TO_SITE, '');
+  const [ref] = page === path ? [] : refsOfPage(page);
   if (ref === undefined) return undefined;
-  return segments[0] === 'api' ? requestOf(segments[1], ref) : pathOf(ref);
+  const [, endpoint] = /^api\/([^/]*)/.exec(path) ?? [];
+  return endpoint === undefined ? pathOf(ref) : requestOf(endpoint, ref);
 }
 
-function refsOfPage(segments: readonly string[]): ChannelRef[] {
-  return channelRefsOf(`https://www.youtube.com/${segments.map(encodeURIComponent).join('/')}`);
+function refsOfPage(page: string): ChannelRef[] {
+  return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
-/** `/search?q=text`, `/api/search/text` */
-function findSearch(segments: readonly string[], query: string): string | undefined {
-  const [endpoint, text = ''] = belowApi(segments);
-  if (endpoint !== 'search') return undefined;
-  if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-  return text === '' || text.length > MAX_SEARCH_CHARACTERS ? undefined : searchFor(text);
-}
+/** Gets the matched parts of the path, and the query. */
+type Rewrite = (found: readonly (string | undefined)[], query: string) => string | undefined;
 
-const MAX_SEARCH_CHARACTERS = 100;
+/** What is near to a request that works, in this order. Paths are decoded and have no slash at the beginning. */
+const REWRITES: readonly (readonly [path: RegExp, Rewrite])[] = [
+  // `search?q=text`, `api/search/text`. A search text has up to 100 characters.
+  [
+    /^(?:api\/)?search(?:\/([^/]{1,100}))?(?:\/|$)/i,
+    ([, text], query) => (/[?&]q=[^&]/.test(query) ? `/api/search${query}` : text && searchFor(text)),
+  ],
+  // `channels?ids=A,B`, `api/channels/A,B`
+  [
+    /^(?:api\/)?channels(?:\/([^/]+))?(?:\/|$)/i,
+    ([, list = ''], query) => {
+      if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
+      const ids = list.split(',');
+      return ids.every(isPageName) ? `/api/channels?ids=${ids.map(escaped).join(',')}` : undefined;
+    },
+  ],
+  // `api/ID`
+  [/^api\/([^/]+)$/i, ([, name = '']) => (isPageName(name) ? `/api/banner/${escaped(name)}` : undefined)],
+  // `badge/name`, `API/Channel/ID`, `api/banner/ID/TV`
+  [
+    /^(?:api\/channel|(?:api\/)?(banner|badge))\/([^/]+)(?:\/([^/]+))?/i,
+    ([, given = 'channel', name = '', segment = '']) => {
+      const endpoint = given.toLowerCase();
+      const [ref] = refsOfBareIdentifier(name);
+      const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
+      return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
+    },
+  ],
+  // `ID/TV`, `@name/phone`
+  [
+    /^(?!api\/)([^/]+)\/([^/]+)$/i,
+    ([, name = '', segment = '']) => {
+      const variant = findVariant(segment);
+      return variant && refsOfBareIdentifier(name).length > 0 ? `/${escaped(name)}/${variant}` : undefined;
+    },
+  ],
+  // `channel/ID/videos`: a tab of a channel page
+  [
+    /^(channel|user|c)\/([^/]+)\/./,
+    ([, kind, name = '']) => (refsOfPage(`${kind}/${name}`).length > 0 ? `/${kind}/${escaped(name)}` : undefined),
+  ],
+  // `@name/videos`. For any other second part there is a list of the pictures. Tabs seen at www.youtube.com, 2026-11.
+  [
+    /^([^/]+)\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)(?:\/|$)/i,
+    ([, name = '']) => (isPageName(name) ? `/${escaped(name)}` : undefined),
+  ],
+  // `ucID`, `ID.gif`: `UC` in lower case, a wrong extension
+  [
+    /^uc([\w-]{22})(?:\.([^/]*))?$/i,
+    ([, rest, extension = '']) => withExtension(`/UC${rest}`, extension.toLowerCase()),
+  ],
+  // A channel ID within other text
+  [
+    /^[^/]+$/,
+    ([text = '']) => {
+      const [id] = EMBEDDED_CHANNEL_ID.exec(text) ?? [];
+      return id && `/${id}`;
+    },
+  ],
+  // `name`, but no file: vulnerability scanners request files.
+  [
+    /^[\p{L}\p{N}][^/]*$/u,
+    ([name = '']) => {
+      const handle = NEAR_CHANNEL_ID.test(name) || /\.[a-z]{2,5}$/i.test(name) ? undefined : findHandle(name);
+      return handle && pathOf(handle);
+    },
+  ],
+];
 
-function searchFor(text: string): string {
-  return `/api/search?q=${encodeURIComponent(text)}`;
-}
-
-/** `/channels?ids=A,B`, `/api/channels/A,B` */
-function findBatch(segments: readonly string[], query: string): string | undefined {
-  const [endpoint, ids = ''] = belowApi(segments);
-  if (endpoint !== 'channels') return undefined;
-  if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
-  const isList = ids.split(',').every((id) => isChannelId(id) || (id.startsWith('@') && findHandle(id) !== undefined));
-  return isList ? `/api/channels?ids=${ids.split(',').map(escaped).join(',')}` : undefined;
-}
-
-/** `/badge/name`, `/API/Channel/ID`, `/api/banner/ID/TV`, `/api/ID` */
-function findEndpoint(segments: readonly string[]): string | undefined {
-  const [endpoint = '', name = '', segment = ''] = belowApi(segments);
-  const isOfApi = segments[0]?.toLowerCase() === 'api';
-  if (isOfApi && name === '' && isPageName(endpoint)) return `/api/banner/${escaped(endpoint)}`;
-  if (!(endpoint === 'banner' || endpoint === 'badge' || (isOfApi && endpoint === 'channel'))) return undefined;
-  const [ref] = refsOfBareIdentifier(name);
-  const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
-  return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
-}
-
-/** Without `api`. The endpoint's name is in lower case. */
-function belowApi(segments: readonly string[]): string[] {
-  const [name = '', ...rest] = segments[0]?.toLowerCase() === 'api' ? segments.slice(1) : segments;
-  return [isPageName(name) ? name : name.toLowerCase(), ...rest];
+function findNearestRequest(path: string, query: string): string | undefined {
+  for (const [pattern, rewrite] of REWRITES) {
+    const found = pattern.exec(path);
+    const request = found === null ? undefined : rewrite(found, query);
+    if (request !== undefined) return request;
+  }
+  return undefined;
 }
 
 function isPageName(name: string): boolean {
   return isChannelId(name) || (name.startsWith('@') && findHandle(name) !== undefined);
 }
 
-/** `/ID/TV`, `/@name/phone` */
-function findPicture([name = '', segment = '', ...others]: readonly string[]): string | undefined {
-  const variant = findVariant(segment);
-  const isChannel = name.toLowerCase() !== 'api' && refsOfBareIdentifier(name).length > 0;
-  return variant !== undefined && isChannel && others.length === 0 ? `/${escaped(name)}/${variant}` : undefined;
-}
-
 /** The variant, with its extension, that a path segment almost is. */
 function findVariant(segment: string): string | undefined {
   const [name = '', extension = ''] = segment.toLowerCase().split('.', 2);
   const variant = name === 'phone' ? 'mobile' : name;
-  if (!isVariant(variant)) return undefined;
-  return findFormat(extension) === undefined ? variant : `${variant}.${extension}`;
+  return isVariant(variant) ? withExtension(variant, extension) : undefined;
 }
 
-/** `/channel/ID/videos`, `/@name/videos`: a tab of a channel page. */
-function findTab(segments: readonly string[]): string | undefined {
-  const [first = '', second = ''] = segments;
-  if (['channel', 'user', 'c'].includes(first) && segments.length > 2) {
-    return refsOfPage(segments).length === 0 ? undefined : `/${first}/${escaped(second)}`;
-  }
-  // For any other second part there is a list of the pictures.
-  return isPageName(first) && TABS.has(second.toLowerCase()) ? `/${escaped(first)}` : undefined;
+/** Without the extension if it is no format's. */
+function withExtension(path: string, extension: string): string {
+  return findFormat(extension) === undefined ? path : `${path}.${extension}`;
 }
 
-/** Seen at www.youtube.com, 2026-11. */
-const TABS = new Set(
-  'about,channels,community,featured,live,playlists,podcasts,posts,releases,shorts,store,streams,videos'.split(','),
-);
-
-/** A channel ID with a wrong extension, with its `UC` in lower case, or within other text. */
-function findChannelId([segment = '', ...others]: readonly string[]): string | undefined {
-  if (others.length > 0) return undefined;
-  const [name = '', extension = ''] = segment.split('.', 2);
-  const id = name.replace(/^uc/i, 'UC');
-  if (!isChannelId(id)) {
-    const [embedded] = EMBEDDED_CHANNEL_ID.exec(segment) ?? [];
-    return embedded && `/${embedded}`;
-  }
-  const format = extension.toLowerCase();
-  return findFormat(format) === undefined ? `/${id}` : `/${id}.${format}`;
-}
-
-/** `/name` */
-function findHandlePage([name = '', ...others]: readonly string[]): string | undefined {
-  const handle = others.length > 0 || NEAR_CHANNEL_ID.test(name) ? undefined : findHandle(name);
-  // Vulnerability scanners request files.
-  if (handle === undefined || !/^[\p{L}\p{N}]/u.test(name) || /\.[a-z]{2,5}$/i.test(name)) return undefined;
-  return pathOf(handle);
+function searchFor(text: string): string {
+  return `/api/search?q=${encodeURIComponent(text)}`;
 }
 
 function escaped(name: string): string {
@@ -241,27 +224,22 @@ function requestOf(endpoint: string | undefined, { kind, value }: ChannelRef): s
 function findRequestOfType({ endpoint, pathParameters, target }: RequestContext): string | undefined {
   const { identifier = '' } = pathParameters;
   const { type } = parseQuery(target.query);
-  if (typeof type !== 'string') return undefined;
   if (type === 'id' || type === 'handle' || type === 'username') {
     const ref = endpoint?.url.includes('channel') ? undefined : findIdentifier(identifier, type);
     return ref && requestOf('banner', ref);
   }
-  const isPicture = type === 'phone' || isVariant(type);
-  const isChannel = refsOfBareIdentifier(identifier).length > 0;
-  return isPicture && isChannel && endpoint?.url === '/api/channel/:identifier'
-    ? `/api/banner/${escaped(identifier)}?type=${type}`
-    : undefined;
+  const isPicture = type === 'phone' || (typeof type === 'string' && isVariant(type));
+  if (!isPicture || endpoint?.url !== '/api/channel/:identifier') return undefined;
+  return refsOfBareIdentifier(identifier).length > 0 ? `/api/banner/${escaped(identifier)}?type=${type}` : undefined;
 }
 
 function hintForMissing({ pathParameters, endpoint, target }: RequestContext): string {
   const { identifier = '' } = pathParameters;
   const name = identifier.replace(/^@/, '');
-  if (isChannelId(name)) {
-    const { type } = parseQuery(target.query);
-    const isReadAsName =
-      name !== identifier || type === 'handle' || type === 'username' || endpoint?.url === '/user/:identifier';
-    const isPicture = /banner|badge|^\/:/.test(endpoint?.url ?? '');
-    return isReadAsName ? didYouMean(isPicture ? `/${name}` : `/channel/${name}`) : '';
-  }
-  return `${identifierNote(name).trim()} Search for it: ${searchFor(name)}.`.trim();
+  if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
+  const { type } = parseQuery(target.query);
+  const isReadAsName =
+    name !== identifier || type === 'handle' || type === 'username' || endpoint?.url === '/user/:identifier';
+  const isPicture = /banner|badge|^\/:/.test(endpoint?.url ?? '');
+  return isReadAsName ? didYouMean(isPicture ? `/${name}` : `/channel/${name}`) : '';
 }

@@ -159,9 +159,9 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** The preferred form, and the two obsolete ones that recipients must accept. */
 const FORMS = [
-  /^(?<weekday>[A-Z][a-z]{2}), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) GMT$/,
-  /^(?<weekday>[A-Z][a-z]{5,8}), (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<shortYear>\d\d) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) GMT$/,
-  /^(?<weekday>[A-Z][a-z]{2}) (?<month>[A-Z][a-z]{2}) (?<day>\d\d| \d) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) (?<year>\d{4})$/,
+  /^(?<weekday>[A-Z][a-z]{2}), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
+  /^(?<weekday>[A-Z][a-z]{5,8}), (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<shortYear>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/,
+  /^(?<weekday>[A-Z][a-z]{2}) (?<month>[A-Z][a-z]{2}) (?<day>\d\d| \d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
 ];
 
 /** The longest weekday's name makes the longest date; the check keeps other texts cheap. */
@@ -171,20 +171,15 @@ const MAX_CHARACTERS = 'Wednesday, 06-Nov-94 08:49:37 GMT'.length;
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
   const fields = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
-  if (fields === undefined || !WEEKDAYS.includes(fields.weekday ?? '')) return undefined;
-  const { shortYear, year = fullYear(Number(shortYear), nowMs) } = fields;
-  const month = MONTHS.indexOf(fields.month ?? '');
-  if (month === -1) return undefined;
-  const day = Number(fields.day);
-  const hour = Number(fields.hour);
-  const minute = Number(fields.minute);
-  const second = Number(fields.second);
+  const month = MONTHS.indexOf(fields?.month ?? '');
+  if (fields === undefined || month === -1 || !WEEKDAYS.includes(fields.weekday ?? '')) return undefined;
+  const { shortYear, year = fullYear(Number(shortYear), nowMs), day } = fields;
+  const [hour = 0, minute = 0, second = 0] = (fields.time ?? '').split(':').map(Number);
   // 60 is a leap second.
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), month, day);
-  if (date.getUTCMonth() !== month || date.getUTCDate() !== day) return undefined;
-  return date.setUTCHours(hour, minute, second);
+  date.setUTCFullYear(Number(year), month, Number(day));
+  return date.getUTCDate() === Number(day) ? date.setUTCHours(hour, minute, second) : undefined;
 }
 
 /** A year of two digits is never more than 50 years ahead. */

@@ -50,50 +50,34 @@ interface OpenApi {
 let openApi: OpenApi | undefined;
 
 const EXAMPLE_ID = 'UCPennantSample00000001A';
+const PICTURE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
+const PICTURE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
+const BADGE = 'A count of the channel for a shields.io badge.';
+
+const ENDPOINTS: readonly (readonly [path: string, description: string, example: string])[] = [
+  [
+    '/api/channel/{identifier}?type=id|handle|username',
+    'The channel’s record as JSON.',
+    '/api/channel/pennantsample?type=handle',
+  ],
+  [
+    '/api/channels?ids={id},@{handle},…',
+    'The records of up to 50 channels.',
+    `/api/channels?ids=${EXAMPLE_ID},@lanternhours`,
+  ],
+  [`/api/banner/{identifier}${PICTURE_PARAMETERS}`, PICTURE, `/api/banner/${EXAMPLE_ID}?type=tv`],
+  ['/{identifier}/{variant}[.{format}]', PICTURE, `/${EXAMPLE_ID}/avatar.webp`],
+  ['/api/search?q={text}&limit=1–50', 'Channels that match a text.', '/api/search?q=pennant'],
+  ['/api/badge/{identifier}?metric=subscribers|views|videos', BADGE, `/api/badge/${EXAMPLE_ID}`],
+  ['/channel/{id}, /c/{name}, /user/{name}', 'The record at a channel page’s path.', `/channel/${EXAMPLE_ID}`],
+];
 
 function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions): object {
-  const picture = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
   return {
     name: 'Pennant',
     version,
     description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
-    endpoints: [
-      {
-        path: '/api/channel/{identifier}?type=id|handle|username',
-        description: 'The channel’s record as JSON.',
-        example: `${base}/api/channel/pennantsample?type=handle`,
-      },
-      {
-        path: '/api/channels?ids={id},@{handle},…',
-        description: 'The records of up to 50 channels.',
-        example: `${base}/api/channels?ids=${EXAMPLE_ID},@lanternhours`,
-      },
-      {
-        path: `/api/banner/{identifier}?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`,
-        description: picture,
-        example: `${base}/api/banner/${EXAMPLE_ID}?type=tv`,
-      },
-      {
-        path: '/{identifier}/{variant}[.{format}]',
-        description: picture,
-        example: `${base}/${EXAMPLE_ID}/avatar.webp`,
-      },
-      {
-        path: '/api/search?q={text}&limit=1–50',
-        description: 'Channels that match a text.',
-        example: `${base}/api/search?q=pennant`,
-      },
-      {
-        path: '/api/badge/{identifier}?metric=subscribers|views|videos',
-        description: 'A count of the channel for a shields.io badge.',
-        example: `${base}/api/badge/${EXAMPLE_ID}`,
-      },
-      {
-        path: '/channel/{id}, /c/{name}, /user/{name}',
-        description: 'The record at a channel page’s path.',
-        example: `${base}/channel/${EXAMPLE_ID}`,
-      },
-    ],
+    endpoints: ENDPOINTS.map(([path, description, example]) => ({ path, description, example: base + example })),
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,
     ...(siteUrl !== undefined && {

@@ -9,18 +9,7 @@ import { compactCopy } from '../../lib/memory-cache.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client, RequestContext, Step } from './context.ts';
 
-export interface ClientIdentification {
-  /**
-   * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of
-   * `X-Forwarded-For` are read as one and walked from the right: the first address that is not trusted; at an invalid
-   * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the text to
-   * its left could choose the address.
-   */
-  identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
-  isTrustedProxy(socketAddress: string): boolean;
-  /** The number of IPv6 addresses whose networks are cached. */
-  stats(): HolderStats;
-}
+export type ClientIdentification = ReturnType<typeof createClientIdentification>;
 
 export interface ClientIdentificationOptions {
   readonly trustedProxies: readonly Network[];
@@ -40,7 +29,7 @@ interface Party extends Client {
 /** Reading an IPv6 address and writing its network takes microseconds, so this many recent ones are cached. */
 const REMEMBERED_IPV6_ADDRESSES = 10_000;
 
-export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
+export function createClientIdentification(options: ClientIdentificationOptions) {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedForward } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
@@ -66,7 +55,13 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   }
 
   return {
-    identify(socketAddress, forwardedFor) {
+    /**
+     * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of
+     * `X-Forwarded-For` are read as one and walked from the right: the first address that is not trusted; at an invalid
+     * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the
+     * text to its left could choose the address.
+     */
+    identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client {
       let client = findParty(socketAddress);
       if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
       if (forwardedFor === undefined) return client;
@@ -82,8 +77,11 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       }
       return client;
     },
-    isTrustedProxy: (socketAddress) => findParty(socketAddress)?.isTrusted === true,
-    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
+
+    isTrustedProxy: (socketAddress: string): boolean => findParty(socketAddress)?.isTrusted === true,
+
+    /** The number of IPv6 addresses whose networks are cached. */
+    stats: (): HolderStats => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
   };
 }
 

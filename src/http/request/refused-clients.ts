@@ -2,27 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { formatAddress, networkOf, parseAddress } from './client.ts';
 
-export interface RefusedNetwork {
-  /** Without the host part. */
-  readonly network: string;
-  readonly refused: number;
-}
-
-export interface RefusedClients {
-  note(address: string): void;
-  /** The networks with the most refusals in the last five to ten minutes, most first. */
-  list(limit: number): readonly RefusedNetwork[];
-  stats(): { readonly entries: number; readonly maxEntries: number };
-}
-
 const PERIOD_MS = 5 * 60_000;
 /** The current period and the previous one. */
 const PERIODS = 2;
 /** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
 const MAX_NETWORKS = 2_000;
 
+export type RefusedClients = ReturnType<typeof createRefusedClients>;
+
 /** Clients that the rate limit refuses: networks only, in memory only, dropped after ten minutes. */
-export function createRefusedClients({ clock }: { readonly clock: Clock }): RefusedClients {
+export function createRefusedClients({ clock }: { readonly clock: Clock }) {
   let current = createPeriod();
   let previous = createPeriod();
   let beganAtMs = clock.monotonic();
@@ -40,13 +29,14 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
   }
 
   return {
-    note(address) {
+    note(address: string): void {
       turn();
       const network = cutAddress(address);
       current.set(network, (current.get(network) ?? 0) + 1);
     },
 
-    list(limit) {
+    /** The networks with the most refusals in the last five to ten minutes, most first. */
+    list(limit: number): readonly { readonly network: string; readonly refused: number }[] {
       turn();
       return [...networks()]
         .map((network) => ({ network, refused: (current.peek(network) ?? 0) + (previous.peek(network) ?? 0) }))
@@ -54,7 +44,7 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
         .slice(0, limit);
     },
 
-    stats() {
+    stats(): { readonly entries: number; readonly maxEntries: number } {
       turn();
       return { entries: networks().size, maxEntries: PERIODS * MAX_NETWORKS };
     },

@@ -34,7 +34,7 @@ export interface ClientErrorOptions extends RateLimitOptions {
 
 interface Refusal {
   readonly fault: unknown;
-  /** Replaces the default detail of the problem. */
+  /** Replaces the status of the problem. */
   readonly status?: number;
 }
 

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { ALLOWED_METHODS, cacheStatusOf, type HttpResponse } from './response.ts';
+import { ALLOWED_METHODS, cacheStatusOf, type HttpResponse, publicFor } from './response.ts';
 
 export interface Problem {
   readonly status: number;
@@ -116,9 +116,7 @@ export interface ProblemContext {
   readonly status?: number;
 }
 
-export interface ProblemResponse extends HttpResponse {
-  readonly body: string;
-}
+export type ProblemResponse = HttpResponse & { readonly body: string };
 
 /**
  * The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug.
@@ -153,7 +151,7 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
     status: sent,
     headers,
     body: JSON.stringify(body),
-    ...(outcome !== undefined && { cache: outcome.kind }),
+    cache: outcome?.kind,
     ...(sent >= 500 && { failure: { code, error } }),
   };
 }
@@ -163,7 +161,7 @@ const BUG = 'Something went wrong here. Please report it with the request id.';
 
 function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: AppError): string {
   if (cacheControl !== 'what is left') return cacheControl;
-  return validForMs === undefined ? 'no-store' : `public, max-age=${Math.round(validForMs / 1000)}`;
+  return validForMs === undefined ? 'no-store' : publicFor(validForMs);
 }
 
 /** The list of `GET /problems`. */

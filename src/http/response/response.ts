@@ -23,9 +23,9 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   /** How the characters of a text become bytes. Default: UTF-8. */
-  readonly bodyEncoding?: 'latin1';
+  readonly bodyEncoding?: 'latin1' | undefined;
   /** Where a looked-up value came from, for metrics and the log. */
-  readonly cache?: CacheOutcome['kind'];
+  readonly cache?: CacheOutcome['kind'] | undefined;
   /** Set for failures that the client did not cause. */
   readonly failure?: Failure;
   /** With them the response becomes a 304 if the client already has it. */
@@ -72,7 +72,12 @@ export function keptForMs({ kind, ttlMs }: CacheOutcome): number {
 }
 
 export function cacheControlOf(outcome: CacheOutcome): string {
-  return `public, max-age=${Math.round(keptForMs(outcome) / 1000)}`;
+  return publicFor(keptForMs(outcome));
+}
+
+/** `Cache-Control` of what any cache may keep for so long. */
+export function publicFor(ms: number): string {
+  return `public, max-age=${Math.round(ms / 1000)}`;
 }
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of these bytes. */
@@ -114,7 +119,7 @@ function findMatch(ifNoneMatch: string, usable: readonly string[]): string | und
 /** Without the fields that describe the body (RFC 9110 section 15.4.5). */
 function notModified({ headers, cache }: HttpResponse, etag: string): HttpResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-  return { status: 304, headers: { ...Object.fromEntries(kept), etag }, ...(cache !== undefined && { cache }) };
+  return { status: 304, headers: { ...Object.fromEntries(kept), etag }, cache };
 }
 
 /** The part of a request's context that `send` uses. */

@@ -19,27 +19,27 @@ export interface PictureUrlStyle {
   readonly hasPictureVersions: boolean;
 }
 
-/** Writes the URLs of one channel's pictures. */
-function pictureUrlsOf(base: string, channelId: string, { urlForm, hasPictureVersions }: PictureUrlStyle) {
-  const short = `${base}/${channelId}`;
-  const root = urlForm === 'api' ? `${base}/api/banner/${channelId}` : short;
-
-  return (variant: Variant, version: string | undefined): string => {
-    const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
-    const parameters: string[] = [];
-    if (variant !== 'default' && !isSegment) parameters.push(`type=${variant}`);
-    if (hasPictureVersions && version !== undefined) parameters.push(`v=${version}`);
-    const path = isSegment ? `${short}/${variant}` : root;
-    return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
-  };
+/** @param version of the picture, if it is known */
+function pictureUrl(
+  base: string,
+  channelId: string,
+  variant: Variant,
+  version: string | undefined,
+  { urlForm, hasPictureVersions }: PictureUrlStyle,
+): string {
+  const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
+  const path = `${base}${urlForm === 'api' ? '/api/banner' : ''}/${channelId}${isSegment ? `/${variant}` : ''}`;
+  const type = variant === 'default' || isSegment ? [] : [`type=${variant}`];
+  const query = [...type, ...(hasPictureVersions && version !== undefined ? [`v=${version}`] : [])];
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
 /** The URL of every variant, `null` if the channel has no such picture. */
 function pictureUrls(base: string, style: PictureUrlStyle, { channelId, banner, avatar }: Channel) {
-  const urlOf = pictureUrlsOf(base, channelId, style);
   const urls = VARIANTS.map((variant) => {
     const picture = variant === 'avatar' ? avatar : banner;
-    return [variant, picture === null ? null : urlOf(variant, pictureVersion(picture))] as const;
+    const url = picture && pictureUrl(base, channelId, variant, pictureVersion(picture), style);
+    return [variant, url] as const;
   });
   return Object.fromEntries(urls) as Record<Variant, string | null>;
 }
@@ -67,14 +67,15 @@ function recordOf(channel: Channel, base: string, style: PictureUrlStyle): objec
 
 /** A search result. A picture's URL is null only when it is known that there is none. */
 export function searchResultOf(hit: SearchHit, base: string, style: PictureUrlStyle): object {
-  const urlOf = pictureUrlsOf(base, hit.channelId, style);
+  const { channelId, title, description, customUrl, subscriberCount, videoCount } = hit;
+  const urlOf = (variant: Variant, version?: string) => pictureUrl(base, channelId, variant, version, style);
   return {
-    channelId: hit.channelId,
-    title: hit.title,
-    description: hit.description,
-    customUrl: hit.customUrl,
-    subscriberCount: hit.subscriberCount,
-    videoCount: hit.videoCount,
+    channelId,
+    title,
+    description,
+    customUrl,
+    subscriberCount,
+    videoCount,
     bannerUrl: hit.banner === 'absent' ? null : urlOf('default', hit.bannerVersion),
     avatarUrl: hit.avatar === 'absent' ? null : urlOf('avatar', hit.avatarVersion),
   };
@@ -84,30 +85,28 @@ export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
 export interface JsonBody extends Pick<HttpResponse, 'bodyEncoding'> {
   readonly body: string;
-  readonly etag: string;
+  /** Default: that of the body in UTF-8. */
+  readonly etag?: string;
 }
 
-/** The response with JSON of a looked-up value, its age and its origin. */
-export function jsonResponse(outcome: CacheOutcome, { etag, ...body }: JsonBody): HttpResponse {
-  const headers = {
-    'content-type': JSON_MEDIA_TYPE,
-    'cache-control': cacheControlOf(outcome),
-    'cache-status': cacheStatusOf(outcome),
-    etag,
-  };
-  return { status: 200, headers, ...body, cache: outcome.kind, cacheValidators: { etag } };
-}
-
-/** The JSON's UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
-interface RecordBody extends JsonBody {
-  readonly bodyEncoding: 'latin1';
+/**
+ * The response with JSON of a looked-up value, its age and its origin.
+ *
+ * @param outcome `undefined` if nothing was looked up
+ */
+export function jsonResponse(
+  outcome: CacheOutcome | undefined,
+  { body, bodyEncoding, etag = entityTag(body) }: JsonBody,
+  cacheControl = outcome === undefined ? 'no-store' : cacheControlOf(outcome),
+): HttpResponse {
+  const headers: Record<string, string> = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl };
+  if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
+  headers.etag = etag;
+  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, cacheValidators: { etag } };
 }
 
 /** The JSON of channel records, created once per record and base URL while there is room. */
-export interface RecordBodies {
-  get(channel: Channel, base: string): RecordBody;
-  stats(): HolderStats;
-}
+export type RecordBodies = ReturnType<typeof createRecordBodies>;
 
 export interface RecordBodiesOptions extends PictureUrlStyle {
   readonly maxBytes?: number;
@@ -116,7 +115,7 @@ export interface RecordBodiesOptions extends PictureUrlStyle {
 }
 
 interface Prepared {
-  readonly content: RecordBody;
+  readonly content: JsonBody;
   /** A refreshed record is another object. Weak: the cache of records decides how long a record is kept. */
   readonly channel: WeakRef<Channel>;
 }
@@ -126,17 +125,18 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 /** The objects of an entry, its ETag and the cache’s own lists (320 measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 400;
 
-export function createRecordBodies(options: RecordBodiesOptions): RecordBodies {
+export function createRecordBodies(options: RecordBodiesOptions) {
   const { maxBytes = DEFAULT_MAX_BYTES, holders } = options;
   const prepared = new LRUCache<string, Prepared>({
     maxSize: maxBytes,
     sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
   });
-  const stats = () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes });
+  const stats = (): HolderStats => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes });
   holders?.add('JSON of records', stats);
 
   return {
-    get(channel, base) {
+    /** The UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
+    get(channel: Channel, base: string): JsonBody {
       const key = `${base} ${channel.channelId}`;
       const known = prepared.get(key);
       if (known !== undefined && known.channel.deref() === channel) return known.content;

@@ -4,7 +4,7 @@ import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import { type Endpoint, endpoint, type PathParameters } from '../request/context.ts';
 import { BADGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
-import { entityTag, keptForMs } from '../response/response.ts';
+import { keptForMs } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
@@ -21,7 +21,7 @@ export function badgeRoutes({ channels }: BadgeRouteOptions): Endpoint[] {
     async respond({ refs, metric = 'subscribers' }) {
       const { channel, outcome } = await channels.getChannel(refs);
       const body = JSON.stringify(badgeOf(channel, metric, keptForMs(outcome)));
-      return jsonResponse(outcome, { body, etag: entityTag(body) });
+      return jsonResponse(outcome, { body });
     },
   });
   return [badge];

@@ -6,8 +6,8 @@ import { type Endpoint, endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { PROBLEMS } from '../response/problems.ts';
-import { cacheStatusOf, entityTag, type HttpResponse, keptForMs } from '../response/response.ts';
-import { JSON_MEDIA_TYPE, type RecordBodies } from '../response/serializers.ts';
+import { entityTag, keptForMs, publicFor } from '../response/response.ts';
+import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
 
 interface ChannelBatchRouteOptions {
   readonly channelBatches: ChannelBatches;
@@ -36,7 +36,9 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
     async respond(requested, { base }) {
       const results = await channelBatches.getChannels(requested.map(({ ref }) => ref));
       const items = requested.map(({ identifier }, at) => itemOf(identifier, results[at] as BatchResult, base));
-      return responseOf(results, `{"results":[${items.join(',')}]}`);
+      const body = `{"results":[${items.join(',')}]}`;
+      const etag = entityTag(Buffer.from(body, 'latin1'));
+      return jsonResponse(overallOutcome(results), { body, bodyEncoding: 'latin1', etag }, cacheControlOf(results));
     },
   });
   return [batch];
@@ -50,40 +52,23 @@ function latin1(text: string): string {
 function parseId(identifier: string, at: number): ChannelRef {
   const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
   if (ref !== undefined) return ref;
+  const isHandle = !identifier.startsWith('@') && findHandle(identifier.trim()) !== undefined;
+  const note = identifierNote(identifier) || (isHandle ? ` Did you mean @${identifier.trim()}?` : '');
   const fault =
     identifier === ''
       ? `Value ${at + 1} of "ids" is empty.`
-      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.${noteFor(identifier)}`;
+      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.${note}`;
   throw new AppError(
     'invalid_parameter',
     `${fault} Valid: channel IDs and @handles, separated by commas without blanks.`,
   );
 }
 
-function noteFor(identifier: string): string {
-  const isHandle = !identifier.startsWith('@') && findHandle(identifier.trim()) !== undefined;
-  return identifierNote(identifier) || (isHandle ? ` Did you mean @${identifier.trim()}?` : '');
-}
-
-/** @param body latin1 */
-function responseOf(results: readonly BatchResult[], body: string): HttpResponse {
-  const etag = entityTag(Buffer.from(body, 'latin1'));
-  const outcome = overallOutcome(results);
-  const headers = {
-    'content-type': JSON_MEDIA_TYPE,
-    'cache-control': cacheControlOf(results),
-    ...(outcome !== undefined && { 'cache-status': cacheStatusOf(outcome) }),
-    etag,
-  };
-  const cache = outcome === undefined ? {} : { cache: outcome.kind };
-  return { status: 200, headers, body, bodyEncoding: 'latin1', ...cache, cacheValidators: { etag } };
-}
-
 /** The shortest remaining time of all results. After a failure, the next request may get more. */
 function cacheControlOf(results: readonly BatchResult[]): string {
   const leftMs = results.map(keptForMsOf).filter((ms) => ms !== undefined);
   if (results.some(isFailure) || leftMs.length === 0) return 'no-store';
-  return `public, max-age=${Math.round(Math.min(...leftMs) / 1000)}`;
+  return publicFor(Math.min(...leftMs));
 }
 
 /** `undefined` for a blocked channel, because only the operator can change that. */

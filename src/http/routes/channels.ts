@@ -67,8 +67,11 @@ function refsOfCustomName(name: string): ChannelRef[] {
 function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return [ref];
-  const advice = adviceFor(text, kind, target) + identifierNote(text);
-  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}`);
+  const [advice = ''] = OTHER_KINDS.flatMap(([other, looks]) => {
+    const found = findIdentifier(text, other);
+    return found === undefined ? [] : [` ${looks}: ${requestFor(found, target)}.`];
+  });
+  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}${identifierNote(text)}`);
 }
 
 const FORMS: Record<IdentifierKind, string> = {
@@ -78,18 +81,10 @@ const FORMS: Record<IdentifierKind, string> = {
 };
 
 /** In this order. Every channel ID is also a valid handle, so IDs are excluded. */
-const LOOKS: Record<Exclude<IdentifierKind, 'id'>, string> = {
-  handle: 'It looks like a handle',
-  username: 'It may be a username',
-};
-
-function adviceFor(text: string, kind: IdentifierKind, target: RequestTarget): string {
-  for (const other of ['handle', 'username'] as const) {
-    const ref = other === kind ? undefined : findIdentifier(text, other);
-    if (ref !== undefined) return ` ${LOOKS[other]}: ${requestFor(ref, target)}.`;
-  }
-  return '';
-}
+const OTHER_KINDS = [
+  ['handle', 'It looks like a handle'],
+  ['username', 'It may be a username'],
+] as const;
 
 const RECORD_PATH = '/api/channel/';
 

@@ -1,7 +1,6 @@
 import type { SearchService } from '../../services/search.ts';
 import { type Endpoint, endpoint } from '../request/context.ts';
 import { parseQuery, readQuery, SEARCH_QUERY } from '../request/target.ts';
-import { entityTag } from '../response/response.ts';
 import { jsonResponse, type PictureUrlStyle, searchResultOf } from '../response/serializers.ts';
 
 interface SearchRouteOptions extends PictureUrlStyle {
@@ -18,7 +17,7 @@ export function searchRoutes(options: SearchRouteOptions): Endpoint[] {
       const { hits, outcome } = await options.searches.search(q, limit);
       const results = hits.map((hit) => searchResultOf(hit, base, options));
       const body = JSON.stringify({ query: q, results });
-      return jsonResponse(outcome, { body, etag: entityTag(body) });
+      return jsonResponse(outcome, { body });
     },
   });
   return [search];

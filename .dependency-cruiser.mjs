@@ -1,6 +1,6 @@
 /**
- * Which room of `src` may import which (docs/architecture.md). Only registries and the command line look further: they
- * are listed beside the rooms. Tests may import everything.
+ * Which folder of `src` may import which (docs/architecture.md). Registries and the command line may import more: they
+ * are listed separately. Tests may import everything.
  */
 const ROOMS = {
   domain: [],
@@ -29,7 +29,7 @@ const ROOMS = {
   ],
   cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'picture-store', 'services', 'app'],
 };
-/** Build the sources, and the store, that the settings name. */
+/** Build the sources and the store that the settings select. */
 const REGISTRIES = '^src/(sources|store)/registry\\.ts$';
 const TESTS = '\\.test\\.ts$';
 

@@ -1,10 +1,10 @@
-// Only what Biome has no rule for: patterns whose time grows faster than the text that they read (CONTRIBUTING.md).
+// Only rules that Biome does not have: patterns that take more than linear time (CONTRIBUTING.md).
 
 import { stripTypeScriptTypes } from 'node:module';
 import regexp from 'eslint-plugin-regexp';
 import * as espree from 'espree';
 
-/** Types become blanks, as when Node runs these files: what is left is JavaScript, at the same places. */
+/** Replaces types by spaces, like Node, so that the JavaScript keeps its positions. */
 const parser = {
   parseForESLint(code, options) {
     const javaScript = stripTypeScriptTypes(code);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { HANG_MS } from './test/helpers/wait.ts';
 
-// Only a hang meets these limits: a busy machine must not fail a test. A poll ends first, for it can say what it saw.
+// Only a hang reaches these limits, because a busy machine must not fail a test. A poll ends first: its error has the value.
 const LIMITS = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
@@ -13,7 +13,7 @@ const LIMITS = {
 /** Each store and catalog of a test starts a thread. Loading the thread's modules would take half of the CPU time. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
 
-/** What else is in a process would be measured too: each of these has one of its own. */
+/** Each of these runs in its own process, because they measure the whole process. */
 const MEASURE_MEMORY = [
   'src/picture-store/disk-usage.test.ts',
   'src/picture-store/pictures.test.ts',
@@ -26,7 +26,7 @@ const MEASURE_MEMORY = [
 ];
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...LIMITS };
 
-/** The service in this process, every unit and every contract: needs npm's packages and nothing else. */
+/** Unit and contract tests, and the service in one process. They need only npm's packages. */
 export const CORE_TESTS = {
   name: 'core',
   include: ['src/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],

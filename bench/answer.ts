@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface CapturedAnswer {
-  /** Names and values in order, without those that Node writes by itself. */
+  /** Names and values in order, without the fields that Node adds. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
 const WRITTEN_BY_NODE: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive']);
 
-/** The body of a response. Throws when it is not a 200. */
+/** The body of a response. Throws if it is not a 200. */
 export async function fetchGood(url: string): Promise<Buffer> {
   const response = await fetch(url);
   const body = Buffer.from(await response.arrayBuffer());
@@ -18,7 +18,7 @@ export async function fetchGood(url: string): Promise<Buffer> {
   return body;
 }
 
-/** Throws when the answer is not a 200. */
+/** Throws if the response is not a 200. */
 export async function fetchAnswer(url: string, forwardedFor: string): Promise<CapturedAnswer> {
   const sent = request(url, { headers: { 'X-Forwarded-For': forwardedFor } }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

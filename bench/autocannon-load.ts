@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-// What wrk-clients.lua does, for machines without wrk.
+// Does the same as wrk-clients.lua, for machines without wrk.
 
 const CLIENTS = 10_000;
 const REQUESTS_EACH = 9;

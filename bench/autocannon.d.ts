@@ -7,11 +7,11 @@ declare module 'autocannon' {
     readonly url: string;
     readonly connections: number;
     readonly duration: number;
-    /** Requests a second over all connections; as many as are answered without it. */
+    /** Requests per second over all connections. Default: as many as possible. */
     readonly overallRate?: number;
-    /** Sent on a connection before the first of them is answered. */
+    /** Requests that are sent on a connection before the first response. */
     readonly pipelining?: number;
-    /** Threads that send; without it the caller's own. */
+    /** Number of sending threads. Default: the caller's own thread. */
     readonly workers?: number;
     readonly requests?: readonly { readonly setupRequest: (request: Request) => Request }[];
   }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// What the service is measured against: Node's own server with one answer, made once, whatever is asked.
+// The server that the service is compared with: Node's own server with one prepared response to every request.
 
 const [headersPath = '', bodyPath = ''] = process.argv.slice(2);
 const headers: Record<string, string> = Object.fromEntries(JSON.parse(readFileSync(headersPath, 'utf8')));
 const body = readFileSync(bodyPath);
 
-/** As long as the service's, so that both write the same Keep-Alive field. */
+/** The same as the service's, so that both write the same Keep-Alive field. */
 const KEEP_ALIVE_TIMEOUT_MS = 80_000;
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (_request, response) => {

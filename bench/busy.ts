@@ -12,7 +12,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const MOST_EXTRA_MS = 5;
-/** The limiter decides every request; clients take turns, so that it refuses none. */
+/** The limiter decides every request. Clients take turns, so that it refuses none. */
 const SETTINGS = {
   TRUST_PROXY: '127.0.0.0/8',
   BASE_URL: 'https://pennant.example',
@@ -20,7 +20,7 @@ const SETTINGS = {
   ENCODERS: '2',
 };
 
-/** How others ask meanwhile: at a pace that leaves the cores to the encoders, or as fast as answers come. */
+/** The load of other clients: a rate that leaves the cores to the encoders, or full load. */
 const PACES = [
   { pace: 'at some 600 requests/s', pauseMs: 50 },
   { pace: 'as fast as answers come', pauseMs: 0 },
@@ -29,13 +29,13 @@ const PACES = [
 interface Round {
   readonly idleP99Ms: number;
   readonly busyP99Ms: number;
-  /** Made during the busy half. */
+  /** Pictures that were encoded during the busy half. */
   readonly encodes: number;
 }
 
 /**
- * What everyone else waits for while pictures are made. Server and load generator run at their normal priority, the
- * load generator on the second core only; two encoders run on both cores at the lowest.
+ * The latency of other requests while pictures are encoded. Server and load generator run at normal priority, the
+ * load generator on the second core only. Two encoders run on both cores at the lowest priority.
  */
 export function benchBusy(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
@@ -47,7 +47,7 @@ async function benchIn(directory: string, print: (line: string) => void): Promis
   try {
     const runLoad = await hotLoad(`${service.base}/api/channel/${numberedChannelId(0)}`);
     await runLoad(0);
-    // The first encodes start the second encoder and decode every original for the first time: not what is compared.
+    // The first encodes start the second encoder and decode every original for the first time, which is not compared.
     await runWhileEncoding(service, pictures, () => runLoad(0));
     const rows: Row[] = [];
     for (const { pace, pauseMs } of PACES) {

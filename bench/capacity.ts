@@ -1,4 +1,4 @@
-/** Measures what docs/scaling.md reckons with: `npx node bench/capacity.ts`. Needs redis-server. */
+/** Measures the figures of docs/scaling.md: `npx node bench/capacity.ts`. Needs redis-server. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { startService } from './servers.ts';
 
 const PART = 'capacity';
 const SAMPLE = 'UCPennantSample00000001A';
-/** In the recorded answers, with a banner, an avatar and an About panel. */
+/** A channel in the recorded answers, with a banner, an avatar and an About panel. */
 const CHANNEL = 'UCreplayLighthouse000001';
 const HANDLE = 'BellRockLight';
 const ROUND_SECONDS = 4;
@@ -38,7 +38,7 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** Calls that leave the machine for the first and for later requests of one channel. */
+/** Outgoing calls for the first and for later requests of one channel. */
 async function measureCalls(): Promise<Row[]> {
   const upstream = await startReplayServer();
   const clock = createManualClock();
@@ -56,7 +56,7 @@ async function measureCalls(): Promise<Row[]> {
     upstream.forgetCalls();
     const { status } = await sendInProcess(app.http, { url });
     if (status !== 200) throw new Error(`${url} answered ${status}.`);
-    // The exact time of creation is asked for behind the answer.
+    // The exact publish date is requested after the response.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const routes = upstream.calls.map(({ route }) => route);
     rows.push({ part: PART, what: `calls for ${what}`, measured: `${routes.length} ${routes.join(', ')}` });
@@ -77,7 +77,7 @@ async function measureCalls(): Promise<Row[]> {
   }
 }
 
-/** What Redis needs for each kind of key, its own bookkeeping included. */
+/** Memory of Redis for each kind of key, including its overhead. */
 async function measureStoredBytes(): Promise<Row[]> {
   const service = await startService(join(directory, 'bytes'), { REDIS_URL: redis.url });
   try {
@@ -98,7 +98,7 @@ async function measureStoredBytes(): Promise<Row[]> {
   }
 }
 
-/** Processor time of an answer that is in memory, the limiter deciding each. */
+/** CPU time of a response from memory, including the decision of the limiter. */
 async function measureCpu(what: string, settings: Record<string, string>): Promise<Row[]> {
   const load = await findLoadGenerator();
   const service = await startService(join(directory, what), settings);
@@ -135,7 +135,7 @@ async function measureCpu(what: string, settings: Record<string, string>): Promi
 async function redisUse(server: RedisServer): Promise<{ cpuSeconds: number; commands: number }> {
   const info = `${await server.command('INFO', 'cpu')}\n${await server.command('INFO', 'commandstats')}`;
   const used = [...info.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)].map(([, seconds]) => Number(seconds));
-  // Commands that a script carries out are part of it.
+  // Includes the commands that a script executes.
   const commands = [...info.matchAll(/^cmdstat_(?:get|set|del|evalsha):calls=(\d+)/gm)];
   return {
     cpuSeconds: used.reduce((sum, seconds) => sum + seconds, 0),

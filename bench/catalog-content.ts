@@ -13,11 +13,11 @@ const WORDS_PER_DESCRIPTION = 60;
 const WORDS_WHERE_ALIKE = 20;
 
 export interface ContentOptions {
-  /** Gives all titles, and all handles, words and beginnings that the others have: the most expensive content to search. */
+  /** Gives all titles and handles common words and beginnings: the most expensive content to search. */
   readonly isAlike?: boolean;
 }
 
-/** The same lines on every run: invented channels whose titles, handles and descriptions are made of some 130 words. */
+/** The same lines on every run: invented channels whose titles, handles and descriptions consist of about 130 words. */
 export function* catalogLines(count: number, { isAlike = false }: ContentOptions = {}): Generator<string> {
   const random = createRandom(1);
   const word = () => WORDS[Math.floor(random() * WORDS.length)] ?? COMMON_WORD;
@@ -30,7 +30,7 @@ export function* catalogLines(count: number, { isAlike = false }: ContentOptions
       description: `A ${COMMON_WORD} of ${Array.from({ length: isAlike ? WORDS_WHERE_ALIKE : WORDS_PER_DESCRIPTION }, word).join(' ')}`,
       customUrl: isAlike ? `@${ALIKE.handle}${String(number).padStart(9, '0')}` : `@${first}${second}${number}`,
       publishedAt: '2020-01-01T00:00:00Z',
-      // Few are known to many: the distribution that a real directory has.
+      // Few channels have many subscribers, as in a real directory.
       subscriberCount: number % 10 === 0 ? null : String(Math.floor(1e8 * random() ** 8)),
       viewCount: String(number * 7),
       videoCount: String(number % 900),
@@ -45,7 +45,7 @@ function alikeTitle(title: string, number: number): string {
   return `${number % 2 === 0 ? `${ALIKE.article} ` : ''}${title} ${ALIKE.halves[number % 3 === 0 ? 1 : 0]} ${ALIKE.title}`;
 }
 
-/** What is most expensive to search in content that is alike, by the reason. */
+/** The most expensive searches in similar content, with the reason. */
 export const EXPENSIVE_QUERIES: Readonly<Record<string, string>> = {
   'a word of every title': ALIKE.title,
   'a letter': 's',

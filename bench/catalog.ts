@@ -16,7 +16,7 @@ const QUERIES = 1_000;
 const HITS = 20;
 const TARGETS = { importMs: 60_000, medianMs: 10, worstMs: 30 };
 
-/** An import of 100,000 channels, and 1,000 searches among them as the server makes them, one after the other. */
+/** An import of 100,000 channels, and 1,000 consecutive searches in the same way as the server. */
 export function benchCatalog(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory(async (dataDir) => {
     const file = join(dataDir, 'channels.ndjson');
@@ -33,7 +33,7 @@ interface SearchFigures {
   readonly medianMs: number;
   readonly worstMs: number;
   readonly worstQuery: string;
-  /** The longest that the event loop stood still meanwhile. */
+  /** The longest delay of the event loop. */
   readonly blockedMs: number;
 }
 

@@ -13,7 +13,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 export interface EncodeFigures {
   readonly variant: Variant;
   readonly format: Format;
-  /** Medians: through the encoder processes, and the bare library calls in this process. */
+  /** Medians for the encoder processes, and for the library calls in this process. */
   readonly pooledMs: number;
   readonly bareMs: number;
   readonly bytes: number;
@@ -23,7 +23,7 @@ const ROUNDS = 15;
 const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
 
-/** A cold picture from a stored original: what the encoder processes add to the bare library calls, rounds interleaved. */
+/** A cold picture from a stored original: the cost of the encoder processes compared with library calls, in interleaved rounds. */
 export function measureEncoding(): Promise<EncodeFigures[]> {
   return inTemporaryDirectory(measureIn);
 }

@@ -3,7 +3,7 @@ import type { BenchPicture } from './pictures.ts';
 
 /** Clients that keep every encoder of a service busy. */
 export interface EncodingLoad {
-  /** The clients go away; what an encoder has begun it finishes. */
+  /** Disconnects the clients. Encoders finish what they have begun. */
   stop(): Promise<void>;
 }
 
@@ -11,10 +11,10 @@ const AT_ONCE = 12;
 const WIDEST = 2_500;
 const NARROWEST = 1_000;
 
-/** Pictures asked for so far: none is asked for twice. */
+/** Number of requested pictures. None is requested twice. */
 let asked = 0;
 
-/** Asks for whole banners as AVIF that nobody has asked for before, each as another client; behind a trusted proxy. */
+/** Requests new complete banners as AVIF, each as another client behind a trusted proxy. */
 export function startEncoding(service: PhotoService, pictures: readonly BenchPicture[]): EncodingLoad {
   const stopped = new AbortController();
   async function askAgainAndAgain(): Promise<void> {
@@ -40,7 +40,7 @@ async function ask(url: string, client: string, signal: AbortSignal): Promise<vo
   try {
     const response = await fetch(url, { headers: { 'X-Forwarded-For': client }, signal });
     const body = await response.arrayBuffer();
-    // Encoders that get next to nothing of the cores let clients wait too long: that is their priority's purpose.
+    // At the lowest priority, encoders may get so little CPU time that clients wait too long.
     if (response.status === 200 || response.status >= 503) return;
     throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
   } catch (error) {

@@ -15,7 +15,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 const ROUNDS = 7;
 const ROUND_TRIP_MS = 100;
 const MOST_EXTRA_MS = 40;
-/** Asked for first: connections, code and encoder are warm, but nothing is known about the other channel. */
+/** Requested first: then connections, code and encoder are warm, but nothing is stored about the other channel. */
 const WARMING = '/UCreplayHarbour000000002';
 const ASKED = [
   { by: 'ID', path: '/UCreplayLighthouse000001', roundTrips: 3 },
@@ -28,7 +28,7 @@ interface Round {
   readonly encodeMs: number;
 }
 
-/** The first picture of a channel that nobody asked for, with an upstream 100 ms away, beside the sum of its parts. */
+/** The first picture of a channel with an upstream 100 ms away, compared with the sum of its steps. */
 export async function benchFirst(print: Print): Promise<Row[]> {
   const [picture] = await readSampleBanners();
   if (picture === undefined) throw new Error('There is no picture.');
@@ -55,7 +55,7 @@ export async function benchFirst(print: Print): Promise<Row[]> {
   }
 }
 
-/** A new service each time, since its second answer would be a cached one. */
+/** A new service each time, because its second response would come from the cache. */
 function firstByteOf(origin: string, path: string): Promise<number> {
   return inTemporaryDirectory(async (directory) => {
     const env = { ...youtubeSettings(origin), LOG_LEVEL: 'warn' };
@@ -69,7 +69,7 @@ function firstByteOf(origin: string, path: string): Promise<number> {
   });
 }
 
-/** @returns how long its first byte takes, in milliseconds */
+/** @returns milliseconds until the first byte */
 async function pictureAt(channelUrl: string): Promise<number> {
   const url = `${channelUrl}/desktop.avif`;
   const startedMs = performance.now();
@@ -80,7 +80,7 @@ async function pictureAt(channelUrl: string): Promise<number> {
   return ms;
 }
 
-/** Decoding, cropping and encoding by the library alone. */
+/** Decoding, cropping and encoding with the library only. */
 async function encodeBare(bytes: Buffer): Promise<number> {
   const startedMs = performance.now();
   const shown = sharp(bytes).autoOrient().extract(CROP);

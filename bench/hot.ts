@@ -9,8 +9,8 @@ import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
 /*
- * Answers that are in memory already, against a bare `node:http` server that sends the same body and the same header
- * fields: what the limiter, the metrics, the trusted proxy and the caches cost beside Node, and what the access log adds.
+ * Responses from memory, compared with a bare `node:http` server that sends the same body and the same header fields:
+ * the cost of the limiter, the metrics, the trusted proxy and the caches, and of the access log.
  */
 
 const CHANNEL_ID = 'UCPennantSample00000001A';
@@ -26,7 +26,7 @@ interface Subject {
   readonly path: string;
 }
 
-/** Of the bare server's CPU time. */
+/** Relative to the bare server's CPU time. */
 const MOST_CPU_RATIO = 1.2;
 const MOST_LOG_MICROS = 8;
 
@@ -57,7 +57,7 @@ async function benchIn(directory: string, print: (line: string) => void): Promis
   }
 }
 
-/** A picture of about the size that banners have on the wire, whatever the encoder's settings make of it. */
+/** A picture of about the size of typical banners, whatever the encoder's settings are. */
 async function findPicturePath(service: Service): Promise<string> {
   const qualities = [80, 85, 88, 90, 92, 94, 96, 98];
   const candidates: { path: string; distance: number }[] = [];
@@ -70,7 +70,7 @@ async function findPicturePath(service: Service): Promise<string> {
 }
 
 const SETTLE_MS = 180_000;
-/** Longer than the micro-cache sends a response again: only other responses count for the re-encoding. */
+/** Longer than the time of the micro-cache, whose responses do not count for the re-encoding. */
 const BETWEEN_REQUESTS_MS = 1_100;
 
 /** Requests the picture until the background has encoded it again. From then on its bytes stay the same. */
@@ -83,7 +83,7 @@ async function settle(service: Service, path: string): Promise<void> {
   }
 }
 
-/** Addresses from the documentation range: no round uses them, and each stays within its limit. */
+/** Addresses from the documentation range. No round uses them, and each stays within its limit. */
 const PROBE_ADDRESSES = 250;
 let probes = 0;
 
@@ -103,7 +103,7 @@ interface SubjectBench {
 
 async function benchSubject({ subject, service, logging, load, directory, print }: SubjectBench): Promise<Row[]> {
   const { what, path } = subject;
-  // The second answer: the first one said that it was a miss.
+  // The second response, because the first one is a miss.
   for (const each of [service, logging]) await probe(each.url + path);
   const answer = await probe(service.url + path);
   const size = answer.body.length;
@@ -128,7 +128,7 @@ function assertSameAnswer(expected: CapturedAnswer, actual: CapturedAnswer): voi
   if (namesOf(actual) !== namesOf(expected)) throw new Error('The servers send different header fields.');
 }
 
-/** All servers in turn, again and again: what the machine does besides meets all of them alike. */
+/** All servers in turn, repeatedly, so that other work on the machine affects all of them equally. */
 async function runRounds(
   servers: readonly BenchServer[],
   path: string,
@@ -166,7 +166,7 @@ function rowsOf(
   return [
     {
       part: 'hot',
-      what: `${name}: Pennant / bare, CPU time of an answer`,
+      what: `${name}: Pennant / bare, CPU time of a response`,
       measured: formatSummary(cpu, 2),
       target: `at most ${MOST_CPU_RATIO.toFixed(2)}`,
       isMet: cpu.median <= MOST_CPU_RATIO,
@@ -174,7 +174,7 @@ function rowsOf(
     },
     {
       part: 'hot',
-      what: `${name}: access log, CPU time of an answer`,
+      what: `${name}: access log, CPU time of a response`,
       measured: `${formatSummary(log, 1)} µs more`,
       target: `at most ${MOST_LOG_MICROS} µs more`,
       isMet: log.median <= MOST_LOG_MICROS,

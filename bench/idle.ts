@@ -14,13 +14,13 @@ const PICTURES = 200;
 const AT_ONCE = 4;
 const FORMATS = ['avif', 'webp', 'jpg'] as const;
 const NARROWEST = 600;
-/** Of the first picture; a multiple of the formats. */
+/** Rounds of the first picture, a multiple of the number of formats. */
 const ROUNDS = 9;
 const MOST_AT_START_MIB = 85;
 const MOST_LATER_MIB = 110;
 const MOST_EXTRA_MS = 250;
 const MIB = 2 ** 20;
-/** What `npm start`, the container and the systemd unit give to Node. */
+/** The options that `npm start`, the container and the systemd unit pass to Node. */
 const OPTIONS = { NODE_OPTIONS: '--max-semi-space-size=16' };
 /** Memory still changes for some seconds after the last request. */
 const SETTLING_MS = 10_000;
@@ -28,8 +28,8 @@ const BARE = `require('node:http').createServer((_, answer) => answer.end('ok'))
   .listen(0, '127.0.0.1', () => console.log('listening'))`;
 
 /**
- * The memory of a service that nobody asks for anything, beside a bare `node:http` server, and what the first picture after
- * that costs. It takes three minutes, since encoders end after two idle ones.
+ * The memory of an idle service compared with a bare `node:http` server, and the cost of the first picture after that.
+ * It takes three minutes, because encoders end after two idle minutes.
  */
 export function benchIdle(print: Print): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
@@ -94,11 +94,11 @@ async function askForAll(ask: (number: number) => Promise<number>): Promise<void
 
 interface FirstPictures {
   readonly extraMs: Summary;
-  /** Of the server and the encoder together. */
+  /** CPU time of the server and the encoder together. */
   readonly extraCpuMs: Summary;
 }
 
-/** The first picture without an encoder process, less the next one of the same format, whose original is another one. */
+/** The cost of the first picture without an encoder process, minus that of the next one in the same format from another original. */
 async function compareFirstPictures(
   service: PhotoService,
   ask: (number: number) => Promise<number>,
@@ -106,7 +106,7 @@ async function compareFirstPictures(
   const ms: number[] = [];
   const cpuMs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The first round has none because of the time; an idle process that is killed is not replaced.
+    // In the first round there is none because of the idle time. Later, an idle process is killed and not replaced.
     for (const pid of await childrenOf(service.pid)) process.kill(pid, 'SIGKILL');
     while ((await childrenOf(service.pid)).length > 0) await pause(10);
     const number = PICTURES + 2 * FORMATS.length * round + (round % FORMATS.length);

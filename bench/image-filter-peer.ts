@@ -14,7 +14,7 @@ const MODULE = '/usr/lib/nginx/modules/ngx_http_image_filter_module.so';
 
 /**
  * nginx with the module `image_filter` and its default quality. It crops around the middle and keeps the original's format,
- * so it is compared for JPEG alone. `undefined`, with a message, where it cannot be had.
+ * so it is compared for JPEG only. `undefined`, with a message, if it is not available.
  */
 export async function startImageFilter(
   directory: string,

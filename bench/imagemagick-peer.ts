@@ -6,7 +6,7 @@ import type { Peer } from './peers.ts';
 import type { BenchPicture } from './pictures.ts';
 import { isInstalled } from './processes.ts';
 
-/** ImageMagick's command line with its default quality: a process for each picture. `undefined` where it is not installed. */
+/** ImageMagick's command line with its default quality: a process for each picture. `undefined` if it is not installed. */
 export async function findImageMagick(directory: string, pictures: readonly BenchPicture[]): Promise<Peer | undefined> {
   if (!(await isInstalled('convert'))) return undefined;
   const folder = join(directory, 'imagemagick');

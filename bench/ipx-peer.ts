@@ -12,7 +12,7 @@ const VERSION = '3.1.1';
 const SERVER = fileURLToPath(new URL('ipx-server.ts', import.meta.url));
 const INSTALL_MS = 60_000;
 
-/** unjs/ipx with its default settings, installed into the directory, as a process of its own; `undefined`, with a message, where it cannot. */
+/** unjs/ipx with its default settings, installed into the directory, as a separate process. `undefined`, with a message, if it is not available. */
 export async function startIpx(
   directory: string,
   pictures: readonly BenchPicture[],

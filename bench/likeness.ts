@@ -2,7 +2,7 @@ import sharp, { type OutputInfo } from 'sharp';
 import type { Rectangle } from '../src/domain/variants.ts';
 import type { Plane } from '../src/images/encoder/ssim.ts';
 
-/** Uncompressed pixels and what they are. */
+/** Uncompressed pixels and their properties. */
 export interface Pixels {
   readonly data: Buffer;
   readonly info: OutputInfo;
@@ -12,7 +12,7 @@ export function cutPixels(original: Buffer, crop: Rectangle): Promise<Pixels> {
   return sharp(original).extract(crop).raw().toBuffer({ resolveWithObject: true });
 }
 
-/** Brightness by ITU-R BT.601, as JPEG weighs red, green and blue. */
+/** Luma by ITU-R BT.601, as in JPEG. */
 export function lumaOf({ data, info }: Pixels): Plane {
   const { width, height, channels } = info;
   const values = Float32Array.from({ length: width * height }, (_, pixel) => {

@@ -16,9 +16,9 @@ export interface LimiterFigures {
 
 /** The longest decision among the first requests of all clients. */
 export interface PauseFigures {
-  /** Of this thread, the collector's work on it included: what a machine that others use leaves unchanged. */
+  /** CPU time of this thread, garbage collection included. Other work on the machine does not change it. */
   readonly cpuMs: Summary;
-  /** With what the machine makes every process wait. */
+  /** Elapsed time, including waits caused by the machine. */
   readonly wallMs: Summary;
 }
 
@@ -29,7 +29,7 @@ const PAUSE_ROUNDS = 5;
 /** The default budget in a window that does not end during the run, so that no client expires. */
 const LIMIT = { requests: 10, windowMs: 3_600_000 };
 
-/** Distinct clients in an order that no map profits from. */
+/** Distinct clients in an order that gives no map an advantage. */
 const ADDRESSES = {
   IPv4(client: number): string {
     const bits = scattered(client);
@@ -41,7 +41,7 @@ const ADDRESSES = {
   },
 };
 
-/** Measures the in-process limiter with as many distinct clients. */
+/** Measures the in-process limiter with this many distinct clients. */
 export function measureLimiter(clients = DEFAULT_CLIENTS): LimiterFigures {
   return {
     clients,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { isInstalled, LOAD_CORE, outputOf, spawnPinned } from './processes.ts';
 
-/** What a load generator saw in one round. */
+/** The result of a load generator in one round. */
 export interface LoadResult {
   readonly answers: number;
   readonly seconds: number;
@@ -13,8 +13,8 @@ export interface LoadResult {
 export interface LoadGenerator {
   readonly name: string;
   /**
-   * Sends from clients that no earlier round has used; each connection pauses before a request, or does not. Throws when a
-   * response has a status from 400 on, and when a connection fails or takes too long.
+   * Sends requests from clients that no earlier round has used. Each connection may pause before a request. Throws if a
+   * response has a status of 400 or above, or if a connection fails or takes too long.
    */
   run(url: string, seconds: number, pauseMs?: number): Promise<LoadResult>;
 }
@@ -25,7 +25,7 @@ const BLOCKS_PER_ROUND = 12;
 const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
 const AUTOCANNON_SCRIPT = fileURLToPath(new URL('autocannon-load.ts', import.meta.url));
 
-/** wrk where it is installed, for it costs a fraction of what a server does; else autocannon. */
+/** wrk if it is installed, because it needs a fraction of a server's CPU time, otherwise autocannon. */
 export async function findLoadGenerator(): Promise<LoadGenerator> {
   const isWrk = await isInstalled('wrk');
   let firstBlock = 0;

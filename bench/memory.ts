@@ -23,13 +23,13 @@ const WIDTHS = 500;
 
 interface MemoryFigures {
   readonly serverBytes: number;
-  /** All of them together. */
+  /** All processes together. */
   readonly encoderBytes: number;
   readonly encoderProcesses: number;
   readonly storedBytes: number;
 }
 
-/** What the server and its encoders hold after many encodes, against what they hold after some: a leak would show. */
+/** Memory of the server and its encoders after many encodes compared with some, which shows a leak. */
 export function benchMemory(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
 }
@@ -58,7 +58,7 @@ interface Span {
   readonly end: number;
 }
 
-/** An allocator gives memory back in leaps: the figures are medians over the last encodes. */
+/** Allocators return memory in large steps, so the figures are medians over the last encodes. */
 async function encodeAndMeasure(
   service: PhotoService,
   pictures: readonly BenchPicture[],
@@ -92,7 +92,7 @@ async function encodeAll(service: PhotoService, pictures: readonly BenchPicture[
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Never the same twice below pictures × formats × widths, and as large on average early as late. */
+/** Distinct up to pictures × formats × widths, with the same average size at any time. */
 function urlOf(service: PhotoService, pictures: readonly BenchPicture[], number: number): string {
   const picture = pictures[number % pictures.length] as BenchPicture;
   const width = NARROWEST + ((number * 181) % WIDTHS);

@@ -8,7 +8,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const REQUESTS = 1_000;
 const PICTURE = '/UCreplayLighthouse000001/desktop.avif';
-/** Upstream takes its time, so that all of the requests are waiting before there is anything to answer with. */
+/** A slow upstream, so that all requests are waiting before the first result. */
 const DOWNLOAD_MS = 2_000;
 
 interface Outcome {
@@ -19,7 +19,7 @@ interface Outcome {
   readonly ms: number;
 }
 
-/** A channel that everybody asks for in the same moment, and that nobody has asked for before. */
+/** A new channel that all clients request at the same moment. */
 export function benchOnce(): Promise<Row[]> {
   return inTemporaryDirectory(benchIn);
 }

@@ -10,13 +10,13 @@ export interface PartOptions {
   readonly size: number;
 }
 
-/** Runs one part of the bench; it may print what it does meanwhile. */
+/** Runs one part of the bench. It may print its progress. */
 export type Part = (print: Print, options: PartOptions) => Promise<Row[]>;
 
 /** These parts take long, and run only when `--only` names them. */
 export const PARTS_ON_DEMAND: ReadonlySet<string> = new Set(['scale']);
 
-/** Every part by its name, in the order they run. Each is loaded when its turn comes: none pays for another's libraries. */
+/** Every part by its name, in order. Each is loaded when it runs, so that no part loads another's libraries. */
 export const PARTS: Readonly<Record<string, Part>> = {
   async hot(print) {
     const { benchHot } = await import('./hot.ts');

@@ -14,7 +14,7 @@ import type { Row } from './report.ts';
 import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
-/** A program that cuts and encodes pictures, with its default settings. It keeps none of them. */
+/** A program that crops and encodes pictures with its default settings, without a cache. */
 export interface Peer {
   readonly name: string;
   readonly formats: readonly Format[];
@@ -25,7 +25,7 @@ export interface Peer {
 const CROP = cropOf('desktop', REFERENCE_BANNER);
 const FORMATS = ['avif', 'webp', 'jpeg'] as const;
 const PICTURES_OF_EACH_KIND = 4;
-/** Than IPX, for AVIF. */
+/** The minimum ratio to IPX, for AVIF. */
 const LEAST_SPEED_UP = 8;
 const IPX = /^IPX/;
 
@@ -35,11 +35,11 @@ interface Shot {
   readonly picture: string;
   readonly ms: number;
   readonly bytes: number;
-  /** Of luma against the uncompressed crop. */
+  /** SSIM of luma, compared with the uncompressed crop. */
   readonly ssim: number;
 }
 
-/** The strip that a desktop shows, never asked for before, from a stored original: what a visitor waits for. */
+/** A new desktop crop from a stored original, as a visitor waits for it. */
 export function benchPeers(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
 }
@@ -65,7 +65,7 @@ async function benchIn(directory: string, print: (line: string) => void): Promis
 
 async function startPennant(directory: string, pictures: readonly BenchPicture[]): Promise<Peer> {
   const service = await startPhotoService(join(directory, 'service'), pictures);
-  // Stores the originals: their way from upstream is nobody's encoding time.
+  // Stores the originals, because their download is not part of the encoding time.
   for (const picture of pictures) await fetchGood(service.urlOf(picture, 'mobile.jpg'));
   return {
     name: 'Pennant',
@@ -76,7 +76,7 @@ async function startPennant(directory: string, pictures: readonly BenchPicture[]
   };
 }
 
-/** The peers take turns for each picture: what the machine does besides meets all of them alike. */
+/** The programs take turns for each picture, so that other work on the machine affects all of them equally. */
 async function compareAll(
   [first, ...others]: readonly BenchPicture[],
   peers: readonly Peer[],
@@ -86,7 +86,7 @@ async function compareAll(
   const shots: Shot[] = [];
   for (const format of FORMATS) {
     const asked = peers.filter(({ formats }) => formats.includes(format));
-    // Loads what a first picture needs.
+    // Loads the code for a first picture.
     for (const peer of asked) await peer.make(first, CROP, format);
     for (const picture of others) {
       const reference = lumaOf(await cutPixels(picture.bytes, CROP));

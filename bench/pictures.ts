@@ -8,14 +8,14 @@ import { REFERENCE_BANNER } from '../src/domain/variants.ts';
 
 export interface BenchPicture {
   readonly name: string;
-  /** A 2560×1440 JPEG, as a channel's banner comes from upstream. */
+  /** A 2560×1440 JPEG, like a channel's banner from upstream. */
   readonly bytes: Buffer;
 }
 
 const SAMPLES_DIRECTORY = new URL('../samples/images/', import.meta.url);
 const BACKGROUNDS_PACKAGE = 'gnome-backgrounds';
 const BACKGROUNDS_DIRECTORY = '/usr/share/backgrounds/gnome';
-/** Those of its pictures that have photographic detail; the others are flat drawings. */
+/** The pictures with photographic detail. The others are flat drawings. */
 const BACKGROUNDS = ['adwaita-l', 'grid-l', 'licorice-l', 'pixels-l', 'truchet-l', 'wood-l'];
 
 /** The banners of the sample catalog. */
@@ -29,7 +29,7 @@ export async function readSampleBanners(): Promise<BenchPicture[]> {
   );
 }
 
-/** Debian's GNOME backgrounds, installed when they are not there; none, with a message, where that cannot be done. */
+/** Debian's GNOME backgrounds, which are installed if they are missing. None, with a message, if that fails. */
 export async function readBackgrounds(): Promise<BenchPicture[]> {
   if (!existsSync(BACKGROUNDS_DIRECTORY)) await installBackgrounds();
   const found = BACKGROUNDS.filter((name) => existsSync(backgroundPath(name)));

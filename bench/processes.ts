@@ -4,7 +4,7 @@ import { access, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Servers that are compared share the first core and take turns; what loads them has the other. */
+/** The compared servers share the first core and take turns. The load generator has the other core. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
@@ -28,7 +28,7 @@ export async function waitForLine(child: ChildProcess, pattern: RegExp): Promise
   throw new Error(`${child.spawnargs.join(' ')} ended before it was ready.`);
 }
 
-/** Everything a process prints, once it has ended well. */
+/** The complete output of a process that ends successfully. */
 export async function outputOf(child: ChildProcess): Promise<string> {
   const chunks: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -50,7 +50,7 @@ const TICKS_PER_SECOND = 100;
 /** CPU time of a process and its threads so far, without its children. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The command's name is in parentheses and may hold blanks: fields are counted from behind it.
+  // The command's name is in parentheses and may contain spaces, so fields are counted after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

@@ -10,7 +10,7 @@ export interface QualityFigures {
   readonly pictures: string;
   readonly format: Format;
   readonly effort: Effort;
-  /** Of luma against the uncompressed crop: the mean over the pictures, and the worst of them. */
+  /** SSIM of luma, compared with the uncompressed crop: the mean over the pictures, and the worst. */
   readonly meanSsim: number;
   readonly worstSsim: number;
   readonly meanBytes: number;
@@ -19,7 +19,7 @@ export interface QualityFigures {
 
 const EFFORTS: readonly Effort[] = ['fast', 'optimized'];
 
-/** How each format's settings look on the desktop crop of samples and photographs, what they weigh and how long they take. */
+/** Quality, size and time of each format's settings for the desktop crop of samples and photographs. */
 export async function measureQuality(): Promise<QualityFigures[]> {
   sharp.concurrency(1);
   const groups = [

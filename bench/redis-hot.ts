@@ -12,7 +12,7 @@ const ROUNDS = 9;
 const ROUND_SECONDS = 2;
 const MOST_RATIO = 1.25;
 
-/** Of the requests with Redis. More of them, decided after a time-out or at once, would make the figure meaningless. */
+/** The maximum share of requests that are decided without Redis. More of them would make the figure meaningless. */
 const MOST_DECIDED_ALONE = 0.001;
 
 /** One after the other. */
@@ -21,7 +21,7 @@ interface Rounds {
   readonly shared: Round;
 }
 
-/** What a hot record costs the server with Redis, compared with one without: the limiter's decision is shared. */
+/** The server's CPU time for a hot record with Redis, which decides the rate limit, compared with one without. */
 export function benchRedisHot(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
     const redis = await startRedisServer();

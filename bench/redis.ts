@@ -18,13 +18,13 @@ const DECISIONS = 20_000;
 const PICTURE_KIB = [32, 64, 128, 256, 512, 1024, 2048];
 const PICTURE_READS = 200;
 
-/** Measures a real redis-server on loopback: decisions, pictures by size, and what a request costs it. */
+/** Measures a real redis-server on loopback: decisions, pictures by size, and the commands of a request. */
 export async function benchRedis(): Promise<Row[]> {
   const server = await startRedisServer();
   const connection = await createRedisConnection({
     address: parseRedisUrl(server.url),
     onStateChange: (problem) => console.error(problem),
-    // Large pictures hold up what comes behind them: that is to be measured, not to be cut off.
+    // Large pictures delay later replies. The delay is measured, so there is no time-out.
     timings: { commandTimeoutMs: 5_000 },
   });
   try {
@@ -65,7 +65,7 @@ async function decisionRow(connection: RedisConnection, atOnce: number): Promise
 const BENCH_PICTURE = 'picture2/bench/0/0,0,1,1/1x1/default.png';
 const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-/** A picture's own time, and the longest that decisions took which were asked for at the same moment. */
+/** The time of a picture, and the longest time of decisions that were requested at the same moment. */
 async function pictureRows(connection: RedisConnection): Promise<Row[]> {
   const limiter = createRedisRateLimiter({ connection });
   const pictures = createSharedPictures({
@@ -98,7 +98,7 @@ async function pictureRows(connection: RedisConnection): Promise<Row[]> {
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-/** How many commands the server carries out for one request. */
+/** The number of commands that the server executes for one request. */
 function requestRows(server: RedisServer): Promise<Row[]> {
   return inTemporaryDirectory((dataDir) => requestRowsIn(dataDir, server));
 }
@@ -121,7 +121,7 @@ async function requestRowsIn(dataDir: string, server: RedisServer): Promise<Row[
     ] as const) {
       await server.command('CONFIG', 'RESETSTAT');
       await sendInProcess(app.http, { url });
-      // Writes go out behind the answer.
+      // Writes are sent after the response.
       await new Promise((resolve) => setTimeout(resolve, 200));
       rows.push({ part: 'redis', what: `commands for ${what}`, measured: await commandsSince(server) });
     }

@@ -19,19 +19,19 @@ const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
 
 interface Encoding {
   readonly bytes: number;
-  /** Of luma against the uncompressed crop. */
+  /** SSIM of luma, compared with the uncompressed crop. */
   readonly ssim: number;
 }
 
 interface Refinement {
   readonly first: Encoding;
-  /** What goes out from then on: the smaller picture, or the first one again. */
+  /** The picture that is sent from then on: the smaller one, or the first one. */
   readonly later: Encoding;
   readonly isKept: boolean;
   readonly peer: Encoding | undefined;
 }
 
-/** What a picture that is asked for often weighs in the end, against its first answer and IPX's. */
+/** The final size of an often requested picture, compared with its first response and with IPX. */
 export function benchRefine(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
 }

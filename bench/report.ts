@@ -3,7 +3,7 @@ export interface Row {
   readonly part: string;
   readonly what: string;
   readonly measured: string;
-  /** What was asked for, in words; none for a figure that is shown for information. */
+  /** The target as text. Absent for a figure that is only informative. */
   readonly target?: string;
   readonly isMet?: boolean;
   /** The figures behind the line, for `--json`. */
@@ -22,7 +22,7 @@ export function formatTable(rows: readonly Row[]): string {
   return formatColumns([HEADINGS, ...cells]);
 }
 
-/** Columns as wide as their widest cell; the first line is the head. */
+/** Columns as wide as their widest cell. The first line is the head. */
 export function formatColumns(lines: ReadonlyArray<readonly string[]>): string {
   const [head = [], ...body] = lines;
   const widths = head.map((_heading, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

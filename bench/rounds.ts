@@ -4,9 +4,9 @@ import type { BenchServer } from './servers.ts';
 
 export interface Round extends LoadResult {
   readonly answersPerSecond: number;
-  /** Of the server's own CPU time: tells what an answer costs even while other work takes turns on its core. */
+  /** The server's CPU time per response, which is meaningful even while other work uses its core. */
   readonly cpuMicrosPerAnswer: number;
-  /** How much of its core the server had. Well below 1, the load generator or a neighbour was the limit. */
+  /** The share of its core that the server had. Well below 1, the load generator or other work was the limit. */
   readonly busyShare: number;
 }
 

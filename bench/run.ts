@@ -39,7 +39,7 @@ async function run(jsonPath: string | undefined): Promise<void> {
   }
 }
 
-/** A part that fails costs its own rows and no other part's. */
+/** If a part fails, only its own rows are missing. */
 async function runPart(name: string, part: Part): Promise<Row[]> {
   try {
     return await part((line) => console.log(line), { size: Number(values.size) });

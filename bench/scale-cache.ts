@@ -16,7 +16,7 @@ const OPENINGS = 5;
 const GROUP = 64;
 const DAY_MS = 86_400_000;
 const RECORDS_PER_TRANSACTION = 10_000;
-/** As long as a stored record is on average (docs/scaling.md). */
+/** The average length of a stored record (docs/scaling.md). */
 const DESCRIPTION = 'x'.repeat(900);
 const UNLIMITED_BYTES = 1e12;
 
@@ -25,12 +25,12 @@ interface Figures {
   readonly hitMs: number;
   readonly missMs: number;
   readonly writeMs: number;
-  /** Of `GROUP` writes. */
+  /** CPU time of `GROUP` writes. */
   readonly evictingWritesMs: number;
   readonly eraseMs: number;
 }
 
-/** Records in `cache.db`, asked for through its thread as the service does it. */
+/** Records in `cache.db`, read through its thread like in the service. */
 export async function benchCacheAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
   const small = await measureCache(print, sizes.small);
   const large = await measureCache(print, sizes.large);
@@ -75,13 +75,13 @@ function fill(path: string, count: number): void {
   const now = Date.now();
   for (let number = 0; number < count; number += 1) {
     if (number % RECORDS_PER_TRANSACTION === 0) db.exec('BEGIN');
-    // In no order, as clients ask for them.
+    // In random order, like requests of clients.
     const chosen = spread(number, count);
     tables.set(keyOf(chosen), { value: recordTextOf(chosen), storedAtMs: now }, now + DAY_MS + number * 60);
     if (number % RECORDS_PER_TRANSACTION === RECORDS_PER_TRANSACTION - 1 || number === count - 1) db.exec('COMMIT');
   }
   db.close();
-  // What is still in the system's memory would be written by the first call that is measured.
+  // Otherwise the first measured call would write what is still in the system's memory.
   const file = openSync(path, 'r+');
   fsyncSync(file);
   closeSync(file);

@@ -23,11 +23,11 @@ interface Figures {
   readonly lookUpMs: number;
   readonly searchMs: number;
   readonly slowestMs: number;
-  /** The median of each, by its name. */
+  /** The median of each search, by its name. */
   readonly expensiveMs: Readonly<Record<string, number>>;
 }
 
-/** A catalog whose titles and handles are much alike, read as its thread does it. */
+/** A catalog with very similar titles and handles, read in the same way as by its thread. */
 export async function benchCatalogAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
   const small = await measureCatalog(print, sizes.small);
   const large = await measureCatalog(print, sizes.large);

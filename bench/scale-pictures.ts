@@ -24,7 +24,7 @@ const PICTURES_PER_CHANNEL = 10;
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 const TARGETS = { startMs: 500, coldRatio: 1.5, memoryMib: 100, lookUpMs: 1 };
-/** More than all files of the bench take. */
+/** More than all files of the bench need. */
 const QUOTA = { maxBytes: 1e12, setting: '900GiB' };
 const RECORD = '/api/channel/UCPennantSample00000001A';
 
@@ -45,7 +45,7 @@ interface ServiceFigures {
   readonly countedFiles: number;
 }
 
-/** Files of the store's own names and places, sparse, with times of use over the last days. */
+/** Sparse files with the store's names and directories, last used on the last days. */
 export async function benchPicturesAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
   const small = await measureDirectory(print, sizes.small);
   const large = await measureDirectory(print, sizes.large);
@@ -56,7 +56,7 @@ export async function benchPicturesAtScale(print: Print, sizes: Sizes): Promise<
   return [
     {
       part: 'scale',
-      what: `from the start to the first answer, ${format(sizes.large)} stored pictures`,
+      what: `from the start to the first response, ${format(sizes.large)} stored pictures`,
       measured: `${startOf(large.service)}; with ${format(sizes.small)} ${startOf(small.service)}`,
       target: `at most ${TARGETS.startMs} ms`,
       isMet: startedMs <= TARGETS.startMs,
@@ -88,7 +88,7 @@ function startOf({ startMs, startCpuSeconds }: ServiceFigures): string {
   return `${startMs.toFixed(0)} ms (${startCpuSeconds.toFixed(2)} s of CPU time)`;
 }
 
-/** A look-up lists one directory: with more files it is slower, but it must stay small beside an encode. */
+/** A lookup lists one directory. With more files it is slower, but it must stay short compared with an encode. */
 function smallRow(what: string, sizes: Sizes, { small, large }: { small: number; large: number }): Row {
   return {
     part: 'scale',
@@ -192,7 +192,7 @@ async function measureStore(directory: string, count: number): Promise<StoreFigu
   const files = createDiskFileStore({
     directory,
     maxBytes: QUOTA.maxBytes,
-    // What the service has written is above it.
+    // The service's own output is above it.
     maxFiles: count,
     clock: systemClock,
     onEvent: (event) => event.kind === 'scanned' && scanned.resolve(),

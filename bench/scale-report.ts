@@ -12,10 +12,10 @@ export interface Pair {
   readonly large: number;
 }
 
-/** A figure at 10,000 entries is flat when the larger one is at most this multiple of it. */
+/** A figure is constant if the larger one is at most this multiple of the one at 10,000 entries. */
 const MAX_GROWTH = 2;
 
-/** @param unit one that both figures are in */
+/** @param unit the unit of both figures */
 export function flatRow(what: string, { small, large }: Sizes, figures: Pair, unit: string): Row {
   const growth = figures.large / figures.small;
   const digits = figures.small < 10 ? 2 : 0;
@@ -34,7 +34,7 @@ export function format(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** The CPU time of each of many calls, one after the other, with that of all threads: other work does not change it. */
+/** The CPU time of each of many consecutive calls, including all threads. Other work does not change it. */
 export async function cpuTimesOf(count: number, call: (number: number) => unknown): Promise<number[]> {
   const times: number[] = [];
   for (let number = 0; number < count; number += 1) {
@@ -50,7 +50,7 @@ export async function medianCpuMs(count: number, call: (number: number) => unkno
   return summarize(await cpuTimesOf(count, call)).median;
 }
 
-/** A number of 0 to `count - 1`, spread over all of them, the same on every run. */
+/** A number from 0 to `count - 1`, evenly distributed, the same on every run. */
 export function spread(number: number, count: number): number {
   return (number * 7_919 + 13) % count;
 }

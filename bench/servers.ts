@@ -8,7 +8,7 @@ import type { CapturedAnswer } from './answer.ts';
 import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';
 import { readMetric } from './service-metrics.ts';
 
-/** A server under load, as a process of its own on the servers' core. */
+/** A server under load, as a separate process on the servers' core. */
 export interface BenchServer {
   readonly name: string;
   readonly url: string;
@@ -17,26 +17,26 @@ export interface BenchServer {
 }
 
 export interface Service extends BenchServer {
-  /** Throws when it has given answers that were not a 200, by its own count. */
+  /** Throws if it has sent responses other than 200, by its own count. */
   assertAllGood(): Promise<void>;
-  /** How many requests the limiter has decided without Redis so far. */
+  /** The number of requests that the limiter has decided without Redis so far. */
   countDecidedAlone(): Promise<number>;
-  /** How many pictures it has encoded again so far. */
+  /** The number of pictures that it has encoded again so far. */
   countReEncodes(): Promise<number>;
 }
 
 const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
 
 /**
- * The service as an operator would start it behind a proxy, on the sample catalog and an empty directory.
+ * The service as an operator starts it behind a proxy, with the sample catalog and an empty directory.
  *
- * @param settings beyond that
+ * @param settings additional settings
  */
 export async function startService(directory: string, settings: Record<string, string> = {}): Promise<Service> {
   await mkdir(directory, { recursive: true });
   const consolePort = await findFreePort();
   const child = spawnPinned(SERVER_CORE, process.execPath, [PROGRAM, 'serve'], {
-    // Not the project's directory: an operator's .env there would count.
+    // Not the project's directory, which may contain an operator's .env.
     cwd: directory,
     env: {
       PATH: process.env.PATH,
@@ -66,7 +66,7 @@ export async function startService(directory: string, settings: Record<string, s
   };
 }
 
-/** A bare `node:http` server that gives this one answer. */
+/** A bare `node:http` server that sends this one response. */
 export async function startBareServer(directory: string, answer: CapturedAnswer): Promise<BenchServer> {
   await mkdir(directory, { recursive: true });
   const headersPath = join(directory, 'headers.json');
@@ -80,7 +80,7 @@ export async function startBareServer(directory: string, answer: CapturedAnswer)
 
 const WRITTEN_BY_NGINX: ReadonlySet<string> = new Set(['content-type', 'content-length']);
 
-/** nginx with this one answer as a file; `undefined` where it is not installed. */
+/** nginx with this one response as a file. `undefined` if it is not installed. */
 export async function startNginx(directory: string, answer: CapturedAnswer): Promise<BenchServer | undefined> {
   if (!(await isInstalled('nginx'))) return undefined;
   await mkdir(directory, { recursive: true });

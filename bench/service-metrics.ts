@@ -1,6 +1,6 @@
 import { readMetrics } from '../test/helpers/metrics.ts';
 
-/** One value of a service's metrics, by its name with labels as they are written; 0 where it is not there yet. */
+/** One value of a service's metrics, by its name with labels. 0 if the series does not exist yet. */
 export async function readMetric(inside: string, name: string): Promise<number> {
   const text = await (await fetch(`${inside}/metrics`)).text();
   return readMetrics(text).get(name) ?? 0;

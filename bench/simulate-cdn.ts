@@ -1,6 +1,6 @@
 /**
- * What is left for the service behind a CDN, and how many channels it gets to know, by formulas instead of played
- * requests: `npx node bench/simulate-cdn.ts`. What caches push out for want of room is not in them.
+ * The load that remains for the service behind a CDN, and the number of its channels, by formulas instead of simulated
+ * requests: `npx node bench/simulate-cdn.ts`. The formulas ignore eviction.
  */
 import { CACHE_POLICY } from '../src/services/cache-policy.ts';
 import { formatColumns } from './report.ts';
@@ -11,12 +11,12 @@ import { forEachShare } from './simulation/zipf.ts';
 const CHANNELS = 10_000_000;
 const PICTURE_SHARE = 0.7;
 const EXPONENTS = [0.8, 1, 1.2];
-/** `max-age` of pictures and, at most, of records: as long as a CDN keeps them. */
+/** `max-age` of pictures and the maximum of records: how long a CDN caches them. */
 const PICTURE_SECONDS = 86_400;
 const RECORD_SECONDS = CACHE_POLICY.records.freshMs / 1000;
 const ORIGINAL_SECONDS = CACHE_POLICY.originals.freshMs / 1000;
 
-/** What passes a cache that keeps each answer so long: of independent requests at this rate, one after each time. */
+/** The rate of requests that pass a cache with this lifetime: of independent requests, one after each expiry. */
 function passed(rate: number, keptSeconds: number): number {
   return rate / (1 + rate * keptSeconds);
 }
@@ -28,7 +28,7 @@ interface BehindCdn {
   readonly downloads: number;
 }
 
-/** Requests and loads a second behind one CDN cache that answers so many requests a second. */
+/** Requests and loads per second behind a CDN cache that gets this many requests per second. */
 function behindCdn(exponent: number, requestsPerSecond: number): BehindCdn {
   let [pictures, records, recordLoads, downloads] = [0, 0, 0, 0];
   forEachShare({ count: CHANNELS, exponent }, (share) => {
@@ -38,7 +38,7 @@ function behindCdn(exponent: number, requestsPerSecond: number): BehindCdn {
     const record = passed(share * requestsPerSecond - pictureRate, RECORD_SECONDS);
     pictures += pictureSum;
     records += record;
-    // Any request that gets here wants a record of this hour.
+    // Every request that arrives here needs a fresh record.
     recordLoads += passed(pictureSum + record, RECORD_SECONDS);
     const avatars = PICTURES.reduce((sum, { variant, share: part }) => sum + (variant === 'avatar' ? part : 0), 0);
     downloads +=

@@ -1,5 +1,5 @@
 /**
- * Plays millions of requests for ten million channels through the service's own caches, and draws what comes of them:
+ * Simulates millions of requests for ten million channels with the service's own caches, and draws the results:
  * `npm run simulate` (some ten minutes), `npm run simulate -- --quick` (a tenth of the traffic, nothing is drawn),
  * `-- --only memory,disk,traffic,arrangements` (some of it).
  */
@@ -17,7 +17,7 @@ const PLOTS = new URL('../docs/plots/', import.meta.url);
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-/** What a scenario is unless it says otherwise; memory and disk are the settings' defaults. */
+/** The default scenario. Memory and disk are the settings' defaults. */
 const BASE: Scenario = {
   channels: 10_000_000,
   exponent: 1,

@@ -11,7 +11,7 @@ const CHANNEL_ID = 'UCPennantSample00000001A';
 const PATHS = { record: `/api/channel/${CHANNEL_ID}`, picture: `/${CHANNEL_ID}/desktop.avif` } as const;
 type Asked = keyof typeof PATHS;
 
-/** From the start of the process to the first answer, on a directory that an earlier process has filled. */
+/** The time from the start of the process to the first response, with a directory that an earlier process has filled. */
 export function benchStart(): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
     await fill(directory);
@@ -44,7 +44,7 @@ function rowOf(asked: Asked, times: readonly number[]): Row {
   const summary = summarize(times);
   return {
     part: 'start',
-    what: `from the start to the first answer, a stored ${asked}`,
+    what: `from the start to the first response, a stored ${asked}`,
     measured: `${formatSummary(summary, 0)} ms`,
     target: `at most ${TARGET_MS} ms`,
     isMet: summary.median <= TARGET_MS,

@@ -1,4 +1,4 @@
-/** The middle value, and how far the others lie from it. */
+/** The median and the range of values. */
 export interface Summary {
   readonly median: number;
   readonly lowest: number;

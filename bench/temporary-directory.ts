@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Gives a new directory to the work and removes it, which Node alone does much more slowly for a million files. */
+/** Runs work with a new directory and removes it, faster than Node itself for a million files. */
 export async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-bench-'));
   try {

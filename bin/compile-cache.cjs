@@ -1,8 +1,8 @@
 'use strict';
 
 /*
- * Stripping types and compiling takes most of the start, so the results are kept in the data directory. What strips types
- * would also keep 45 MiB of the service's memory until its end. So another process does it before the first start.
+ * Stripping types and compiling takes most of the start, so the results are stored in the data directory. The code that
+ * strips types would also take 45 MiB of memory until the end of the service, so another process runs it before the first start.
  */
 
 const { spawn } = require('node:child_process');
@@ -12,7 +12,7 @@ const { enableCompileCache, getCompileCacheDir } = require('node:module');
 const { dirname, join } = require('node:path');
 
 const COMPILER = join(__dirname, 'compile.cjs');
-/** In a directory of the cache: the state of the sources whose code it has. */
+/** The file in a directory of the cache with the state of its sources. */
 const COMPLETE = 'complete';
 
 /** @param options of V8 that the service has set itself @param sources `undefined` in a package, which is JavaScript */
@@ -30,7 +30,7 @@ exports.keepCompiled = async (options, sources) => {
   if (readText(complete) !== state) await compileElsewhere([directory, own, complete, state], options);
 };
 
-/** Node itself never returns where a file system refuses directories with ENOENT, as /proc does (src/lib/file-system.ts). */
+/** Node itself never returns if a file system refuses directories with ENOENT, as /proc does (src/lib/file-system.ts). */
 function isMade(directory) {
   if (existsSync(directory)) return true;
   const parent = dirname(directory);
@@ -49,7 +49,7 @@ function compileCacheOfThisInstallation() {
   const { version } = require('../package.json');
   const own = createHash('sha256').update(`${version} ${process.version} ${__dirname}`).digest('hex').slice(0, 16);
   for (const name of namesIn(directory)) {
-    // A few thousand small files; the start does not wait for it, and the next one tries again.
+    // A few thousand small files. The start does not wait for it, and the next one tries again.
     if (name !== own) rm(join(directory, name), { recursive: true, force: true }, () => {});
   }
   return join(directory, own);
@@ -75,16 +75,16 @@ function readText(path) {
 function stateOf(sources) {
   const hash = createHash('sha256');
   for (const name of readdirSync(sources, { recursive: true }).sort()) {
-    // An editor's lock file is a link to nowhere.
+    // An editor's lock file is a broken link.
     const { size, mtimeMs } = statSync(join(sources, name), { throwIfNoEntry: false }) ?? {};
     hash.update(`${name} ${size} ${mtimeMs}\n`);
   }
   return hash.digest('hex');
 }
 
-/** Whatever goes wrong: the service then compiles its code itself, and its memory is larger. */
+/** Never fails. In the worst case the service compiles its code itself and needs more memory. */
 function compileElsewhere(args, ownOptions) {
-  // Code belongs to the options of V8 that it was made with. Others (a debugger's port) are the service's alone.
+  // Compiled code depends on the options of V8. Other options (a debugger's port) are for the service only.
   const given = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv];
   const options = [...given.filter((option) => /^--(?:max|min|stack)-/.test(option)), ...ownOptions];
   const compiler = spawn(process.execPath, [...options, COMPILER, ...args], { env: {}, stdio: 'ignore' });

@@ -3,14 +3,14 @@
 /*
  * Loads the service's modules, so that Node's compile cache has their code, and ends (compile-cache.cjs).
  *
- * Arguments: the cache's directory; the directory in it for the service's version and options of V8, since code that was
- * made with others is of no use to it; the file to write at the end, and its text.
+ * Arguments: the cache's directory; the directory in it for this version and these options of V8, because code for others
+ * is useless; the file to write at the end, and its text.
  */
 
 const { writeFileSync } = require('node:fs');
 const { enableCompileCache, flushCompileCache, getCompileCacheDir } = require('node:module');
 
-/** What the service loads at its start and for its first requests, in its threads too. */
+/** The modules that the service and its threads load at start and for the first requests. */
 const MODULES = [
   'main',
   'app/build',

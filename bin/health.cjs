@@ -1,8 +1,8 @@
 'use strict';
 
 /*
- * The container's health check: exits with 0 when the private listener that the settings name answers, else with 1.
- * Where CONSOLE_PORT is 0, the public one must.
+ * The container's health check: exits with 0 if the private listener from the settings responds, otherwise with 1. If
+ * CONSOLE_PORT is 0, the public listener is checked.
  */
 
 const { loadEnvFile } = require('./env-file.cjs');
@@ -23,7 +23,7 @@ function setting(name) {
   return process.env[name]?.trim() || DEFAULTS[name];
 }
 
-/** Where a listener that binds this address is reached from this machine. */
+/** The address at which this machine reaches a listener that is bound to the given one. */
 function reachable(host) {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return address.includes(':') ? `[${address}]` : address;

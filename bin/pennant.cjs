@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
-// Nothing that is loaded before the check may be newer than Node 8: an older Node should say what it lacks, not fail on
-// syntax that it cannot read.
+// Code that is loaded before the check must run on Node 8, so that an older Node prints a message instead of a syntax error.
 const { engines } = require('../package.json');
 
 const required = Number.parseInt(engines.node.replace('>=', ''), 10);

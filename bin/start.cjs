@@ -20,7 +20,7 @@ const envFile = loadEnvFile();
 start();
 
 async function start() {
-  // A package brings no sources, since Node strips no types below node_modules.
+  // A package has no sources, because Node strips no types below node_modules.
   const sources = existsSync(SOURCES) ? SOURCES : undefined;
   if (isService && envFile.problem === undefined) await keepCompiled([GARBAGE_LIMIT], sources);
   // A separate file, because Node 8 cannot parse `import()`. The same process, because signals must reach the service.
@@ -29,8 +29,8 @@ async function start() {
 }
 
 /**
- * First of all: process 1 of a container ignores a signal without a handler, and loading takes a while. A handler waits
- * for the event loop, so that other processes do better without one. The command may replace it (src/cli/command-line.ts).
+ * Must come first: process 1 of a container ignores a signal without a handler, and loading takes a while. Other
+ * processes get no handler, because it would wait for the event loop. The command may replace it (src/cli/command-line.ts).
  */
 function endOnSignal() {
   if (!isService && process.pid !== 1) return;

@@ -1,16 +1,16 @@
 /**
- * Asks the registry about known weaknesses of the packages that the service runs with, high or worse. Exit code 1 where
- * it knows some. Where it cannot be asked (no network, a mirror without that service) that is said, and nothing else.
+ * Asks the registry for known vulnerabilities of the service's packages, of severity high or above. The exit code is 1 if
+ * there are any. If the registry cannot be asked (no network, a mirror without this service), a note is printed.
  */
 import { spawnSync } from 'node:child_process';
 
 interface AuditReport {
-  /** Of a call that failed; it names the address. */
+  /** The message of a failed call, which names the address. */
   readonly message?: string;
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
 }
 
-/** What such a message names; a fault of our own (no lock file) does not. */
+/** Only the message of a failed call contains this; that of a local mistake (no lock file) does not. */
 const SERVICE_PATH = '/-/npm/v1/security/';
 
 const { status, stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--audit-level=high', '--json'], {

@@ -8,7 +8,7 @@ import { buildApp } from '../src/app/build.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { fenced } from './docs-markdown.ts';
 
-/** A request that the document shows, with the answer to it. */
+/** A request that the document shows with its response. */
 export interface Example {
   readonly url: string;
   /** Only the header section is requested and shown. */
@@ -16,7 +16,7 @@ export interface Example {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One for each path, by the path as the OpenAPI document writes it. */
+/** One for each path, by its form in the OpenAPI document. */
 export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/': { url: '/' },
   '/problems': { url: '/problems', isHead: true },
@@ -39,14 +39,14 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/{identifier}/{variant}': { url: '/@pennantsample/avatar.webp?width=96', isHead: true },
 };
 
-/** Any copy that the client has. */
+/** Matches any copy of the client. */
 export const UNCHANGED_EXAMPLE: Example = {
   url: '/@pennantsample/mobile.webp',
   isHead: true,
   headers: { 'If-None-Match': '*' },
 };
 
-/** Errors as clients meet them. */
+/** Typical errors. */
 export const ERROR_EXAMPLES: readonly Example[] = [
   { url: '/api/channel/pennantsample' },
   { url: '/api/search?q=pennant&limit=51' },
@@ -54,20 +54,20 @@ export const ERROR_EXAMPLES: readonly Example[] = [
 ];
 
 const ORIGIN = 'http://localhost:8080';
-/** Nothing that is written may depend on when it is written. */
+/** The output must not depend on the current time. */
 const STANDING_CLOCK = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 1_000, after: () => () => undefined };
-/** What the document shows once for all answers, and what depends on the machine. */
+/** Fields that the document describes once for all responses, and fields that depend on the machine. */
 const UNSHOWN = /^(?:access-control-|cross-origin-|timing-|x-|date|connection|keep-alive|content-length)/;
 
 export interface ExampleService {
-  /** The document as the service answers it. */
+  /** The document in the service's response. */
   openApi(): Promise<unknown>;
-  /** The command and the answer, as Markdown. */
+  /** The command and the response as Markdown. */
   show(example: Example): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The service in this process, with the sample catalog; the examples are its own answers. */
+/** The service in this process, with the sample catalog. The examples are its responses. */
 export async function startExampleService(version: string): Promise<ExampleService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-docs-'));
   const config = parseConfig({ SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir });
@@ -95,7 +95,7 @@ export async function startExampleService(version: string): Promise<ExampleServi
     openApi: async () => (await ask({ url: '/openapi.json' })).json(),
     async show(example) {
       const answer = await ask(example);
-      // A machine that is short of memory ends the encoder. Its 503 is not an example.
+      // On a machine with little memory, the encoder may be killed. Its 503 is not an example.
       if (answer.statusCode >= 500) throw new Error(`${example.url} answered ${answer.statusCode}: ${answer.payload}`);
       const shown = example.isHead ? fenced('http', headerSection(answer)) : fenced('json', pretty(answer.payload));
       return `${fenced('sh', commandOf(example))}\n\n${shown}`;
@@ -119,12 +119,12 @@ interface Answer {
 
 function headerSection({ statusCode, headers }: Answer): string {
   const shown = Object.entries(headers).filter(([name]) => !UNSHOWN.test(name));
-  // A validator changes with every byte behind it, and says nothing to a reader.
+  // A validator changes with every byte of the body, and is of no use to readers.
   const lines = shown.map(([name, value]) => (name === 'etag' ? 'etag: "…"' : `${name}: ${value}`));
   return [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`, ...lines].join('\n');
 }
 
-/** Broken to be read; a request id is new in every answer. */
+/** Formatted for readers, with a fixed request ID, because that is new in every response. */
 function pretty(json: string): string {
   const value = JSON.parse(json) as Record<string, unknown>;
   return JSON.stringify(value.requestId === undefined ? value : { ...value, requestId: 'q3T1xKZ0fUvB-7' }, null, 2);

@@ -1,4 +1,4 @@
-/** A Markdown table; a bar inside a cell would end it. */
+/** A Markdown table. Bars inside of cells are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   return [cells[0], `|${'---|'.repeat(head.length)}`, ...cells.slice(1)].join('\n');

@@ -2,7 +2,7 @@
  * Draws the pictures of the sample catalog into samples/images, and small copies of them for the playground's first page
  * into site/gallery: `node scripts/draw-samples.ts [NAME…]`.
  *
- * Run by hand when a picture is to change; the committed files are what ships. The letters need the fonts Inter,
+ * Run by hand to change a picture. The committed files are shipped. The letters need the fonts Inter,
  * EB Garamond and League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
  */
 import { mkdir, stat } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const AVATAR_PX = 800;
 const MAX_FILE_BYTES = 300_000;
 const OUTPUT_DIR = join(import.meta.dirname, '../samples/images');
 const GALLERY_DIR = join(import.meta.dirname, '../site/gallery');
-/** Of the small copies, for screens with two pixels per CSS pixel. */
+/** Width of the small copies, for screens with two pixels per CSS pixel. */
 const CARD = { width: 560, height: 315 };
 const CARD_AVATAR_PX = 96;
 
@@ -68,7 +68,7 @@ async function saveCard(from: string, to: string, { width, height }: typeof CARD
   await small.webp({ quality: 72, effort: 6 }).toFile(join(GALLERY_DIR, to));
 }
 
-/** Drawn at twice the size and scaled down: finer edges than the renderer's own. */
+/** Drawn at twice the size and scaled down, which gives smoother edges than the renderer. */
 function render(svg: string, width: number, height: number): Sharp {
   return sharp(Buffer.from(svg), { density: 144, limitInputPixels: false }).resize(width, height, { fit: 'fill' });
 }

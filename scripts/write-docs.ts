@@ -6,7 +6,7 @@ import { apiDocument } from './docs-api.ts';
 import { code, table } from './docs-markdown.ts';
 import { apiPage } from './docs-site.ts';
 
-/* Writes what is made from the code: the OpenAPI document, docs/api.md, site/api.html, the table in docs/settings.md and .env.example. */
+/* Writes the files that are generated from the code: the OpenAPI document, docs/api.md, site/api.html, the table in docs/settings.md and .env.example. */
 
 const ROOT = new URL('../', import.meta.url);
 const SETTINGS_PAGE = new URL('docs/settings.md', ROOT);
@@ -55,7 +55,7 @@ function comment(text: string): string {
 }
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string };
-// First: the service that answers the examples in docs/api.md sends it.
+// First, because the service that responds to the examples of docs/api.md sends it.
 writeFileSync(new URL('src/http/openapi/openapi.json', ROOT), `${JSON.stringify(openApiDocument(version), null, 2)}\n`);
 const api = await apiDocument(version);
 writeFileSync(new URL('docs/api.md', ROOT), api);

@@ -1,6 +1,6 @@
 /**
  * @typedef {object} Identified The channel that a text names, and the path of its record on an instance.
- * @property {'id' | 'handle' | 'username' | 'name'} kind `name`: a handle or, where there is none, a user name
+ * @property {'id' | 'handle' | 'username' | 'name'} kind `name`: a handle, or a user name if there is no such handle
  * @property {string} value
  * @property {string} path
  */
@@ -15,14 +15,14 @@ const VIDEO_HOST = /^(?:(?:www\.)?youtu\.be|(?:www\.)?youtube-nocookie\.com)\//i
 const VIDEO_PATH = /^\/(?:watch|shorts|live|embed|clip|v)(?:\/|$)/;
 
 /**
- * Reads what somebody typed or pasted: a channel ID, an @handle, a name, or a channel page's URL. Returns `undefined` for
+ * Reads a typed or pasted text: a channel ID, an @handle, a name, or a channel page's URL. Returns `undefined` for
  * anything else, usually a text to search for.
  *
  * @param {string} text
  * @returns {Identified | undefined}
  */
 export function identify(text) {
-  // Normalizing takes time with the square of the length where many marks combine.
+  // Normalization takes quadratic time for many combining marks.
   if (text.length > MAX_CHARACTERS) return undefined;
   const trimmed = text.trim().normalize('NFC');
   const url = findUrl(trimmed);
@@ -43,7 +43,7 @@ export function isExact(text) {
 }
 
 /**
- * Says why an address is not one of a channel. Returns `undefined` for a channel's address and for other texts.
+ * Returns why a URL is not the URL of a channel. Returns `undefined` for a channel's address and for other texts.
  *
  * @param {string} text
  */

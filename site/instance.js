@@ -3,8 +3,8 @@ import { find } from './dom.js';
 const EXAMPLE = 'https://pennant.example';
 
 /**
- * The instance that the page asks: the one that the page's address names, else the one that the page is configured with.
- * Pennant answers pages of every origin (CORS).
+ * The instance that the page uses: the one in the page's URL, otherwise the configured one. Pennant allows pages of
+ * every origin (CORS).
  *
  * @param {object} deps
  * @param {string} deps.named from the page's address, or empty
@@ -97,7 +97,7 @@ function isLoopback(hostname) {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
-/** The private listener answers with its public address; another web host may have such a file, or none. */
+/** The private listener responds with its public address. Another web host may have such a file, or none. */
 async function findConfigured() {
   const response = await fetch('config.json').catch(() => undefined);
   if (response === undefined || !response.ok) return undefined;
@@ -105,7 +105,7 @@ async function findConfigured() {
     const { instance } = await response.json();
     return parseInstance(String(instance)).origin;
   } catch (error) {
-    // Some hosts answer every path with a page.
+    // Some hosts respond with a page to every path.
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }

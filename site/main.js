@@ -24,7 +24,7 @@ import { createSnippetBox } from './snippet-box.js';
  * @typedef {import('./pictures.js').PictureChoice} PictureChoice
  */
 
-/** A look-up takes up to three requests: record, banner, avatar. */
+/** A lookup takes up to three requests: record, banner, avatar. */
 const LOOKUP_REQUESTS = 3;
 const SUGGESTIONS = 8;
 
@@ -115,7 +115,7 @@ function showView(view) {
 }
 
 /**
- * Suggestions while somebody types. There are none when the budget would not allow a look-up afterwards.
+ * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards.
  *
  * @param {string} text
  * @param {AbortSignal} signal

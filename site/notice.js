@@ -20,7 +20,7 @@ const TITLES = {
 };
 
 /**
- * Shows what the page is doing, what went wrong and what the visitor can do about it. Only the text is announced: the
+ * Shows the current activity, errors and possible actions. Only the text is announced to screen readers, because the
  * buttons count down.
  *
  * @param {HTMLElement} container

@@ -24,7 +24,7 @@ export function createPictureOptions(form, { onChange, onInvalid }) {
   const presets = find('#presets', HTMLElement, form);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let pause;
-  /** Whose widths are offered. */
+  /** The variant whose widths are offered. */
   let kind = '';
 
   find('#variants', HTMLElement, form).append(

@@ -1,6 +1,6 @@
 import { forEachShare, type ZipfOptions } from './zipf.ts';
 
-/** How many different channels so many independent requests name, on average. */
+/** The average number of different channels in this many independent requests. */
 export function distinctChannels(popularity: ZipfOptions, requests: number): number {
   let distinct = 0;
   forEachShare(popularity, (share) => {
@@ -10,8 +10,8 @@ export function distinctChannels(popularity: ZipfOptions, requests: number): num
 }
 
 /**
- * The share of requests that meet a value loaded less than `freshSeconds` ago, where nothing is ever pushed out: a
- * channel asked for `rate` times a second is loaded once and then met `rate × freshSeconds` times.
+ * The share of requests that find a value loaded less than `freshSeconds` ago, without eviction: a channel that is
+ * requested `rate` times per second is loaded once and then found `rate × freshSeconds` times.
  */
 export function freshShare(popularity: ZipfOptions, requestsPerSecond: number, freshSeconds: number): number {
   let met = 0;

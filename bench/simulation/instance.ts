@@ -20,12 +20,12 @@ import { channelIdOf } from '../catalog-content.ts';
 import type { SimulatedFiles, SimulatedSharedPictures, SimulatedStore } from './stores.ts';
 import type { SimulatedPicture } from './traffic.ts';
 
-/** What requests led to. */
+/** The results of requests. */
 export interface Counts {
   requests: number;
-  /** Answered without an upstream call and without an encoder, as Cache-Status tells it. */
+  /** Served without an upstream call and without an encoder, as reported in Cache-Status. */
   hits: number;
-  /** Hits for which nothing but this process's memory was asked. */
+  /** Hits from this process's memory only. */
   memoryHits: number;
   recordLoads: number;
   downloads: number;
@@ -41,9 +41,9 @@ export interface InstanceOptions {
   readonly store: SimulatedStore;
   readonly files: SimulatedFiles;
   readonly sharedPictures: SimulatedSharedPictures | undefined;
-  /** As `MEMORY_CACHE_BYTES`. */
+  /** The value of `MEMORY_CACHE_BYTES`. */
   readonly memoryBytes: number;
-  /** Of all instances together. */
+  /** The counts of all instances together. */
   readonly counts: () => Counts;
 }
 
@@ -54,14 +54,14 @@ export interface SimulatedInstance {
 
 const ORIGINAL_BYTES: Record<ImageKind, number> = { banner: 200 * 1024, avatar: 40 * 1024 };
 const ORIGINAL_SIZE = { banner: REFERENCE_BANNER, avatar: { width: 800, height: 800 } };
-/** The parts of a record that vary in length come to this much (the samples' mean). */
+/** The total length of a record's texts (the mean of the samples). */
 const DESCRIPTION = 'x'.repeat(400);
-/** Pictures are views of these bytes: only their lengths count. */
+/** Pictures are views of these bytes, because only their lengths matter. */
 const BYTES = Buffer.alloc(256 * 1024);
 
 /**
- * One instance: the service's own caches, keys and rules, on the simulated clock. Only what would cost time or room is
- * played: upstream, encoders and what is on disk or in Redis.
+ * One instance: the service's own caches, keys and rules on the simulated clock. Only the components that take time or
+ * space are models: upstream, encoders, disk and Redis.
  */
 export function createSimulatedInstance(options: InstanceOptions): SimulatedInstance {
   const { clock, store, files, sharedPictures, memoryBytes, counts } = options;
@@ -154,7 +154,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
     pictures.put(originalBytesKey(channelId, digest), BYTES.subarray(0, ORIGINAL_BYTES[kind]), 'plain');
   }
 
-  /** False when the picture had to be made. */
+  /** False if the picture had to be encoded. */
   async function findOrEncode(
     channelId: string,
     original: Original,
@@ -186,7 +186,7 @@ export function createSimulatedInstance(options: InstanceOptions): SimulatedInst
   };
 }
 
-/** As the service waits for an original that is older than a day; here every load ends at once. */
+/** The wait for an original that is older than a day. Here every load ends at once. */
 const NO_WAIT = { staleWaitMs: 1_000 };
 
 /** A record as large as the samples'. */

@@ -8,7 +8,7 @@ export interface PlotOptions {
   readonly title: string;
   readonly xLabel: string;
   readonly yLabel: string;
-  /** Steps of an axis are equal ratios instead of equal differences. */
+  /** True for a logarithmic axis. */
   readonly xScale: 'log' | 'linear';
   readonly yScale: 'log' | 'linear';
   readonly lines: readonly Line[];
@@ -17,7 +17,7 @@ export interface PlotOptions {
 const WIDTH = 720;
 const HEIGHT = 400;
 const AREA = { left: 70, top: 44, right: 530, bottom: 340 };
-/** Told apart by people who do not see all colours (Okabe and Ito, 2008). */
+/** Colours that colour-blind people can distinguish (Okabe and Ito, 2008). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00'];
 
 /** A line plot as SVG, readable on light and dark pages. */
@@ -56,7 +56,7 @@ function createAxis(scale: 'log' | 'linear', values: readonly number[], from: nu
   return { ticks, at: (value) => round(from + ((place(value) - lowest) / (highest - lowest)) * (to - from)) };
 }
 
-/** Values that differ, where they are few; otherwise powers of ten around them. */
+/** The distinct values if there are few, otherwise powers of ten around them. */
 function powers(values: readonly number[]): number[] {
   const distinct = [...new Set(values)].toSorted((left, right) => left - right);
   if (distinct.length <= 8) return distinct;

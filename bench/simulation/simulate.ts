@@ -7,17 +7,17 @@ import { createRandom } from './zipf.ts';
 
 export interface Scenario extends TrafficOptions {
   readonly instances: number;
-  /** `channel`: as deploy/nginx.conf sends them; `any`: to any instance. */
+  /** `channel`: selected as by deploy/nginx.conf. `any`: any instance. */
   readonly routing: 'channel' | 'any';
   /** Whether records and small pictures are in one Redis for all instances. */
   readonly isShared: boolean;
-  /** Of each instance, as `MEMORY_CACHE_BYTES`. */
+  /** `MEMORY_CACHE_BYTES` of each instance. */
   readonly memoryBytes: number;
-  /** Of each instance, as `IMAGE_CACHE_BYTES`. */
+  /** `IMAGE_CACHE_BYTES` of each instance. */
   readonly diskBytes: number;
-  /** What pictures may take in Redis. */
+  /** The limit of pictures in Redis. */
   readonly redisPictureBytes: number;
-  /** All instances together. */
+  /** Requests per second to all instances together. */
   readonly requestsPerSecond: number;
   readonly warmUpSeconds: number;
   readonly measuredSeconds: number;
@@ -26,22 +26,22 @@ export interface Scenario extends TrafficOptions {
 export interface Figures {
   readonly counts: Counts;
   readonly hitRate: number;
-  /** Share of all requests for which nothing but memory was asked. */
+  /** The share of all requests that were served from memory. */
   readonly memoryHitRate: number;
   /** Record loads and downloads. */
   readonly loadsPerSecond: number;
   readonly encodesPerSecond: number;
-  /** All stores together, at the end. */
+  /** The content of all stores at the end. */
   readonly storedRecords: number;
   readonly storeBytes: number;
   readonly redisPictureBytes: number;
   readonly memoryBytesPerInstance: number;
 }
 
-/** Pictures are written behind their answers: now and then the event loop must come to it. */
+/** Pictures are written after the response, so the event loop must run from time to time. */
 const REQUESTS_PER_TURN = 64;
 
-/** Plays the scenario on a clock of its own, and counts what came of the requests after the warm-up. */
+/** Runs the scenario on its own clock, and counts the results of the requests after the warm-up. */
 export async function simulate(scenario: Scenario): Promise<Figures> {
   const { instances, isShared, memoryBytes, requestsPerSecond, warmUpSeconds, measuredSeconds } = scenario;
   const clock = createManualClock();
@@ -67,7 +67,7 @@ export async function simulate(scenario: Scenario): Promise<Figures> {
   const total = warmUp + Math.round(measuredSeconds * requestsPerSecond);
   for (let number = 0; number < total; number += 1) {
     if (number === warmUp) counts = zeroCounts();
-    // Visitors come independently of each other.
+    // Visitors are independent of each other.
     clock.advance((-Math.log(1 - random()) * 1000) / requestsPerSecond);
     const { rank, picture } = nextRequest();
     const at = scenario.routing === 'channel' ? ownerOf(rank, instances) : Math.floor(random() * instances);
@@ -89,7 +89,7 @@ export async function simulate(scenario: Scenario): Promise<Figures> {
   };
 }
 
-/** An even spread that has nothing to do with the rank, as a hash's. */
+/** An even distribution that is independent of the rank, like a hash. */
 function ownerOf(rank: number, instances: number): number {
   return (Math.imul(rank, 0x9e3779b1) >>> 0) % instances;
 }

@@ -4,15 +4,15 @@ import type { SharedPictures } from '../../src/picture-store/shared-pictures.ts'
 import { SHARED_PICTURE_MAX_BYTES } from '../../src/services/cache-policy.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
 
-/** What instances share, or what one has for itself, with what it holds. */
+/** A store of one instance or of all, with its content. */
 export interface SimulatedStore extends Store {
-  /** Whether they found something or not. */
+  /** All reads, hits and misses. */
   reads(): number;
   entries(): number;
   bytes(): number;
 }
 
-/** A store that never fails. Nothing expires: no entry of a run is as old as that. */
+/** A store that never fails. Nothing expires, because a run is too short. */
 export function createSimulatedStore({ isShared }: { readonly isShared: boolean }): SimulatedStore {
   const entries = new Map<string, StoredEntry>();
   let bytes = 0;
@@ -38,7 +38,7 @@ export interface SimulatedFiles extends FileStore {
   reads(): number;
 }
 
-/** Files under a quota, of which those go that were not used for longest. */
+/** Files with a quota and LRU eviction. */
 export function createSimulatedFiles(maxBytes: number): SimulatedFiles {
   const files = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
   let reads = 0;
@@ -70,7 +70,7 @@ export interface SimulatedSharedPictures extends SharedPictures {
   pictures(): number;
 }
 
-/** Pictures in Redis, as far as its memory goes. */
+/** Pictures in Redis, within its memory limit. */
 export function createSimulatedSharedPictures(maxBytes: number): SimulatedSharedPictures {
   const pictures = new LRUCache<string, Buffer>({ maxSize: maxBytes, sizeCalculation: ({ length }) => length });
   return {

@@ -2,7 +2,7 @@ import type { Format } from '../../src/domain/formats.ts';
 import type { Variant } from '../../src/domain/variants.ts';
 import { createRandom, createZipf, type Random } from './zipf.ts';
 
-/** What is asked for: a channel by its rank, and its record or one of its pictures. */
+/** A request: a channel by its rank, and its record or one of its pictures. */
 export interface SimulatedRequest {
   readonly rank: number;
   readonly picture: SimulatedPicture | undefined;
@@ -29,9 +29,9 @@ export const PICTURES: ReadonlyArray<SimulatedPicture & { readonly share: number
 
 export interface TrafficOptions {
   readonly channels: number;
-  /** Of Zipf's law. */
+  /** The exponent of Zipf's law. */
   readonly exponent: number;
-  /** Of all requests; the others are for records. */
+  /** The share of all requests. The others are for records. */
   readonly pictureShare: number;
   readonly seed: number;
 }

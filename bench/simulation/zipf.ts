@@ -1,7 +1,7 @@
 /** Numbers from 0 up to but not including 1. */
 export type Random = () => number;
 
-/** The same numbers for the same seed (mulberry32): a run can be repeated. */
+/** The same numbers for the same seed (mulberry32), so that a run can be repeated. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -13,9 +13,9 @@ export function createRandom(seed: number): Random {
 }
 
 export interface ZipfOptions {
-  /** How many ranks there are. */
+  /** The number of ranks. */
   readonly count: number;
-  /** The rank r is asked for in proportion to 1 / r^exponent. */
+  /** The rank r is requested in proportion to 1 / r^exponent. */
   readonly exponent: number;
 }
 

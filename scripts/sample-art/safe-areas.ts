@@ -3,14 +3,14 @@ import type { GuideColours } from './scene.ts';
 import { CANVAS, CENTRE, path, rectangle, round, text } from './svg.ts';
 
 const STROKE_PX = 3;
-/** Frames stand this far inside their area, so that a crop that is a pixel off still shows its own frame whole. */
+/** The distance of frames from the edge of their area, so that a crop that is off by a pixel shows its complete frame. */
 const INSET_PX = 4;
 const CORNER_PX = 34;
 const LABEL_PX = 20;
 
 const FRAMES: readonly Variant[] = ['tv', 'desktop', 'tablet', 'mobile'];
 
-/** Frames and names what each device shows of a banner: the guide that makes crops tellable apart. */
+/** Frames and labels of the area that each device shows, which make crops distinguishable. */
 export function safeAreas({ ink, paper }: GuideColours): string {
   return FRAMES.map((variant) => frameOf(variant, ink, paper)).join('');
 }

@@ -10,21 +10,13 @@ interface Parser<T> {
   readonly extremes?: readonly [least: string, most: string];
 }
 
-interface Setting<T> {
-  readonly env: string;
-  readonly fallback: string;
-  readonly parse: Parser<T>;
-  readonly doc: string;
-  readonly isSecret: boolean;
-}
-
 export function setting<T>(
   env: string,
   fallback: string,
   parse: Parser<T>,
   doc: string,
   { isSecret = false }: { isSecret?: boolean } = {},
-): Setting<T> {
+) {
   return { env, fallback, parse, doc, isSecret };
 }
 

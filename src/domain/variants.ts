@@ -4,12 +4,6 @@ export type Variant = (typeof VARIANTS)[number];
 /** Which of a channel's two originals a picture is cut from. */
 export type ImageKind = 'banner' | 'avatar';
 
-interface VariantPreset {
-  readonly kind: ImageKind;
-  /** The visible part of an original of the reference size, in pixels. It is centred, and scales with the original. */
-  readonly visible: Size;
-}
-
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -18,8 +12,11 @@ export interface Size {
 /** The recommended banner: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 export const REFERENCE_BANNER: Size = { width: 2560, height: 1440 };
 
-/** Visible areas per device on a 2560×1440 banner: YouTube's Channel Art guidelines (2013), unchanged since. */
-export const VARIANT_PRESETS: Record<Variant, VariantPreset> = {
+/**
+ * Visible areas per device on a 2560×1440 banner, in pixels: YouTube's Channel Art guidelines (2013), unchanged since. They
+ * are centred, and scale with the original.
+ */
+export const VARIANT_PRESETS: Record<Variant, { readonly kind: ImageKind; readonly visible: Size }> = {
   default: { kind: 'banner', visible: { width: 2560, height: 423 } },
   tv: { kind: 'banner', visible: { width: 2560, height: 1440 } },
   desktop: { kind: 'banner', visible: { width: 2560, height: 423 } },

@@ -23,10 +23,9 @@ export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptio
       size -= 1;
       return again;
     }
-    const first = waiting.entries().next();
-    if (first.done === true) return undefined;
-    const [client, items] = first.value;
-    const [item, ...rest] = items;
+    const [first] = waiting;
+    if (first === undefined) return undefined;
+    const [client, [item, ...rest]] = first;
     waiting.delete(client);
     if (rest.length > 0) waiting.set(client, rest);
     size -= 1;

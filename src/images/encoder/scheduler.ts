@@ -4,17 +4,19 @@ import type { Clock } from '../../lib/clock.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
 import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
-import { createFairQueue } from './queue.ts';
+import { createFairQueue, type FairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
 
 interface Entry {
   readonly task: EncoderTask;
+  readonly client: string;
   readonly priority: Priority;
+  readonly queue: FairQueue<Entry>;
   readonly result: PromiseWithResolvers<TaskReply>;
   /** Removes the listeners that drop a waiting job. Called when the job starts. */
-  readonly stopListening: () => void;
+  stopListening: () => void;
   /** Whether other requests wait for it, too. */
   readonly isShared: () => boolean;
   readonly submittedAtMs: number;
@@ -57,31 +59,34 @@ export function createScheduler(options: SchedulerOptions) {
     if (isClosed) throw overloaded('The service is stopping.');
     const queue = priority === 'interactive' ? interactive : background;
     const result = Promise.withResolvers<TaskReply>();
-    const submittedAtMs = clock.monotonic();
-    const trace = undefined;
-    const entry: Entry = { task, priority, result, stopListening, isShared, submittedAtMs, trace, hasCrashed: false };
+    const entry: Entry = {
+      ...{ task, client, priority, queue, result, isShared },
+      submittedAtMs: clock.monotonic(),
+      stopListening: () => undefined,
+      trace: undefined,
+      hasCrashed: false,
+    };
     const { isAdded, displaced } = queue.add(client, entry);
     if (!isAdded) throw refusal();
-    displaced?.stopListening();
-    displaced?.result.reject(refusal());
+    if (displaced !== undefined) drop(displaced, refusal());
     entry.trace = traceTask(task.kind, result.promise);
-    const stopWaiting =
-      priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, () => drop(refusal())) : undefined;
+    const onDisconnect = () => drop(entry, signal.reason);
+    const onLate = () => drop(entry, refusal());
+    const stopWaiting = priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
-    function onDisconnect(): void {
-      drop(signal.reason);
-    }
-    function drop(reason: unknown): void {
-      stopListening();
-      queue.remove(client, entry);
-      result.reject(reason);
-    }
-    function stopListening(): void {
+    entry.stopListening = () => {
       stopWaiting?.();
       signal.removeEventListener('abort', onDisconnect);
-    }
+    };
     startWaiting();
     return result.promise;
+  }
+
+  /** Rejects a job that waits. */
+  function drop(entry: Entry, reason: unknown): void {
+    entry.stopListening();
+    entry.queue.remove(entry.client, entry);
+    entry.result.reject(reason);
   }
 
   function refusal(): AppError {
@@ -126,7 +131,7 @@ export function createScheduler(options: SchedulerOptions) {
     } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
       entry.hasCrashed = true;
       entry.trace?.waitAgain();
-      (entry.priority === 'interactive' ? interactive : background).putBack(entry);
+      entry.queue.putBack(entry);
     } else {
       // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
@@ -142,8 +147,7 @@ export function createScheduler(options: SchedulerOptions) {
     close(): void {
       isClosed = true;
       for (const entry of [...interactive.drain(), ...background.drain()]) {
-        entry.stopListening();
-        entry.result.reject(overloaded('The service is stopping.'));
+        drop(entry, overloaded('The service is stopping.'));
       }
     },
   };

@@ -47,33 +47,24 @@ function product(a: Plane, b: Plane): Plane {
 
 /** The window stays inside the picture, so the result is ten pixels smaller in each direction. */
 function blur(plane: Plane): Plane {
-  const width = plane.width - WINDOW.length + 1;
-  const height = plane.height - WINDOW.length + 1;
-  if (width < 1 || height < 1) throw new RangeError('A picture smaller than the window');
-  const rows = convolve(plane.values, { width, height: plane.height, rowStride: plane.width, step: 1 });
-  return { width, height, values: convolve(rows, { width, height, rowStride: width, step: width }) };
+  return blurRows(blurRows(plane));
 }
 
-interface Convolution {
-  readonly width: number;
-  readonly height: number;
-  readonly rowStride: number;
-  /** The distance between values under the window. */
-  readonly step: number;
-}
-
-function convolve(source: Float32Array, { width, height, rowStride, step }: Convolution): Float32Array {
-  const result = new Float32Array(width * height);
+/** Blurs along the rows, and exchanges rows and columns. */
+function blurRows({ width, height, values }: Plane): Plane {
+  const blurredWidth = width - WINDOW.length + 1;
+  if (blurredWidth < 1) throw new RangeError('A picture smaller than the window');
+  const result = new Float32Array(blurredWidth * height);
   for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
+    for (let x = 0; x < blurredWidth; x += 1) {
       let sum = 0;
-      let at = y * rowStride + x;
+      let at = y * width + x;
       for (const weight of WINDOW) {
-        sum += weight * (source[at] ?? 0);
-        at += step;
+        sum += weight * (values[at] ?? 0);
+        at += 1;
       }
-      result[y * width + x] = sum;
+      result[x * height + y] = sum;
     }
   }
-  return result;
+  return { width: height, height: blurredWidth, values: result };
 }

@@ -13,13 +13,6 @@ export type Listener = ReturnType<typeof createListener>;
 export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }) {
   let closed: Promise<void> | undefined;
 
-  async function stop(): Promise<void> {
-    if (!server.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.close(() => resolve());
-    await promise;
-  }
-
   return {
     server,
     /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
@@ -32,7 +25,7 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
     /** Refuses new connections, closes idle ones and resolves when the others have closed. */
     close(): Promise<void> {
       lifetime.isClosing = true;
-      closed ??= stop();
+      closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
       return closed;
     },
   };

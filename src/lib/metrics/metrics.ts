@@ -70,36 +70,27 @@ export function createHistogram<Label extends string>(
   };
 }
 
-/** The series that share the values of the first labels. */
-interface Branch<State> {
-  readonly next: Map<string | number, Branch<State>>;
-  /** Of the series that has no further labels. */
-  state?: State;
-}
+type Nested = Map<string | number, unknown>;
 
 /** The states of a metric by the values of its labels, in the order in which they began. */
 function createSeries<Label extends string, State>(names: readonly Label[], create: () => State) {
   const all: { readonly labels: Labels; readonly state: State }[] = [];
-  const root: Branch<State> = { next: new Map() };
+  const root: Nested = new Map();
 
-  function beginBranch(parent: Branch<State>, value: string | number): Branch<State> {
-    const branch: Branch<State> = { next: new Map() };
-    parent.next.set(value, branch);
-    return branch;
-  }
-
-  function begin(labels: LabelsOf<Label>): State {
-    const state = create();
-    all.push({ labels: Object.fromEntries(names.map((name) => [name, labels[name]])), state });
+  function begin(parent: Nested, labels: LabelsOf<Label>, name: Label): unknown {
+    const isLast = name === names.at(-1);
+    const state = isLast ? create() : new Map();
+    parent.set(labels[name], state);
+    if (isLast)
+      all.push({ labels: Object.fromEntries(names.map((each) => [each, labels[each]])), state: state as State });
     return state;
   }
 
   /** A map for each label, because joining the values into one key is slower for a hot response. */
   function find(labels: LabelsOf<Label>): State {
-    let branch = root;
-    for (const name of names) branch = branch.next.get(labels[name]) ?? beginBranch(branch, labels[name]);
-    branch.state ??= begin(labels);
-    return branch.state;
+    let found: unknown = root;
+    for (const name of names) found = (found as Nested).get(labels[name]) ?? begin(found as Nested, labels, name);
+    return found as State;
   }
 
   return { all, find };

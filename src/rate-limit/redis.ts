@@ -74,9 +74,11 @@ export interface RedisRateLimiterOptions {
   readonly onRefused?: () => void;
 }
 
-interface Question extends PromiseWithResolvers<RateLimitDecision> {
+interface Question {
   readonly key: string;
   readonly argument: string;
+  readonly resolve: (decision: RateLimitDecision) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Redis does nothing else during one command. */
@@ -127,10 +129,9 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
     }
     undecided += 1;
     if (waiting.length === 0) setImmediate(sendWaiting);
-    const decision = Promise.withResolvers<RateLimitDecision>();
     const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
-    waiting.push({ ...decision, key, argument: `${requests} ${windowMs} ${mayAdmit ? 1 : 0}` });
-    return decision.promise;
+    const argument = `${requests} ${windowMs} ${mayAdmit ? 1 : 0}`;
+    return new Promise((resolve, reject) => waiting.push({ key, argument, resolve, reject }));
   }
 
   return {

@@ -15,7 +15,11 @@ export interface CatalogReader {
   records(): Iterable<CatalogRecord>;
 }
 
+/** Enough for the inner pages of the indexes of a million channels. SQLite's default is 2,000. */
+const PAGE_CACHE_KIB = 8_000;
+
 function createCatalogReader(db: DatabaseSync): CatalogReader {
+  db.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   const selectRecord = preparePerKind(db, (column) => `SELECT ${RECORD_COLUMNS} FROM channels WHERE ${column} = ?`);
   const selectRow = preparePerKind(db, (column) => `SELECT row FROM channels WHERE ${column} = ?`);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);

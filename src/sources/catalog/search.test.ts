@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { foldText, indexedText } from './folded-text.ts';
 import { type OpenedCatalog, openForReading } from './reader.ts';
-import { catalogPaths } from './schema.ts';
+import { catalogPaths, upgradeSchema } from './schema.ts';
+import { createCatalogSearch } from './search.ts';
 
 const CHANNELS = [
   catalogLine(1, { title: 'Cook', subscriberCount: '10' }),
@@ -110,27 +112,7 @@ describe('a search in the catalog', () => {
     ]);
   });
 
-  it('lists the channels with the most subscribers first if more titles have the same beginning than are read', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const numbers = Array.from({ length: 20_500 }, (_, index) => index);
-    // The last titles have the most subscribers. Channels with more subscribers have the word elsewhere.
-    const lines = numbers.map((number) =>
-      catalogLine(number, { title: `Same ${String(number).padStart(5, '0')}`, subscriberCount: String(number) }),
-    );
-    const others = numbers
-      .slice(0, 100)
-      .map((number) => catalogLine(90_000 + number, { title: `Not the same ${number}`, subscriberCount: '1000000' }));
-    await importLines(dataDir, [...lines, ...others]);
-    const many = openForReading(catalogPaths(dataDir).database);
-    expect(many?.reader.search('same', 3).map(({ title }) => title)).toEqual([
-      'Same 20499',
-      'Same 20498',
-      'Same 20497',
-    ]);
-    many?.close();
-  });
-
-  it('never fails, and never returns too many hits or one twice, for any text', () => {
+  it('never fails and never answers too many or one twice, whatever the text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }),
       fc.string({ unit: fc.constantFrom(...'"\'*^:(){}[]-+ANDORT cook%_\u0301星🎉\0'), minLength: 1, maxLength: 100 }),
@@ -142,6 +124,65 @@ describe('a search in the catalog', () => {
         expect(new Set(numbers).size).toBe(numbers.length);
       }),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a search for the beginning of many titles', () => {
+  const limits = { fewTitles: 3, candidates: 6, sortedTitles: 8 };
+
+  /** Searches in channels with these titles, the first one with the most subscribers. */
+  function search(titles: readonly string[]) {
+    const db = new DatabaseSync(':memory:');
+    onTestFinished(() => db.close());
+    upgradeSchema(db);
+    const insertRow = db.prepare('INSERT INTO channels (row, channel_id, title_key, title) VALUES (?, ?, ?, ?)');
+    const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
+    for (const [row, title] of titles.entries()) {
+      insertRow.run(row, `UC${row}`, foldText(title), title);
+      insertText.run(row, indexedText(title));
+    }
+    return createCatalogSearch(db, limits);
+  }
+
+  it('finds those with the most subscribers, of any number of titles', () => {
+    const titles = Array.from({ length: 40 }, (_, row) => `Same ${99 - row}`);
+    expect(search(titles)('same', 5)).toEqual([0, 1, 2, 3, 4]);
+    expect(search(titles)('same 9', 3)).toEqual([0, 1, 2]);
+  });
+
+  it.each([
+    ['with other words before', '«Star-gazing» now', 'star'],
+    ['in a script without spaces', '星図アトラス', '星図'],
+    ['with a word longer than the index has', 'Astronomical society', 'astronomical'],
+    ['with punctuation, which the index does not have', 'C++ for all', 'c++'],
+    ['without any word', '🎉🎉', '🎉'],
+  ])('finds them %s', (_what, title, query) => {
+    const others = Array.from({ length: 3 }, () => `Not ${title}`);
+    const alike = Array.from({ length: 7 }, (_, number) => `${title} ${number}`);
+    const begins = [...others, ...alike].flatMap((each, row) => (foldText(each).startsWith(query) ? [row] : []));
+    expect(search([...others, ...alike])(query, 7).slice(0, begins.length)).toEqual(begins);
+  });
+
+  it('is exact for as many titles as are sorted, and otherwise for those that are near the top', () => {
+    const title = fc.constantFrom('alpha', 'alpha beta', 'alpha-beta', 'alpine', 'beta alpha', 'gamma alpha', 'gamma');
+    const query = fc.constantFrom('a', 'al', 'alpha', 'alpha b', 'alpha-', 'alpi');
+    fc.assert(
+      fc.property(fc.array(title, { maxLength: 40 }), query, fc.integer({ min: 1, max: 5 }), (titles, asked, limit) => {
+        const found = search(titles.map((each, row) => `${each} ${row}`))(asked, limit);
+        const begins = titles.flatMap((each, row) => (`${each} ${row}`.startsWith(asked) ? [row] : []));
+        const firstWord = /\w+/.exec(asked)?.[0] ?? '';
+        const isWhole = /\w\W/.test(asked);
+        const has = (each: string) =>
+          each.split(/\W/).some((word) => (isWhole ? word === firstWord : word.startsWith(firstWord)));
+        const candidates = titles.flatMap((each, row) => (has(each) ? [row] : [])).slice(0, limits.candidates);
+        const certain =
+          begins.length <= limits.sortedTitles ? begins : begins.filter((row) => candidates.includes(row));
+        const first = found.slice(0, Math.min(limit, begins.length));
+        expect(first).toEqual(first.filter((row) => begins.includes(row)).sort((left, right) => left - right));
+        expect(first.slice(0, certain.length)).toEqual(certain.slice(0, limit));
+      }),
+      { numRuns: 300 },
     );
   });
 });

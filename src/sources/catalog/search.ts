@@ -1,11 +1,18 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { foldText, LAST_CHARACTER } from './folded-text.ts';
-import { createTextSearch } from './text-search.ts';
+import { foldText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
+import { createTextSearch, indexedPrefix, MAX_QUERY_WORDS } from './text-search.ts';
 
-/** How many titles with the same beginning are sorted by subscribers; more common beginnings also use the limit below. */
-const MAX_SCANNED_TITLES = 20_000;
-/** How many full-text matches are searched for titles with such a common beginning, most subscribers first. */
-const MAX_TEXT_CANDIDATES = 1_000;
+/** The limits of a search for titles that start with the query, however many do. */
+export interface TitleSearchLimits {
+  /** Up to this many titles are read and sorted by subscribers. */
+  readonly fewTitles: number;
+  /** With more titles, this many channels that contain the first word are searched, those with the most subscribers. */
+  readonly candidates: number;
+  /** If too few are found there, this many titles are read, in alphabetical order, and sorted by subscribers. */
+  readonly sortedTitles: number;
+}
+
+const LIMITS: TitleSearchLimits = { fewTitles: 200, candidates: 1_000, sortedTitles: 5_000 };
 
 /**
  * Finds the rows that match, at most `limit`: exact handles and titles first, then titles that start with the query, then
@@ -13,7 +20,8 @@ const MAX_TEXT_CANDIDATES = 1_000;
  */
 export type CatalogSearch = (query: string, limit: number) => number[];
 
-export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
+export function createCatalogSearch(db: DatabaseSync, limits: TitleSearchLimits = LIMITS): CatalogSearch {
+  const { fewTitles, candidates, sortedTitles } = limits;
   // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
   const selectByExactTitle = createRowQuery(
     db,
@@ -25,16 +33,17 @@ export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
   );
   const selectByTitle = createRowQuery(
     db,
-    `SELECT row FROM (
-       SELECT row FROM channels WHERE title_key >= :key AND title_key < :end ORDER BY title_key LIMIT ${MAX_SCANNED_TITLES}
-     ) ORDER BY row LIMIT :limit`,
+    'SELECT row FROM channels WHERE title_key >= :key AND title_key < :end ORDER BY title_key LIMIT :limit',
   );
-  const selectFirstTitleNotScanned = createRowQuery(
+  // FTS5 reads channels in row order, up to the last candidate.
+  const selectByFirstWords = createRowQuery(
     db,
-    `SELECT row FROM channels WHERE title_key >= :key AND title_key < :end
-     ORDER BY title_key LIMIT 1 OFFSET ${MAX_SCANNED_TITLES}`,
+    `SELECT row FROM channel_text AS texts CROSS JOIN channels ON row = texts.rowid
+     WHERE channel_text MATCH :words AND title_key >= :key AND title_key < :end AND texts.rowid <= ifnull(
+       (SELECT rowid FROM channel_text WHERE channel_text MATCH :word ORDER BY rowid LIMIT 1 OFFSET ${candidates}),
+       ${Number.MAX_SAFE_INTEGER})
+     ORDER BY texts.rowid LIMIT :limit`,
   );
-  const selectTitle = db.prepare('SELECT title_key FROM channels WHERE row = ?');
   const findByText = createTextSearch(db);
 
   function findExact(key: string, limit: number): number[] {
@@ -42,16 +51,15 @@ export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
     return rows.sort((a, b) => a - b).slice(0, limit);
   }
 
-  function findByTitle(query: string, key: string, limit: number): number[] {
+  function findByTitle(key: string, limit: number): number[] {
     const range = { key, end: key + LAST_CHARACTER };
-    const scanned = selectByTitle({ ...range, limit });
-    if (selectFirstTitleNotScanned(range).length === 0) return scanned;
-    const others = findByText(query, MAX_TEXT_CANDIDATES).filter((row) => titleOf(row).startsWith(key));
-    return [...new Set([...scanned, ...others])].sort((a, b) => a - b);
-  }
-
-  function titleOf(row: number): string {
-    return String(selectTitle.get(row)?.title_key ?? '');
+    const few = selectByTitle({ ...range, limit: fewTitles + 1 });
+    if (few.length <= fewTitles) return few.sort((a, b) => a - b);
+    const [word, words] = firstWords(key);
+    const found = words === '' ? [] : selectByFirstWords({ ...range, word, words, limit });
+    if (found.length === limit) return found;
+    const sorted = selectByTitle({ ...range, limit: sortedTitles });
+    return [...new Set([...found, ...sorted])].sort((a, b) => a - b);
   }
 
   return (query, limit) => {
@@ -59,7 +67,7 @@ export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
     const rows = new Set<number>();
     const steps = [
       () => (key === '' ? [] : findExact(key, limit)),
-      () => (key === '' ? [] : findByTitle(query, key, limit)),
+      () => (key === '' ? [] : findByTitle(key, limit)),
       () => findByText(query, limit),
     ];
     for (const step of steps) {
@@ -70,11 +78,24 @@ export function createCatalogSearch(db: DatabaseSync): CatalogSearch {
   };
 }
 
+/**
+ * Two queries of the full-text index for a folded text: `word` matches channels that contain its first word, and `words`
+ * those whose titles start with its words, whatever their punctuation. Both are empty for a text without words.
+ */
+function firstWords(key: string): [word: string, words: string] {
+  const tokens = wordsOf(key).flatMap(tokensOf).slice(0, MAX_QUERY_WORDS);
+  const last = tokens.pop();
+  if (last === undefined) return ['', ''];
+  const words = `"${[...tokens, indexedPrefix(last)].join(' ')}" *`;
+  return [tokens.length === 0 ? words : `"${tokens[0]}"`, `title : ^ ${words}`];
+}
+
 type RowQuery = (parameters: Record<string, SQLInputValue>) => number[];
 
+/** As one text, because thousands of separate values would take several times as long. */
 function createRowQuery(db: DatabaseSync, sql: string): RowQuery {
-  const statement = db.prepare(sql);
-  return (parameters) => statement.all(parameters).map(({ row }) => Number(row));
+  const statement = db.prepare(`SELECT json_group_array(row) AS rows FROM (${sql})`);
+  return (parameters) => JSON.parse(String(statement.get(parameters)?.rows)) as number[];
 }
 
 /** How many channels may share one subscriber count. */

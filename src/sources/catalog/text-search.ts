@@ -17,9 +17,9 @@ export interface TextSearchLimits {
 const LIMITS: TextSearchLimits = { channelsOfCommonWord: [1_000, 5_000], maxTerms: 100, maxReadChannels: 200 };
 
 /** The longest prefix for which the index need not visit each matching word (schema.ts). */
-const MAX_INDEXED_BEGINNING = 8;
+const MAX_INDEXED_PREFIX = 8;
 /** More words than users type. Each word costs one index lookup. */
-const MAX_QUERY_WORDS = 10;
+export const MAX_QUERY_WORDS = 10;
 
 /** Finds rows in whose texts every word of the query starts some word, most subscribers first. */
 export type TextSearch = (query: string, limit: number) => number[];
@@ -34,14 +34,15 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
   db.exec('PRAGMA temp_store = MEMORY');
   db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'channel_text', 'instance')");
   const selectTerm = db.prepare('SELECT term FROM temp.terms WHERE term >= ? AND term < ? LIMIT 1');
-  // As one text, because ten thousand separate values would take several times as long.
+  // As one text, because ten thousand separate values would take several times as long. FTS5 begins at the row only if it
+  // is an integer, and numbers are bound as floating point.
   const selectRows = db.prepare(`
     SELECT json_group_array(rowid) AS rows
-    FROM (SELECT rowid FROM channel_text WHERE channel_text MATCH ? ORDER BY rowid LIMIT ? OFFSET ?)`);
+    FROM (SELECT rowid FROM channel_text WHERE channel_text MATCH ? AND rowid > CAST(? AS INTEGER) ORDER BY rowid LIMIT ?)`);
   const selectTexts = db.prepare('SELECT custom_url, title, description FROM channels WHERE row = ?');
 
-  function rowsOf(match: string, limit: number, offset = 0): number[] {
-    return JSON.parse(String(selectRows.get(match, limit, offset)?.rows)) as number[];
+  function rowsOf(match: string, limit: number, after = -1): number[] {
+    return JSON.parse(String(selectRows.get(match, after, limit)?.rows)) as number[];
   }
 
   /** The words with the prefix, with one seek each. A prefix query would read every occurrence of all of them. */
@@ -58,10 +59,21 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     return terms;
   }
 
+  /**
+   * False if no word starts with a long prefix because none starts with its first characters. To seek a word that does not
+   * exist, FTS5 may read all occurrences of the word before it; words of few characters, which may have many, are in
+   * another index.
+   */
+  function mayOccur(tokens: Tokens): boolean {
+    const last = tokens.at(-1) ?? '';
+    const prefix = indexedPrefix(last);
+    return prefix === last || rowsOf(`"${prefix}" *`, 1).length > 0;
+  }
+
   function expressionOf(tokens: Tokens): string {
     const last = tokens.at(-1) ?? '';
     // Without a term, SQLite's own folding of the prefix may still find some.
-    const terms = [...last].length > MAX_INDEXED_BEGINNING ? termsOf(last) : [];
+    const terms = [...last].length > MAX_INDEXED_PREFIX ? termsOf(last) : [];
     if (terms.length === 0) return `"${tokens.join(' ')}" *`;
     return `(${terms.map((term) => `"${[...tokens.slice(0, -1), term].join(' ')}"`).join(' OR ')})`;
   }
@@ -74,20 +86,13 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     ]);
   }
 
-  function isRare(expression: string, channels: number): boolean {
-    return rowsOf(expression, 1, channels).length === 0;
-  }
-
-  /** The rows that are among the first of every expression. */
-  function intersect(expressions: readonly string[], channels: number): number[] {
-    const [first = '', ...others] = expressions;
-    let rows = rowsOf(first, channels);
-    for (const other of others) {
-      if (rows.length === 0) break;
-      const those = new Set(rowsOf(other, channels));
-      rows = rows.filter((row) => those.has(row));
-    }
-    return rows;
+  /** The first rows of a match, each of which is read only once. */
+  function createFirstRows(match: string): FirstRows {
+    const rows: number[] = [];
+    return (count) => {
+      if (rows.length < count) rows.push(...rowsOf(match, count - rows.length, rows.at(-1)));
+      return rows.slice(0, count);
+    };
   }
 
   /** Whether adjacent tokens are also adjacent in the channel's texts. */
@@ -100,11 +105,11 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
 
   function findCommon(
     words: readonly Tokens[],
-    expressions: readonly string[],
+    firstRows: readonly FirstRows[],
     channels: number,
     limit: number,
   ): number[] {
-    const rows = intersect(expressions, channels);
+    const rows = firstRows.map((first) => first(channels)).reduce(common);
     const phrases = words.filter(({ length }) => length > 1);
     if (phrases.length === 0) return rows.slice(0, limit);
     const found: number[] = [];
@@ -117,16 +122,36 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
 
   return (query, limit) => {
     const words = queryWords(query);
-    if (words.length === 0) return [];
+    if (words.length === 0 || !words.every(mayOccur)) return [];
     const expressions = expressionsOfTokens(words);
-    const all = () => rowsOf(words.map(expressionOf).join(' AND '), limit);
+    const phrases = expressions.length === words.length ? expressions : words.map(expressionOf);
+    const all = () => rowsOf(phrases.join(' AND '), limit);
+    const firstRows = expressions.map(createFirstRows);
+    const isAnyRare = (channels: number) => firstRows.some((first) => first(channels + 1).length <= channels);
     // SQLite visits all channels of the rarest word, or of one word as many as it returns.
-    if (expressions.length === 1 || expressions.some((expression) => isRare(expression, few))) return all();
-    const found = findCommon(words, expressions, few, limit);
+    if (expressions.length === 1 || isAnyRare(few)) return all();
+    const found = findCommon(words, firstRows, few, limit);
     if (found.length === limit) return found;
-    if (expressions.some((expression) => isRare(expression, many))) return all();
-    return findCommon(words, expressions, many, limit);
+    if (isAnyRare(many)) return all();
+    return findCommon(words, firstRows, many, limit);
   };
+}
+
+/** So many rows that match, most subscribers first. */
+type FirstRows = (count: number) => number[];
+
+/** The numbers that both lists have. Both are in order. */
+function common(left: readonly number[], right: readonly number[]): number[] {
+  let at = 0;
+  return left.filter((row) => {
+    while ((right[at] ?? Number.POSITIVE_INFINITY) < row) at += 1;
+    return right[at] === row;
+  });
+}
+
+/** The prefix of a token that the index finds without visiting each matching word. */
+export function indexedPrefix(token: string): string {
+  return [...token].slice(0, MAX_INDEXED_PREFIX).join('');
 }
 
 /** The words of a query. */

@@ -6,7 +6,7 @@ import { quoted } from '../../domain/printable.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HolderStats, Holders } from '../../lib/holders.ts';
+import type { Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
 import {
@@ -40,7 +40,7 @@ const SHORT_URL = '/:identifier';
 /** Banner crops and the avatar, in both URL forms. */
 export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
   const { clock, banners, isNegotiating, holders } = options;
-  holders.add('Accept fields', acceptFieldStats);
+  holders.add('Accept fields', () => ({ entries: parsed.size, maxEntries: MAX_REMEMBERED }));
 
   function parseInput(path: PicturePath, context: RequestContext): PictureInput {
     const query = parseQuery(context.target.query);
@@ -48,24 +48,20 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
     const { type: typeName, format: formatName, width, height, quality } = readQuery(PICTURE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
-    const format = formatName === undefined ? undefined : findFormat(formatName);
+    const ownFormat = formatName === undefined ? undefined : findFormat(formatName);
+    const format = path.format ?? ownFormat;
     assertAgree('type', path.variant, type);
-    assertAgree('format', path.format, format);
+    assertAgree('format', path.format, ownFormat);
     const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
     return {
       refs: path.refs,
       variant: path.variant ?? type ?? 'default',
-      formats: formatsOf(path.format ?? format, accept),
+      formats: format === undefined ? acceptedFormats(isNegotiating ? accept : undefined) : [format],
       width,
       height,
       quality,
       wantsRecord: isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept),
     };
-  }
-
-  function formatsOf(format: Format | undefined, accept: string | undefined): readonly Format[] {
-    if (format !== undefined) return [format];
-    return isNegotiating ? acceptedFormats(accept) : [];
   }
 
   async function respond(input: PictureInput, context: RequestContext): Promise<HttpResponse> {
@@ -129,10 +125,6 @@ const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(forma
 const MAX_REMEMBERED = 500;
 const MAX_REMEMBERED_LENGTH = 300;
 const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
-
-function acceptFieldStats(): HolderStats {
-  return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
-}
 
 /**
  * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the

@@ -11,7 +11,7 @@ import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createOriginals } from '../services/originals.ts';
-import { createBannerService, createRenderer } from '../services/pictures.ts';
+import { createBannerService } from '../services/pictures.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
@@ -85,8 +85,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({ ...upstreams, encoder, pictures, cache: caches.originals, channels, runtime });
   const reEncoding = createReEncoding({ store, changes, runtime });
-  const renderer = createRenderer({ originals, encoder, pictures, reEncoding, changes, runtime });
-  const banners = createBannerService({ channels, originals, renderer });
+  const banners = createBannerService({ channels, originals, encoder, pictures, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
   const limiter = openRateLimiter(config, runtime, stores.redis);

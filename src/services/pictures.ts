@@ -40,7 +40,7 @@ export interface PictureRequest {
 }
 
 /** A resolved picture. Requests for the same picture have the same `identity`. */
-export interface PictureSpec {
+interface PictureSpec {
   readonly channel: Channel;
   readonly kind: ImageKind;
   /** The requested variant. Other variants may give the same picture. */
@@ -50,7 +50,16 @@ export interface PictureSpec {
   readonly fileClass: FileClass;
 }
 
-interface Rendition {
+type Rendition = Pick<Picture, 'etag' | 'earlierEtags' | 'render'>;
+
+/** A picture that may not be encoded yet: enough for a 304. */
+export interface Picture {
+  readonly channelId: string;
+  readonly variant: Variant;
+  readonly format: Format;
+  readonly lastModifiedMs: number;
+  /** The cache outcome of the original. */
+  readonly outcome: CacheOutcome;
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /** ETags of earlier encodings of the same picture. */
@@ -67,18 +76,9 @@ interface Rendition {
   }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
 }
 
-/** A picture that may not be rendered yet: enough for a 304. */
-export interface Picture extends Rendition {
-  readonly channelId: string;
-  readonly variant: Variant;
-  readonly format: Format;
-  readonly lastModifiedMs: number;
-  /** The cache outcome of the original. */
-  readonly outcome: CacheOutcome;
-}
-
-interface RendererOptions {
-  readonly originals: Pick<Originals, 'read' | 'readBytes'>;
+interface BannerServiceOptions {
+  readonly channels: Pick<ChannelService, 'findChannel'>;
+  readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
   readonly pictures: PictureCache;
   readonly reEncoding: ReEncoding;
@@ -91,11 +91,11 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
 
-export type Renderer = ReturnType<typeof createRenderer>;
+export type BannerService = ReturnType<typeof createBannerService>;
 
 /** Returns original pictures, stored pictures, or encodes them, each once for all concurrent requests. */
-export function createRenderer(options: RendererOptions) {
-  const { originals, encoder, pictures, reEncoding, changes } = options;
+export function createBannerService(options: BannerServiceOptions) {
+  const { channels, originals, encoder, pictures, reEncoding, changes } = options;
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
@@ -179,39 +179,66 @@ export function createRenderer(options: RendererOptions) {
     };
   }
 
+  async function renditionOf(spec: PictureSpec): Promise<Rendition> {
+    const plainKey = pictureKey(spec.identity);
+    const isWhole = isWholeOriginal(spec);
+    if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
+    const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
+    const effort = await availableEffort(key, spec.fileClass);
+    const storedKey = effort === 'optimized' ? optimizedPictureKey(key) : key;
+
+    async function make(signal: AbortSignal, client: string): Promise<Buffer> {
+      const isShared = () => waiting.hasOther(storedKey, client);
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
+      pictures.put(storedKey, bytes, spec.fileClass);
+      return bytes;
+    }
+
+    return {
+      etag: etagOf(storedKey),
+      earlierEtags: effort === 'optimized' ? [etagOf(key)] : [],
+      async render({ client, disconnectSignal }) {
+        if (effort === 'fast') reEncoding.noteFastResponse(key, () => reEncode(spec, key));
+        const stored = await pictures.get(storedKey, spec.fileClass);
+        if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
+        const isCollapsed = encoding.isRunning(storedKey);
+        const attributes = { ...describePicture(spec), 'pennant.cache.collapsed': isCollapsed };
+        const bytes = await traced({ name: 'render picture', attributes }, () =>
+          waiting.during(storedKey, client, () =>
+            encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
+          ),
+        );
+        return { bytes, isStored: false, isCollapsed };
+      },
+    };
+  }
+
   return {
-    async renditionOf(spec: PictureSpec): Promise<Rendition> {
-      const plainKey = pictureKey(spec.identity);
-      const isWhole = isWholeOriginal(spec);
-      if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
-      const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
-      const effort = await availableEffort(key, spec.fileClass);
-      const storedKey = effort === 'optimized' ? optimizedPictureKey(key) : key;
-
-      async function make(signal: AbortSignal, client: string): Promise<Buffer> {
-        const isShared = () => waiting.hasOther(storedKey, client);
-        const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
-        pictures.put(storedKey, bytes, spec.fileClass);
-        return bytes;
+    /**
+     * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
+     * `overloaded` and `upstream_invalid`
+     */
+    async getPicture({ refs, variant, formats, width, height, quality }: PictureRequest): Promise<Picture> {
+      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
+      const { kind } = VARIANT_PRESETS[variant];
+      if (channel[kind] === null) {
+        const other = kind === 'banner' ? 'avatar' : 'banner';
+        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
-
-      return {
-        etag: etagOf(storedKey),
-        earlierEtags: effort === 'optimized' ? [etagOf(key)] : [],
-        async render({ client, disconnectSignal }) {
-          if (effort === 'fast') reEncoding.noteFastResponse(key, () => reEncode(spec, key));
-          const stored = await pictures.get(storedKey, spec.fileClass);
-          if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
-          const isCollapsed = encoding.isRunning(storedKey);
-          const attributes = { ...describePicture(spec), 'pennant.cache.collapsed': isCollapsed };
-          const bytes = await traced({ name: 'render picture', attributes }, () =>
-            waiting.during(storedKey, client, () =>
-              encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
-            ),
-          );
-          return { bytes, isStored: false, isCollapsed };
-        },
-      };
+      const { value: original, outcome } = await originals.get(channel, kind);
+      const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
+      const variantCrop = cropOf(variant, original);
+      const maxSide = formatRow(format).maxSidePx;
+      const whole = resolveOutput(variantCrop, {}, maxSide).output;
+      const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
+      const ownQuality = ownQualityOf(format, quality);
+      const isPlain = ownQuality === undefined && isSameSize(output, whole);
+      const { channelId } = channel;
+      const identity = { channelId, digest: original.digest, crop, output, format, quality: ownQuality };
+      const fileClass = isPlain ? 'plain' : 'custom';
+      const rendition = await renditionOf({ channel, kind, variant, original, identity, fileClass });
+      return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
     },
   };
 }
@@ -241,45 +268,6 @@ function isWholeOriginal({ original, identity }: PictureSpec): boolean {
 
 function isSameSize(one: Size, other: Size): boolean {
   return one.width === other.width && one.height === other.height;
-}
-
-interface BannerServiceOptions {
-  readonly channels: Pick<ChannelService, 'findChannel'>;
-  readonly originals: Pick<Originals, 'get'>;
-  readonly renderer: Renderer;
-}
-
-export type BannerService = ReturnType<typeof createBannerService>;
-
-export function createBannerService({ channels, originals, renderer }: BannerServiceOptions) {
-  return {
-    /**
-     * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
-     * `overloaded` and `upstream_invalid`
-     */
-    async getPicture({ refs, variant, formats, width, height, quality }: PictureRequest): Promise<Picture> {
-      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
-      const { kind } = VARIANT_PRESETS[variant];
-      if (channel[kind] === null) {
-        const other = kind === 'banner' ? 'avatar' : 'banner';
-        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
-        throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
-      }
-      const { value: original, outcome } = await originals.get(channel, kind);
-      const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
-      const variantCrop = cropOf(variant, original);
-      const maxSide = formatRow(format).maxSidePx;
-      const whole = resolveOutput(variantCrop, {}, maxSide).output;
-      const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
-      const ownQuality = ownQualityOf(format, quality);
-      const isPlain = ownQuality === undefined && isSameSize(output, whole);
-      const { channelId } = channel;
-      const identity = { channelId, digest: original.digest, crop, output, format, quality: ownQuality };
-      const fileClass = isPlain ? 'plain' : 'custom';
-      const rendition = await renderer.renditionOf({ channel, kind, variant, original, identity, fileClass });
-      return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
-    },
-  };
 }
 
 /** Returns `undefined` for the format's default quality, so that the picture is the same as without a quality. */

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { CacheOutcome } from '../domain/errors.ts';
+import { channelIdRef } from '../domain/identifier.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';
 import { pictureKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { createRenderer, type PictureSpec } from './pictures.ts';
+import type { Original } from './cache-policy.ts';
+import { createBannerService } from './pictures.ts';
 import { createReEncoding } from './re-encoding.ts';
 
 const EMPTY_STORE: Store = {
@@ -14,27 +17,16 @@ const EMPTY_STORE: Store = {
   set: async () => {},
   close: async () => {},
 };
+const OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const unused = () => Promise.reject(new Error('not expected'));
 
-function specOf(number: number): PictureSpec {
-  const channelId = `UC${String(number).padStart(22, '0')}`;
-  const size = { width: (number % 4_000) + 1, height: (number % 4_000) + 1 };
+const channelIdOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
+
+function originalOf(number: number): Original {
   const digest = String(number).padStart(32, '0');
-  return {
-    channel: { channelId } as Channel,
-    kind: 'avatar',
-    variant: 'avatar',
-    original: { refKey: '', digest, firstStoredAtMs: 0, ...size, format: 'jpeg', hasAlpha: false, isWebReady: false },
-    identity: {
-      channelId,
-      digest,
-      crop: { left: 0, top: 0, ...size },
-      output: size,
-      format: 'avif',
-      quality: number % 100,
-    },
-    fileClass: 'custom',
-  };
+  const side = (number % 4_000) + 1;
+  const size = { width: side, height: side };
+  return { refKey: '', digest, firstStoredAtMs: 0, ...size, format: 'jpeg', hasAlpha: false, isWebReady: false };
 }
 
 function createSubjects() {
@@ -44,22 +36,36 @@ function createSubjects() {
     changes: createChanges(),
     runtime,
   });
-  const renderer = createRenderer({
-    originals: { read: unused, readBytes: unused },
+  const banners = createBannerService({
+    channels: {
+      findChannel: async ([ref]) => {
+        const avatar = { kind: 'remote', key: '', urls: [] } as const;
+        return { channel: { channelId: ref?.value, avatar } as unknown as Channel, outcome: OUTCOME };
+      },
+    },
+    originals: {
+      get: async ({ channelId }) => ({ value: originalOf(Number(channelId.slice(2))), outcome: OUTCOME }),
+      read: unused,
+      readBytes: unused,
+    },
     encoder: { encode: unused, reencode: unused },
     pictures: { has: async () => false } as unknown as PictureCache,
     reEncoding,
     changes: createChanges(),
     runtime,
   });
-  return { reEncoding, renderer, runtime };
+  return { reEncoding, banners, runtime };
 }
 
 describe('the memory for re-encoding and ETags', () => {
   memoryTest('counts at least the memory that it takes', async () => {
-    const { renderer, runtime } = createSubjects();
+    const { banners, runtime } = createSubjects();
     const heldBytes = await measureHeldBytes(async () => {
-      for (let number = 0; number < 9_000; number += 1) await renderer.renditionOf(specOf(number));
+      for (let number = 0; number < 9_000; number += 1) {
+        const refs = [channelIdRef(channelIdOf(number))];
+        const noSize = { width: undefined, height: undefined };
+        await banners.getPicture({ refs, variant: 'avatar', formats: ['avif'], ...noSize, quality: number % 100 });
+      }
     });
     const etags = heldBy(runtime, 'ETags of pictures');
     const toEncodeAgain = heldBy(runtime, 'pictures to encode again');
@@ -70,7 +76,10 @@ describe('the memory for re-encoding and ETags', () => {
   it('is bounded', async () => {
     const { reEncoding, runtime } = createSubjects();
     for (let number = 0; number < 30_000; number += 1) {
-      await reEncoding.encodingOf(pictureKey(specOf(number).identity));
+      const { digest, width, height } = originalOf(number);
+      const crop = { left: 0, top: 0, width, height };
+      const identity = { channelId: channelIdOf(number), digest, crop, output: crop, quality: number % 100 };
+      await reEncoding.encodingOf(pictureKey({ ...identity, format: 'avif' }));
     }
     const { entries = 0, bytes = 0, maxBytes = 0 } = heldBy(runtime, 'pictures to encode again');
     expect(bytes).toBeLessThanOrEqual(maxBytes);

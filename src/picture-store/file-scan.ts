@@ -31,21 +31,16 @@ export async function scanFiles(directory: string, shards: Shards, clock: Clock,
 
 /** Two contents of one key: another process, or one that was killed, has left the older file. */
 async function withoutOutdated(directory: string, files: readonly FileName[]): Promise<readonly FileName[]> {
-  const newest = new Map<string, FileName>();
   const outdated = new Set<FileName>();
-  for (const file of files) {
-    const other = newest.get(file.digest);
-    const isNewer =
-      other === undefined || (await modifiedAtMs(directory, file)) > (await modifiedAtMs(directory, other));
-    if (other !== undefined) outdated.add(isNewer ? other : file);
-    if (isNewer) newest.set(file.digest, file);
+  for (const same of Map.groupBy(files, ({ digest }) => digest).values()) {
+    if (same.length === 1) continue;
+    const stats = await Promise.all(same.map((file) => statsOf(join(directory, relativePathOf(file)))));
+    const timesMs = stats.map((found) => found?.mtimeMs ?? 0);
+    const newest = timesMs.indexOf(Math.max(...timesMs));
+    for (const [at, file] of same.entries()) if (at !== newest) outdated.add(file);
   }
   for (const file of outdated) await removeIfAllowed(join(directory, relativePathOf(file)));
   return outdated.size === 0 ? files : files.filter((file) => !outdated.has(file));
-}
-
-async function modifiedAtMs(directory: string, file: FileName): Promise<number> {
-  return (await statsOf(join(directory, relativePathOf(file))))?.mtimeMs ?? 0;
 }
 
 /** Counts the files below the directory. */

@@ -1,5 +1,5 @@
 import { type Channel, pictureVersion, type SearchHit } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -60,7 +60,7 @@ export function createSearchService(options: SearchServiceOptions) {
     try {
       return { hits: [hitOf((await channels.findChannel(refs)).channel)], next: {} };
     } catch (error) {
-      if (error instanceof AppError && ABSENCES.has(error.code)) return { hits: [], next: {} };
+      if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return { hits: [], next: {} };
       throw error;
     }
   }
@@ -135,8 +135,6 @@ function partial(found: FoundChannels, failure: AppError): AppError {
 const TOO_LATE = 'A source of channels did not answer in time.';
 
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollapsed: false, isStored: false };
-
-const ABSENCES: ReadonlySet<string> = new Set(['channel_not_found', 'channel_blocked']);
 
 function hasNextPage({ next }: FoundChannels): boolean {
   return Object.keys(next).length > 0;

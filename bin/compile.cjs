@@ -13,11 +13,8 @@ const { enableCompileCache, flushCompileCache, getCompileCacheDir } = require('n
 /** The modules that the service and its threads load at start and for the first requests. */
 const MODULES = [
   'main',
-  'app/build',
-  'app/start-problem',
   'cli/serve',
-  'cli/serve/data-dir-lock',
-  'cli/serve/listen',
+  'cli/serve/start',
   'lib/http/body-reader-worker',
   'sources/catalog/worker',
   'sources/youtube/answer-readers',

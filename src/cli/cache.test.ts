@@ -1,42 +1,21 @@
 import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
-import type { Purge } from '../services/purge.ts';
-import { EVERYTHING } from '../store/changes.ts';
+import { picturesDirectory } from '../picture-store/file-names.ts';
 import { channelKey, originalKey, refinementKey } from '../store/keys.ts';
-import { createSqliteBackend, createSqliteStore, databasePath } from '../store/sqlite.ts';
-import { runCacheCommand } from './cache.ts';
-
-const REFUSED = () => Promise.reject(new Error('Nobody asked for that.'));
-const NO_PURGE: Purge = { purgeChannel: REFUSED, purgeChannels: REFUSED, purgeAll: REFUSED, apply: REFUSED };
+import { createSqliteStore, databasePath } from '../store/sqlite.ts';
+import { cacheCommands } from './cache.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Runs a command while no service is running. */
-async function run(args: readonly string[], dataDir: string, purge: Partial<Purge> = {}) {
-  const written = { stdout: '', stderr: '' };
-  const outputTo = (name: keyof typeof written) =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        written[name] += String(chunk);
-        done();
-      },
-    });
-  const exitCode = await runCacheCommand(args, {
-    dataDir,
-    redis: undefined,
-    storeIn: createSqliteBackend,
-    imageCacheBytes: 1_000_000,
-    consoleOrigin: undefined,
-    stdin: new PassThrough(),
-    stdout: outputTo('stdout'),
-    stderr: outputTo('stderr'),
-    openStores: async () => ({ purge: { ...NO_PURGE, ...purge }, problems: () => [], close: async () => undefined }),
-  });
-  return { exitCode, ...written };
+function run(args: readonly string[], dataDir: string) {
+  return runInProcess(cacheCommands, args, { env: { DATA_DIR: dataDir, CONSOLE_PORT: '0' } });
 }
 
 /** Runs `cache clear` as on a terminal with the line as input. */
@@ -50,26 +29,10 @@ async function clearOnTerminal(directory: string, line: string) {
       done();
     },
   });
-  const files = createDiskFileStore({ directory, maxBytes: 1_000_000, clock: systemClock, onEvent: () => undefined });
-  const exitCode = await runCacheCommand(['clear'], {
-    dataDir: directory,
-    redis: undefined,
-    storeIn: createSqliteBackend,
-    imageCacheBytes: 1_000_000,
-    consoleOrigin: undefined,
+  const { exitCode } = await runInProcess(cacheCommands, ['clear'], {
+    env: { DATA_DIR: directory, CONSOLE_PORT: '0' },
     stdin,
-    stdout: new PassThrough(),
     stderr,
-    openStores: async () => ({
-      purge: {
-        purgeChannel: () => Promise.reject(new Error('Nobody asked for that.')),
-        purgeChannels: () => Promise.reject(new Error('Nobody asked for that.')),
-        purgeAll: async () => void (await files.erase(EVERYTHING)),
-        apply: () => Promise.reject(new Error('Nobody asked for that.')),
-      },
-      problems: () => [],
-      close: () => files.close(),
-    }),
   });
   return { exitCode, asked };
 }
@@ -82,7 +45,12 @@ test.each([
   ['yonder', 1, 1],
 ])('on a terminal "%s" decides whether the cache is cleared', async (line, exitCode, filesLeft) => {
   const directory = await createTemporaryDirectory();
-  const files = createDiskFileStore({ directory, maxBytes: 1_000_000, clock: systemClock, onEvent: () => undefined });
+  const files = createDiskFileStore({
+    directory: picturesDirectory(directory),
+    maxBytes: 1_000_000,
+    clock: systemClock,
+    onEvent: () => undefined,
+  });
   await files.set('picture2/UC/x', Buffer.from('picture'), 'plain');
   await files.close();
   const ended = await clearOnTerminal(directory, line);
@@ -120,12 +88,15 @@ test('the statistics have the entries of each kind and the time of its oldest en
   expect((await run(['stats'], dataDir)).stdout).toMatch(/picture details +3 .* oldest 2026-01-01T03:00:00Z/);
 });
 
-test('a purge reports what it has removed of each kind', async () => {
-  const dataDir = await createTemporaryDirectory();
+test('a purge reports what the service has removed of each kind', async () => {
   const channelId = 'UCgone_________________A';
   const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1, refinement: 2 };
   const purged = { channelId, entries, pictures: 3, pictureBytes: 3 * 2 ** 20 };
-  const { exitCode, stdout } = await run(['purge', channelId], dataDir, { purgeChannel: async () => purged });
+  const service = await startFakeUpstream((_request, response) => response.end(JSON.stringify(purged)));
+  const { exitCode, stdout } = await runInProcess(cacheCommands, ['purge', channelId], {
+    env: { DATA_DIR: await createTemporaryDirectory(), CONSOLE_PORT: new URL(service.origin).port },
+  });
+  await service.close();
   expect([exitCode, stdout]).toEqual([
     0,
     `Purged ${channelId}: 1 record, 2 names, 1 search, 4 details, 3 pictures (3.0 MiB).\n`,

@@ -1,5 +1,8 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { OperatorError } from '../domain/errors.ts';
 import { printable } from '../domain/printable.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 
 /** Exit codes: done; failed in part or whole, with the reason on stderr; invalid command line. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -12,38 +15,10 @@ export class UsageError extends Error {
 }
 
 /** The command failed for a reason that the operator can change. The message says what to do. */
-export class CommandFailure extends Error {
+export class CommandFailure extends OperatorError {
   constructor(message: string, options?: ErrorOptions) {
     super(printable(message), options);
   }
-}
-
-export interface Output {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
-}
-
-export type Options = NonNullable<ParseArgsConfig['options']>;
-
-const HELP_OPTION = { help: { type: 'boolean', short: 'h' } } as const;
-
-/**
- * `parseArgs` with `--help` among the options.
- *
- * @throws UsageError
- */
-export function parseCommandLine<const Known extends Options>(args: readonly string[], options: Known) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { ...options, ...HELP_OPTION } });
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(firstSentence(error.message));
-    throw error;
-  }
-}
-
-/** The rest of the message is advice for arguments that begin with a dash, which no argument here needs. */
-function firstSentence(message: string): string {
-  return `${message.split('. ', 1)[0]?.replace(/\.$/, '')}.`;
 }
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -54,7 +29,7 @@ type StopSignal = (typeof STOP_SIGNALS)[number];
 const EXIT_CODES: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
 /** A command was stopped before its end. The message says what it has done. */
-export class StoppedError extends Error {
+export class StoppedError extends OperatorError {
   readonly exitCode: number;
 
   constructor(signal: StopSignal, done: string) {
@@ -73,9 +48,14 @@ export function onStopSignal(handler: (signal: StopSignal) => void): void {
   }
 }
 
-/** The message of a file system error (full disk, missing rights) for the operator; `undefined` for all other errors. */
-export function systemFailure(error: unknown): string | undefined {
-  return error instanceof Error && 'syscall' in error ? printable(error.message) : undefined;
+/** Writes at the speed of the output's reader. Stops quietly when the reader closes the output (`| head`). */
+export async function writeLines(stdout: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
+  try {
+    const written = Readable.from(Iterator.from(lines).map((line) => `${line}\n`));
+    await pipeline(written, stdout, { end: false });
+  } catch (error) {
+    if (!hasErrorCode(error, 'EPIPE')) throw error;
+  }
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

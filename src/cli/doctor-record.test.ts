@@ -135,7 +135,7 @@ describe('data that a recording omits', () => {
 
   it('includes every kind of secret in every place', async () => {
     await startUpstream(seeded());
-    const { exitCode, stderr } = await record(LIGHTHOUSE, [], { apiKey: SECRETS.otherApiKey });
+    const { exitCode, stderr } = await record(LIGHTHOUSE, [], { env: { YOUTUBE_API_KEY: SECRETS.otherApiKey } });
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('about.json')]);
     const text = await writtenText();
     expect(text).toContain('Bell Rock Light');
@@ -228,7 +228,7 @@ describe('the command line of a recording', () => {
     [['@a', '--source', 'youtube-data-api', '--record', 'x'], 'with the source youtube only'],
   ])('%j is refused', async (args, reason) => {
     await startUpstream();
-    const { exitCode, stderr } = await runDoctor(args, { origin: replay.origin, apiKey: 'key' });
+    const { exitCode, stderr } = await runDoctor(args, { origin: replay.origin, env: { YOUTUBE_API_KEY: 'key' } });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
 });

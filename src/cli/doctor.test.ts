@@ -6,6 +6,9 @@ import { type DoctorOptions, type DoctorReport, runDoctor } from '../../test/hel
 import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { keptKey } from '../store/keys.ts';
+import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const API_KEY = 'very-secret-key';
@@ -37,10 +40,10 @@ async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<voi
 }
 
 function doctor(args: readonly string[], options: Partial<DoctorOptions> = {}) {
-  return runDoctor(args, { origin: replay.origin, apiKey: API_KEY, ...options });
+  return runDoctor(args, { origin: replay.origin, env: { YOUTUBE_API_KEY: API_KEY }, ...options });
 }
 
-async function report(...args: string[]): Promise<DoctorReport & { exitCode: number }> {
+async function report(...args: string[]): Promise<DoctorReport & { exitCode: unknown }> {
   const { exitCode, stdout } = await doctor([...args, '--json']);
   return { exitCode, ...(JSON.parse(stdout) as DoctorReport) };
 }
@@ -242,7 +245,7 @@ describe('the doctor for the official API', () => {
 
   it('makes no call without a key', async () => {
     await startUpstream();
-    const { exitCode, stderr } = await doctor(['@BellRockLight', ...source], { apiKey: undefined });
+    const { exitCode, stderr } = await doctor(['@BellRockLight', ...source], { env: {} });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('YOUTUBE_API_KEY');
     expect(replay.calls).toEqual([]);
@@ -266,9 +269,14 @@ describe('the doctor for YouTube’s client version', () => {
     const version = '2.20270101.01.00';
     const times = { learnedAtMs: 1, askedAtMs: 1, writtenAtMs: 1 };
     const learned = { current: version, earlier: null, learned: version, rejected: null, ...times };
-    const { stdout } = await doctor([LIGHTHOUSE, '--json'], { keptVersions: JSON.stringify(learned) });
+    const dataDir = await createTemporaryDirectory();
+    const store = createSqliteStore({ path: databasePath(dataDir), maxBytes: 1_000_000, onEvent: () => undefined });
+    const entry = { value: JSON.stringify(learned), storedAtMs: Date.now() };
+    await store.set(keptKey('youtube-client-version'), entry, 60_000);
+    await store.close();
+    const { stdout } = await doctor([LIGHTHOUSE, '--json'], { env: { DATA_DIR: dataDir } });
     expect(versionIn(JSON.parse(stdout) as DoctorReport)?.value).toBe(version);
-    const set = await doctor([LIGHTHOUSE], { clientVersion: '2.20250101.00.00' });
+    const set = await doctor([LIGHTHOUSE], { env: { YOUTUBE_CLIENT_VERSION: '2.20250101.00.00' } });
     expect(set.stdout).toMatch(
       /^client version +fine +2\.20250101\.00\.00 +set by YOUTUBE_CLIENT_VERSION; YouTube’s own/m,
     );
@@ -285,8 +293,8 @@ describe('the doctor for YouTube’s client version', () => {
 
 describe('the doctor’s command line', () => {
   it.each([
-    [[], 'Name exactly one channel'],
-    [['@a', '@b'], 'Name exactly one channel'],
+    [[], '@handle|ID|username is missing'],
+    [['@a', '@b'], 'Unexpected argument "@b"'],
     [['!'], 'not a channel ID'],
     [['@a', '--source', 'catalog'], 'no source "catalog"'],
     [['@a', '--frobnicate'], 'frobnicate'],

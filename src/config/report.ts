@@ -1,5 +1,6 @@
+import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
-import { SETTINGS } from './settings.ts';
+import { type Config, SETTINGS } from './settings.ts';
 
 /** The result of bin/env-file.cjs. */
 export interface EnvFile {
@@ -72,6 +73,23 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
   if (endpoint === undefined || isSdkLoaded || isOff) return [];
   return [
     `${endpoint} is set, but no OpenTelemetry SDK is loaded: no traces are sent. Add NODE_OPTIONS=--import=/path/to/otel.mjs (docs/tracing.md)`,
+  ];
+}
+
+/** Warnings about valid settings that probably do not do what the operator wants. */
+export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
+  const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
+    limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
+  );
+  return [
+    ...(trustProxy.length > 0 && baseUrls.length === 0
+      ? ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host']
+      : []),
+    ...(trustProxy.length === 0 && unlimited.length > 0
+      ? [
+          `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
+        ]
+      : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/errors.ts';
 import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
@@ -248,7 +249,7 @@ export const SETTINGS = {
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
 /** All mistakes in the settings, so that the operator can correct them at once. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   readonly mistakes: readonly string[];
 
   constructor(mistakes: readonly string[]) {

@@ -87,6 +87,9 @@ export class AppError extends Error {
   }
 }
 
+/** A failure that the operator can resolve. The message is printable and says what to do. */
+export class OperatorError extends Error {}
+
 /** The code of an expected failure, `internal` for anything else. */
 export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';

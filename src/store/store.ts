@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/errors.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Change, Changes } from './changes.ts';
@@ -74,4 +75,4 @@ export interface StoreBackend {
 }
 
 /** The stored data cannot be read; the message is for the operator. */
-export class StoreUnreadableError extends Error {}
+export class StoreUnreadableError extends OperatorError {}

@@ -1,55 +1,38 @@
-import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { runCatalogCommand } from '../../src/cli/catalog.ts';
-import { runDoctorCommand } from '../../src/cli/doctor.ts';
-import { runServeCommand } from '../../src/cli/serve.ts';
-import { runSettingsCommand } from '../../src/cli/settings.ts';
+import { catalogCommands } from '../../src/cli/catalog.ts';
+import type { Command, CommandGroup } from '../../src/cli/command.ts';
+import { doctorCommand } from '../../src/cli/doctor.ts';
+import { serveCommand } from '../../src/cli/serve.ts';
+import { settingsCommand } from '../../src/cli/settings.ts';
 import { ConfigError, parseConfig } from '../../src/config/settings.ts';
-import { AppError } from '../../src/domain/errors.ts';
+import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const HOSTILE = '\u001b[2J\u009b31m\r\u202e';
 const LONG = 'x'.repeat(100_000);
 
-interface Streams {
-  readonly stdout: PassThrough;
-  readonly stderr: PassThrough;
-}
+const ENV_FILE = { isThere: true, problem: undefined, loaded: [], ignoredLines: [] };
 
-const COMMANDS: Record<string, (args: string[], streams: Streams, dataDir: string) => unknown> = {
-  catalog: (args, streams, dataDir) =>
-    runCatalogCommand(args, {
-      ...streams,
-      dataDir,
-      stdin: new PassThrough(),
-      onStopSignal: () => undefined,
-      forget: async () => '',
-      fetchChannel: () => Promise.reject(new AppError('upstream_invalid', `${HOSTILE}${LONG}`)),
-    }),
-  doctor: (args, streams) =>
-    runDoctorCommand(args, {
-      ...streams,
-      youtube: { origin: 'http://127.0.0.1:1', isPublic: false, useFieldMask: true, aboutToken: 'computed' } as never,
-      dataApi: { origin: 'http://127.0.0.1:1', isPublic: false, apiKey: undefined },
-      imageOrigin: undefined,
-      userAgent: 'pennant-test',
-      isTerminal: true,
-    }),
-  serve: (args, streams) => runServeCommand(args, { ...streams } as never),
-  settings: (args, streams) =>
-    runSettingsCommand(args, {
-      ...streams,
-      envFile: `${HOSTILE}${LONG}`,
-      settings: [{ name: `OTEL_${HOSTILE}`, value: `${HOSTILE}${LONG}`, origin: 'environment' }],
-      warnings: [`environment: ${HOSTILE}${LONG} is not a setting`],
-      mistakes: undefined,
-    }),
+const COMMANDS: Record<string, Command | CommandGroup> = {
+  catalog: catalogCommands,
+  doctor: doctorCommand,
+  serve: serveCommand,
+  settings: settingsCommand,
 };
 
 async function outputOf(command: string, args: string[]): Promise<string> {
-  const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
-  await COMMANDS[command]?.(args, streams, await createTemporaryDirectory());
-  return [streams.stdout, streams.stderr].map((stream) => String(stream.read() ?? '')).join('');
+  const upstream = await startFakeUpstream(answerStatus(500));
+  const { stdout, stderr } = await runInProcess(COMMANDS[command] as Command, args, {
+    env: {
+      DATA_DIR: await createTemporaryDirectory(),
+      YOUTUBE_ORIGIN: upstream.origin,
+      [`OTEL_${HOSTILE}`]: `${HOSTILE}${LONG}`,
+    },
+    envFile: { ...ENV_FILE, path: `${HOSTILE}${LONG}`, names: [`${HOSTILE}${LONG}`] },
+  });
+  await upstream.close();
+  return stdout + stderr;
 }
 
 function expectHarmless(output: string): void {

@@ -1,5 +1,8 @@
-import { Writable } from 'node:stream';
-import { runDoctorCommand } from '../../src/cli/doctor.ts';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { doctorCommand } from '../../src/cli/doctor.ts';
+import type { EndedCommand } from './command.ts';
+import { runInProcess } from './run-command.ts';
 
 /** What `doctor --json` writes. */
 export interface DoctorReport {
@@ -15,38 +18,21 @@ export interface DoctorOptions {
   /** Of every upstream. */
   readonly origin: string;
   readonly isTerminal?: boolean;
-  readonly apiKey?: string | undefined;
-  /** As the operator has set it. */
-  readonly clientVersion?: string;
-  /** What the service has stored of the versions that it has learned. */
-  readonly keptVersions?: string;
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs the command as the command line does. */
-export async function runDoctor(args: readonly string[], options: DoctorOptions) {
-  const written = { stdout: '', stderr: '' };
-  const into = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        written[name] += String(chunk);
-        done();
-      },
-    });
-  const origin = { origin: options.origin, isPublic: false };
-  const exitCode = await runDoctorCommand(args, {
-    youtube: {
-      ...origin,
-      clientVersion: options.clientVersion,
-      readKeptVersions: async () => options.keptVersions,
-      useFieldMask: true,
-      aboutToken: 'computed',
-    },
-    dataApi: { ...origin, apiKey: options.apiKey },
-    imageOrigin: options.origin,
-    userAgent: 'pennant-test',
-    stdout: into('stdout'),
-    stderr: into('stderr'),
-    isTerminal: options.isTerminal ?? false,
+export async function runDoctor(
+  args: readonly string[],
+  { origin, isTerminal = false, env = {} }: DoctorOptions,
+): Promise<EndedCommand> {
+  const stdout = Object.assign(new PassThrough(), { isTTY: isTerminal, hasColors: () => isTerminal });
+  const written = text(stdout);
+  const ended = await runInProcess(doctorCommand, args, {
+    env: { YOUTUBE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, ...env },
+    stdout,
   });
-  return { exitCode, ...written };
+  stdout.end();
+  return { ...ended, stdout: await written };
 }

@@ -60,7 +60,7 @@ describe('the command line', () => {
     [['catalog'], 'A command is missing.', 'pennant catalog list'],
     [['catalog', 'empty'], 'There is no command "empty".', 'pennant catalog list'],
     [['catalog', 'list', '--all'], "Unknown option '--all'.", 'Usage: pennant catalog list'],
-    [['doctor'], 'Name exactly one channel.', 'Usage: pennant doctor'],
+    [['doctor'], '@handle|ID|username is missing.', 'Usage: pennant doctor'],
     [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
   ])('%j exits with 2, reports the mistake and the usage, and changes nothing', async (args, mistake, advice) => {
     const ended = await run(args);

@@ -1,20 +1,15 @@
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { printable } from '../../domain/printable.ts';
+import type { Config } from '../../config/settings.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { picturesDirectory } from '../../picture-store/file-names.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
-import { requireRefs } from '../command-group.ts';
-import { formatBytes, formatCount, UsageError } from '../command-line.ts';
-import {
-  askRunningService,
-  type CacheCommand,
-  CacheCommandError,
-  type CacheContext,
-  requireDataDir,
-} from './command.ts';
+import { chooseStore } from '../../store/registry.ts';
+import { type CommandContext, defineCommand, requireRefs } from '../command.ts';
+import { CommandFailure, formatBytes, formatCount, UsageError } from '../command-line.ts';
+import { askRunningService, consoleOrigin, parseCacheConfig } from './running-service.ts';
 
-export const purgeCommand: CacheCommand = {
+export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
   summary: 'Forgets one channel: record, names, searches that found it, originals and pictures.',
   help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
@@ -29,59 +24,58 @@ does it at its next start. The catalog does not change.
 Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
   argumentName: 'ID|@handle',
-  async run({ argument }, context) {
+  async run({ argument }, { env, stdout, stderr }) {
     const refs = requireRefs(argument);
-    requireDataDir(context.dataDir);
-    const told = await askRunningService(context, { channel: argument });
-    const purged = told ?? (await purgeStores(context, (purge) => purge.purgeChannel(refs)));
+    const config = parseCacheConfig(env);
+    const byService = await askRunningService(config, { channel: argument });
+    const purged = byService ?? (await purgeStores(config, (purge) => purge.purgeChannel(refs)));
     if (purged === undefined) {
-      context.stderr.write(
-        `Nothing is stored by the name ${printable(argument)}; a channel ID always finds what there is.\n`,
-      );
-      return false;
+      throw new CommandFailure(`Nothing is stored by the name ${argument}; a channel ID always finds what there is.`);
     }
-    context.stdout.write(`${describe(purged)}\n`);
-    noteOthers(context, told !== undefined);
+    stdout.write(`${describe(purged)}\n`);
+    if (byService === undefined) stderr.write(describeRest(config));
     return true;
   },
-};
+});
 
 /**
  * Removes everything stored of a channel, through the running service if it responds, and reports what was removed.
  *
- * @throws CacheCommandError if something could not be removed
+ * @throws CommandFailure if something could not be removed
  */
-export async function forgetChannel(context: CacheContext, channelId: string): Promise<string> {
-  const told = await askRunningService(context, { channel: channelId });
-  if (told !== undefined) return describe(told);
-  if (!hasStores(context)) return `Nothing was stored of ${channelId}.`;
-  return describe({ channelId, ...(await purgeStores(context, (purge) => purge.purgeChannels([channelId]))) });
+export async function forgetChannel(config: Config, channelId: string): Promise<string> {
+  const byService = await askRunningService(config, { channel: channelId });
+  if (byService !== undefined) return describe(byService);
+  if (!hasStores(config)) return `Nothing was stored of ${channelId}.`;
+  return describe({ channelId, ...(await purgeStores(config, (purge) => purge.purgeChannels([channelId]))) });
 }
 
 /** Opening the stores would create them. */
-function hasStores({ dataDir, redis, storeIn }: CacheContext): boolean {
-  return redis !== undefined || [...storeIn(dataDir).files, picturesDirectory(dataDir)].some(existsSync);
+function hasStores(config: Config): boolean {
+  const files = [...chooseStore(config).files, picturesDirectory(config.dataDir)];
+  return config.redisUrl !== undefined || files.some(existsSync);
 }
 
-/** @throws CacheCommandError if something could not be removed */
-async function purgeStores<T>({ openStores, dataDir }: CacheContext, run: (purge: Purge) => Promise<T>): Promise<T> {
-  const stores = await openStores(dataDir);
+/** @throws CommandFailure if something could not be removed */
+async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>): Promise<T> {
+  const { openPurge } = await import('../../app/invalidation.ts');
+  const stores = await openPurge(config);
   try {
     return await run(stores.purge);
   } catch (error) {
     const reasons = [describeFailure(error), ...stores.problems()].join('; ');
-    throw new CacheCommandError(`Not everything could be removed: ${reasons}`, { cause: error });
+    throw new CommandFailure(`Not everything could be removed: ${reasons}`, { cause: error });
   } finally {
     await stores.close();
   }
 }
 
-/** Services that may still have the removed data in memory. */
-function noteOthers({ stderr, consoleOrigin, redis }: CacheContext, isServiceTold: boolean): void {
-  // A service with Redis is told through it.
-  if (isServiceTold || redis !== undefined) return;
-  const where = consoleOrigin === undefined ? 'CONSOLE_PORT is 0' : `at ${consoleOrigin}`;
-  stderr.write(`No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`);
+/** Whose memory may still contain removed values. A service with Redis is notified through it. */
+function describeRest(config: Config): string {
+  if (config.redisUrl !== undefined) return '';
+  const origin = consoleOrigin(config);
+  const where = origin === undefined ? 'CONSOLE_PORT is 0' : `at ${origin}`;
+  return `No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`;
 }
 
 function describe({ channelId, ...purged }: PurgedChannel): string {
@@ -102,7 +96,7 @@ function partsOf({ entries, pictures, pictureBytes }: Purged): string[] {
   return counts.filter(([count]) => count > 0).map(([count, one, several]) => formatCount(count, one, several));
 }
 
-export const clearCommand: CacheCommand = {
+export const clearCommand = defineCommand({
   usage: 'cache clear [--yes]',
   summary: 'Empties the cache: records, searches, originals and pictures. The catalog stays.',
   help: `Asks for confirmation on a terminal; elsewhere --yes is required. A running service of this DATA_DIR
@@ -112,25 +106,25 @@ its own caches.
 Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
   options: { yes: { type: 'boolean' } },
   async run({ options }, context) {
-    requireDataDir(context.dataDir);
-    if (options.yes !== true && !(await isMeant(context))) {
+    const config = parseCacheConfig(context.env);
+    if (options.yes !== true && !(await isConfirmed(config, context))) {
       context.stderr.write('Nothing was removed.\n');
       return false;
     }
-    const told = await askRunningService(context, { everything: true });
-    if (told === undefined) await purgeStores(context, (purge) => purge.purgeAll());
+    const byService = await askRunningService(config, { everything: true });
+    if (byService === undefined) await purgeStores(config, (purge) => purge.purgeAll());
     context.stdout.write('The cache is empty.\n');
-    noteOthers(context, told !== undefined);
+    if (byService === undefined) context.stderr.write(describeRest(config));
     return true;
   },
-};
+});
 
-async function isMeant({ dataDir, redis, stdin, stderr }: CacheContext): Promise<boolean> {
+async function isConfirmed({ dataDir, redisUrl }: Config, { stdin, stderr }: CommandContext): Promise<boolean> {
   if (stdin.isTTY !== true) throw new UsageError('There is no terminal to ask on: give --yes if it is meant.');
   const question = createInterface({ input: stdin, output: stderr });
-  const what = redis === undefined ? dataDir : `${dataDir} and in Redis`;
+  const where = redisUrl === undefined ? dataDir : `${dataDir} and in Redis`;
   try {
-    return /^y(es)?$/i.test((await question.question(`Empty the cache in ${what}? [y/N] `)).trim());
+    return /^y(es)?$/i.test((await question.question(`Empty the cache in ${where}? [y/N] `)).trim());
   } finally {
     question.close();
   }

@@ -1,10 +1,13 @@
+import type { Config } from '../../config/settings.ts';
 import { picturesDirectory } from '../../picture-store/file-names.ts';
 import { readFileStatistics } from '../../picture-store/file-scan.ts';
+import { chooseStore } from '../../store/registry.ts';
 import { type KindStatistics, STORED_KINDS, type Statistics, totalBytes } from '../../store/stored-kinds.ts';
+import { defineCommand } from '../command.ts';
 import { formatBytes } from '../command-line.ts';
-import { type CacheCommand, type CacheContext, requireDataDir } from './command.ts';
+import { parseCacheConfig } from './running-service.ts';
 
-export const statsCommand: CacheCommand = {
+export const statsCommand = defineCommand({
   usage: 'cache stats [--json]',
   summary: 'Shows what is stored: entries, bytes and the oldest of each kind, sizes and quotas.',
   help: `Changes nothing, and may be asked while the service runs; what that has in memory only does not count.
@@ -18,13 +21,13 @@ export const statsCommand: CacheCommand = {
   originals, variants  pictures as they came, and what was made of them
   own sizes            pictures with a width, height or quality of the client's own`,
   options: { json: { type: 'boolean' } },
-  async run({ options }, context) {
-    requireDataDir(context.dataDir);
-    const sections = [await readStore(context), await readPictures(context)];
-    context.stdout.write(options.json === true ? renderJson(sections) : sections.map(renderText).join('\n'));
+  async run({ options }, { env, stdout }) {
+    const config = parseCacheConfig(env);
+    const sections = [await readStore(config), await readPictures(config)];
+    stdout.write(options.json === true ? renderJson(sections) : sections.map(renderText).join('\n'));
     return true;
   },
-};
+});
 
 interface Section {
   readonly name: 'store' | 'pictures';
@@ -36,12 +39,12 @@ interface Section {
   readonly kinds: Statistics;
 }
 
-async function readStore({ dataDir, storeIn }: CacheContext): Promise<Section> {
-  const { where, maxBytes, readStatistics } = storeIn(dataDir);
+async function readStore(config: Config): Promise<Section> {
+  const { where, maxBytes, readStatistics } = chooseStore(config);
   return { name: 'store', where, maxBytes, ...(await readStatistics()) };
 }
 
-async function readPictures({ dataDir, imageCacheBytes }: CacheContext): Promise<Section> {
+async function readPictures({ dataDir, imageCacheBytes }: Config): Promise<Section> {
   const directory = picturesDirectory(dataDir);
   const kinds = await readFileStatistics(directory);
   return { name: 'pictures', where: directory, bytes: totalBytes(kinds), maxBytes: imageCacheBytes, kinds };

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FetchedChannel } from '../../app/fetch-channel.ts';
+import { parseConfig } from '../../config/settings.ts';
 import { AppError } from '../../domain/errors.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
@@ -8,13 +10,11 @@ import { describeFailure } from '../../lib/logger.ts';
 import { parseRecord, RecordRefusedError } from '../../sources/catalog/parse-record.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { type CatalogWriter, openCatalogWriter } from '../../sources/catalog/writer.ts';
-import { requireRefs } from '../command-group.ts';
+import { defineCommand, requireRefs } from '../command.ts';
 import { StoppedError } from '../command-line.ts';
-import type { CatalogCommand, FetchedChannel } from './command.ts';
-import { findInCatalog } from './records.ts';
+import { findRecord, withWriter } from './open.ts';
 
-export const addCommand: CatalogCommand = {
+export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',
   summary: 'Copies one channel with its pictures from the other sources into the catalog.',
   help: `Loads the channel from the live sources in SOURCES, past every cache. Its record and pictures then stay the
@@ -24,21 +24,22 @@ channel page and a legacy user name work, too. A channel that the catalog has al
 Exit code: 0 the channel was added, 1 it was not, or fields or pictures are missing, 2 invalid arguments,
 130 stopped by SIGINT, 143 stopped by SIGTERM.`,
   argumentName: 'ID|@handle',
-  async run({ argument }, { dataDir, stdout, stderr, fetchChannel, onStopSignal }) {
+  async run({ argument }, { version, env, stdout, stderr, stopSignal }) {
     const refs = requireRefs(argument);
-    const stop = new AbortController();
-    onStopSignal((signal) => stop.abort(signal));
+    const config = parseConfig(env);
+    const signal = stopSignal();
+    const { fetchChannel } = await import('../../app/fetch-channel.ts');
     let fetched: FetchedChannel;
     try {
-      fetched = await fetchChannel(refs, stop.signal);
+      fetched = await fetchChannel(config, { version, refs, signal });
     } catch (error) {
-      if (stop.signal.aborted) throw new StoppedError(stop.signal.reason, 'Nothing was added.');
+      if (signal.aborted) throw new StoppedError(signal.reason, 'Nothing was added.');
       if (!(error instanceof AppError)) throw error;
       stderr.write(`${printable(argument)}: ${describeFailure(error)}\n`);
       return false;
     }
     try {
-      const { record, isReplaced } = await store(dataDir, fetched);
+      const { record, isReplaced } = await store(config.dataDir, fetched);
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${picturesOf(record)}.\n`,
       );
@@ -52,31 +53,24 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
       stderr.write(`Missing, because a request failed: ${missing.join(', ')}. Run the command again later.\n`);
     return missing.length === 0;
   },
-};
-
-interface Added {
-  readonly record: CatalogRecord;
-  readonly isReplaced: boolean;
-}
+});
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
-async function store(dataDir: string, fetched: FetchedChannel): Promise<Added> {
-  const { banner, avatar } = fetched;
+async function store(dataDir: string, fetched: FetchedChannel) {
+  const { banner, avatar, channel } = fetched;
+  const paths = catalogPaths(dataDir);
   const folder = mkdtempSync(join(tmpdir(), 'pennant-add-'));
-  let writer: CatalogWriter | undefined;
   try {
     if (banner !== undefined) writeFileSync(join(folder, 'banner'), banner);
     if (avatar !== undefined) writeFileSync(join(folder, 'avatar'), avatar);
-    // Before the lookup, because this creates a missing catalog.
-    writer = openCatalogWriter(catalogPaths(dataDir));
-    const former = await findInCatalog(dataDir, [channelIdRef(fetched.channel.channelId)]);
-    const record = recordOf(fetched, former);
-    const [outcome] = writer.putBatch([record], folder);
-    if (outcome instanceof RecordRefusedError) throw outcome;
-    writer.removeLeftovers();
-    return { record, isReplaced: outcome === 'replaced' };
+    return await withWriter(paths, async (writer) => {
+      const record = recordOf(fetched, await findRecord(paths, [channelIdRef(channel.channelId)]));
+      const [outcome] = writer.putBatch([record], folder);
+      if (outcome instanceof RecordRefusedError) throw outcome;
+      writer.removeLeftovers();
+      return { record, isReplaced: outcome === 'replaced' };
+    });
   } finally {
-    writer?.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

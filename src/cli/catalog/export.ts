@@ -1,74 +1,72 @@
 import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseConfig } from '../../config/settings.ts';
 import { printable } from '../../domain/printable.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { isPictureName } from '../../sources/catalog/pictures.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { type CatalogCommand, IMAGES_OPTION, imagesFolder, withReader, writeLines } from './command.ts';
+import { defineCommand } from '../command.ts';
+import { writeLines } from '../command-line.ts';
+import { withReader } from './open.ts';
 
-export const exportCommand: CatalogCommand = {
+export const exportCommand = defineCommand({
   usage: 'catalog export [--images DIR] > FILE.ndjson',
   summary: 'Writes all channels as NDJSON, and their pictures into DIR.',
   help: `Channels with the most subscribers come first. With --images the pictures are copied into DIR, which is
 created if it is missing: "catalog import FILE.ndjson --images DIR" then builds the same catalog
 elsewhere. Without --images the file only names the pictures. Pictures in DIR that the catalog does
 not have are listed and kept.`,
-  options: IMAGES_OPTION,
-  async run({ options }, { dataDir, stdout, stderr }) {
-    const folder = imagesFolder(options);
+  options: { images: { type: 'string' } },
+  async run({ options: { images: folder } }, { env, stdout, stderr }) {
+    const paths = catalogPaths(parseConfig(env).dataDir);
     let isComplete = true;
-    const pictures =
-      folder === undefined
-        ? undefined
-        : createPictureExport(catalogPaths(dataDir).images, folder, (failure) => {
-            isComplete = false;
-            stderr.write(`${failure}\n`);
-          });
-    await withReader(dataDir, (reader) =>
-      writeLines(
-        stdout,
-        exportedLines(reader, (record) => pictures?.copy(record)),
-      ),
-    );
-    for (const line of describeLeftovers(folder ?? '', pictures?.leftovers() ?? [])) stderr.write(`${line}\n`);
+    const pictures = folder === undefined ? undefined : openPictureFolder(paths.images, folder);
+
+    function* exportedLines(reader: CatalogReader): Generator<string> {
+      for (const record of reader.records()) {
+        for (const failure of pictures?.copyOf(record) ?? []) {
+          isComplete = false;
+          stderr.write(`${failure}\n`);
+        }
+        yield JSON.stringify(record);
+      }
+    }
+
+    await withReader(paths, (reader) => writeLines(stdout, exportedLines(reader)));
+    for (const line of pictures?.describeLeftovers() ?? []) stderr.write(`${line}\n`);
     return isComplete;
   },
-};
+});
 
-function* exportedLines(reader: CatalogReader, onRecord: (record: CatalogRecord) => void): Generator<string> {
-  for (const record of reader.records()) {
-    onRecord(record);
-    yield JSON.stringify(record);
-  }
-}
+const MAX_NAMED = 20;
 
-interface PictureExport {
-  copy(record: CatalogRecord): void;
-  /** Pictures in the folder that no exported record names. */
-  leftovers(): string[];
-}
-
-function createPictureExport(from: string, to: string, onFailure: (failure: string) => void): PictureExport {
+/** Copies pictures into a folder, and knows the pictures in it that no exported record names. */
+function openPictureFolder(from: string, to: string) {
   makeDirectory(to);
   const leftovers = new Set(readdirSync(to).filter(isPictureName));
 
-  function copy(channelId: string, fileName: string): void {
+  /** Returns why the picture was not copied. */
+  function copy(fileName: string): string | undefined {
     leftovers.delete(fileName);
     // Anything may have written the database, so names must not lead out of the folder.
-    if (!isPictureName(fileName)) {
-      onFailure(`${channelId}: "${printable(fileName)}" is not a valid picture name`);
-    } else if (!copyPicture(join(from, fileName), join(to, fileName))) {
-      onFailure(`${channelId}: the picture ${join(from, fileName)} is missing`);
-    }
+    if (!isPictureName(fileName)) return `"${printable(fileName)}" is not a valid picture name`;
+    return copyPicture(join(from, fileName), join(to, fileName))
+      ? undefined
+      : `the picture ${join(from, fileName)} is missing`;
   }
 
   return {
-    copy({ channelId, bannerFile, avatarFile }) {
-      for (const fileName of [bannerFile, avatarFile]) if (fileName !== null) copy(channelId, fileName);
+    copyOf({ channelId, bannerFile, avatarFile }: CatalogRecord): string[] {
+      const failures = [bannerFile, avatarFile].map((fileName) => (fileName === null ? undefined : copy(fileName)));
+      return failures.filter((failure) => failure !== undefined).map((failure) => `${channelId}: ${failure}`);
     },
-    leftovers: () => [...leftovers],
+    describeLeftovers(): string[] {
+      const named = [...leftovers].slice(0, MAX_NAMED).map((name) => `${join(to, name)} is not in the catalog`);
+      const more = leftovers.size - named.length;
+      return more > 0 ? [...named, `… and ${more} more pictures in ${to}`] : named;
+    },
   };
 }
 
@@ -81,12 +79,4 @@ function copyPicture(from: string, to: string): boolean {
     if (hasErrorCode(error, 'ENOENT')) return false;
     throw error;
   }
-}
-
-const MAX_NAMED = 20;
-
-function describeLeftovers(folder: string, fileNames: readonly string[]): string[] {
-  const named = fileNames.slice(0, MAX_NAMED).map((name) => `${join(folder, name)} is not in the catalog`);
-  const more = fileNames.length - named.length;
-  return more > 0 ? [...named, `… and ${more} more pictures in ${folder}`] : named;
 }

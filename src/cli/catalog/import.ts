@@ -2,14 +2,15 @@ import { createReadStream, open, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { parseConfig } from '../../config/settings.ts';
 import { openDryRun } from '../../sources/catalog/dry-run.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
-import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { catalogPaths, explainingFailure } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../sources/catalog/writer.ts';
+import { defineCommand } from '../command.ts';
 import { StoppedError, UsageError } from '../command-line.ts';
-import { type CatalogCommand, IMAGES_OPTION, imagesFolder } from './command.ts';
 
-export const importCommand: CatalogCommand = {
+export const importCommand = defineCommand({
   usage: 'catalog import FILE.ndjson|- [--images DIR] [--dry-run]',
   summary: 'Imports the channels of a file; replaces channels with the same ID.',
   help: `Each line of the file is one channel, as JSON in the form of the API, with these differences:
@@ -30,16 +31,14 @@ data of unchanged channels.
 Exit code: 0 all lines imported, 1 some lines rejected, 2 invalid arguments, 130 stopped by SIGINT, 143
 stopped by SIGTERM.`,
   argumentName: 'FILE.ndjson',
-  options: { ...IMAGES_OPTION, 'dry-run': { type: 'boolean' } },
-  async run({ argument, options }, { dataDir, stdin, stdout, stderr, onStopSignal }) {
-    const images = imagesFolder(options);
-    const isDryRun = options['dry-run'] === true;
+  options: { images: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  async run({ argument, options }, { env, stdin, stdout, stderr, stopSignal }) {
+    const { images, 'dry-run': isDryRun = false } = options;
     const fileBytes = argument === '-' ? undefined : sizeOfFile(argument);
     if (images !== undefined) requireFolder(images);
-    const paths = catalogPaths(dataDir);
-    const stop = new AbortController();
-    onStopSignal((signal) => stop.abort(signal));
-    const writer = isDryRun ? openDryRun(paths) : openCatalogWriter(paths);
+    const paths = catalogPaths(parseConfig(env).dataDir);
+    const signal = stopSignal();
+    const writer = explainingFailure(paths.database, () => (isDryRun ? openDryRun(paths) : openCatalogWriter(paths)));
     const progress = createProgressBar(stderr, fileBytes);
     const input = argument === '-' ? stdin : await openInput(argument);
     try {
@@ -47,16 +46,16 @@ stopped by SIGTERM.`,
         imagesFrom: images ?? paths.images,
         onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
         onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
-        signal: stop.signal,
+        signal,
       });
       writer.removeLeftovers();
       progress.clear();
       if (images === undefined && summary.withoutPicture > 0) {
         stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
       }
-      if (stop.signal.aborted) {
+      if (signal.aborted) {
         const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
-        throw new StoppedError(stop.signal.reason, `${describe(summary, isDryRun)} ${next}`);
+        throw new StoppedError(signal.reason, `${describe(summary, isDryRun)} ${next}`);
       }
       stdout.write(`${describe(summary, isDryRun)}\n`);
       return summary.refused === 0;
@@ -66,7 +65,7 @@ stopped by SIGTERM.`,
       writer.close();
     }
   },
-};
+});
 
 /** `undefined` for a named pipe, whose size is unknown. */
 function sizeOfFile(path: string): number | undefined {
@@ -98,13 +97,6 @@ const BAR_CHARACTERS = 30;
 /** Returns to the start of the line and erases it: ECMA-48 EL. */
 const CLEAR_LINE = '\r\u001b[2K';
 
-export interface ProgressBar {
-  show(done: number, label: string): void;
-  /** Writes a line above the bar. */
-  printAbove(line: string): void;
-  clear(): void;
-}
-
 /**
  * A progress bar on a terminal. If the stream is no terminal, only the lines are written.
  *
@@ -113,7 +105,7 @@ export interface ProgressBar {
 export function createProgressBar(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
   total: number | undefined,
-): ProgressBar {
+) {
   let drawn = '';
 
   function draw(text: string): void {
@@ -123,14 +115,15 @@ export function createProgressBar(
   }
 
   return {
-    show(done, label) {
+    show(done: number, label: string) {
       if (total === undefined) return draw(label);
       const part = total === 0 ? 1 : Math.min(1, done / total);
       const filled = Math.round(part * BAR_CHARACTERS);
       const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
       draw(`${bar} ${String(Math.floor(part * 100)).padStart(3)}%  ${label}`);
     },
-    printAbove(line) {
+    /** Writes a line above the bar. */
+    printAbove(line: string) {
       const bar = drawn;
       draw('');
       stream.write(`${line}\n`);

@@ -1,51 +1,46 @@
-import type { ChannelRef } from '../../domain/identifier.ts';
+import { parseConfig } from '../../config/settings.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
 import type { CatalogReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
-import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { openCatalogWriter } from '../../sources/catalog/writer.ts';
-import { CacheCommandError } from '../cache/command.ts';
-import { requireRefs } from '../command-group.ts';
-import { type CatalogCommand, withReader, writeLines } from './command.ts';
+import { type CatalogPaths, catalogPaths } from '../../sources/catalog/schema.ts';
+import { defineCommand, requireRefs } from '../command.ts';
+import { CommandFailure, writeLines } from '../command-line.ts';
+import { findRecord, withReader, withWriter } from './open.ts';
 
 const ID_CHARACTERS = 24;
 /** Longer handles shift their title. */
 const HANDLE_CHARACTERS = 24;
 
-export const listCommand: CatalogCommand = {
+export const listCommand = defineCommand({
   usage: 'catalog list [--json]',
   summary: 'Lists ID, handle and title of all channels.',
   help: `Channels with the most subscribers come first.
 
   --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
   options: { json: { type: 'boolean' } },
-  async run({ options }, { dataDir, stdout }) {
-    const isJson = options.json === true;
-    const lines = (reader: CatalogReader) => (isJson ? jsonLines(reader) : tableLines(reader));
-    const isRead = await withReader(dataDir, async (reader) => {
-      await writeLines(stdout, lines(reader));
+  async run({ options: { json = false } }, { env, stdout }) {
+    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir), async (reader) => {
+      await writeLines(stdout, json ? jsonLines(reader) : tableLines(reader));
       return true;
     });
-    if (isRead === undefined && isJson) stdout.write('[]\n');
+    if (isRead === undefined && json) stdout.write('[]\n');
     return true;
   },
-};
+});
 
-export const showCommand: CatalogCommand = {
+export const showCommand = defineCommand({
   usage: 'catalog show ID|@handle',
   summary: 'Shows one channel as JSON.',
   help: 'The URL of a channel page and a legacy user name work, too.',
   argumentName: 'ID|@handle',
-  async run({ argument }, { dataDir, stdout, stderr }) {
-    const refs = requireRefs(argument);
-    const record = await findInCatalog(dataDir, refs);
-    if (record === undefined) stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
-    else stdout.write(`${printableJson(record)}\n`);
-    return record !== undefined;
+  async run({ argument }, { env, stdout }) {
+    const record = await requireRecord(catalogPaths(parseConfig(env).dataDir), argument);
+    stdout.write(`${printableJson(record)}\n`);
+    return true;
   },
-};
+});
 
-export const removeCommand: CatalogCommand = {
+export const removeCommand = defineCommand({
   usage: 'catalog remove ID|@handle',
   summary: 'Removes one channel and its pictures.',
   help: `Pictures that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
@@ -53,31 +48,33 @@ purge"; with REDIS_URL in all instances. Each instance has its own catalog: run 
 Exit code: 0 everything was removed, 1 the catalog has no such channel or something could not be removed,
 2 invalid arguments.`,
   argumentName: 'ID|@handle',
-  async run({ argument }, { dataDir, stdout, stderr, forget }) {
-    const refs = requireRefs(argument);
-    const record = await findInCatalog(dataDir, refs);
-    if (record === undefined) {
-      stderr.write(`The catalog has no channel ${printable(argument)}.\n`);
-      return false;
-    }
-    const writer = openCatalogWriter(catalogPaths(dataDir));
-    try {
-      writer.remove(record.channelId);
+  async run({ argument }, { env, stdout, stderr }) {
+    const config = parseConfig(env);
+    const paths = catalogPaths(config.dataDir);
+    const { channelId, title } = await requireRecord(paths, argument);
+    await withWriter(paths, (writer) => {
+      writer.remove(channelId);
       writer.removeLeftovers();
-    } finally {
-      writer.close();
-    }
-    stdout.write(`Removed ${record.channelId} (${printable(record.title)}).\n`);
+    });
+    stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
+    const { forgetChannel } = await import('../cache/purge.ts');
     try {
-      stdout.write(`${await forget(dataDir, record.channelId)}\n`);
+      stdout.write(`${await forgetChannel(config, channelId)}\n`);
       return true;
     } catch (error) {
-      if (!(error instanceof CacheCommandError)) throw error;
-      stderr.write(`${error.message}\nTry again with: pennant cache purge ${record.channelId}\n`);
+      if (!(error instanceof CommandFailure)) throw error;
+      stderr.write(`${error.message}\nTry again with: pennant cache purge ${channelId}\n`);
       return false;
     }
   },
-};
+});
+
+/** @throws CommandFailure if the catalog has no such channel */
+async function requireRecord(paths: CatalogPaths, argument: string): Promise<CatalogRecord> {
+  const record = await findRecord(paths, requireRefs(argument));
+  if (record === undefined) throw new CommandFailure(`The catalog has no channel ${argument}.`);
+  return record;
+}
 
 function* tableLines(reader: CatalogReader): Generator<string> {
   yield tableLine('ID', 'HANDLE', 'TITLE');
@@ -97,17 +94,4 @@ function* jsonLines(reader: CatalogReader): Generator<string> {
 
 function tableLine(id: string, handle: string, title: string): string {
   return `${id.padEnd(ID_CHARACTERS)}  ${handle.padEnd(HANDLE_CHARACTERS)}  ${title}`;
-}
-
-/** @returns the record of the first reference that the catalog has */
-export function findInCatalog(dataDir: string, refs: readonly ChannelRef[]): Promise<CatalogRecord | undefined> {
-  return withReader(dataDir, (reader) => findFirst(reader, refs));
-}
-
-function findFirst(reader: CatalogReader, refs: readonly ChannelRef[]): CatalogRecord | undefined {
-  for (const ref of refs) {
-    const record = reader.findRecord(ref);
-    if (record !== undefined) return record;
-  }
-  return undefined;
 }

@@ -1,8 +1,8 @@
+import type { Config } from '../../config/settings.ts';
 import type { OriginalRef } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader, IMAGE_HOSTS } from '../../images/download.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { createHttpClient } from '../../lib/http/client.ts';
 import { type FieldFinding, isDrift, type LoadedChannel } from '../../sources/source.ts';
 import {
@@ -12,7 +12,7 @@ import {
   recordCalls,
   type SourceName,
   type Upstream,
-  type UpstreamSettings,
+  type UpstreamOptions,
 } from './upstreams.ts';
 
 export interface Diagnosis {
@@ -34,30 +34,30 @@ export interface DiagnoseOptions {
   /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
-  readonly settings: UpstreamSettings;
-  readonly clock: Clock;
+  readonly config: Config;
+  readonly userAgent: string;
 }
 
 /** For all calls together. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
 /** Loads a channel and its pictures in the same way as the service, without any cache. */
-export async function diagnose({ asked, refs, sourceName, settings, clock }: DiagnoseOptions): Promise<Diagnosis> {
+export async function diagnose({ asked, refs, sourceName, ...settings }: DiagnoseOptions): Promise<Diagnosis> {
   const calls: RecordedCall[] = [];
-  const upstream = createUpstream(sourceName, settings, { clock, calls });
+  const upstream = createUpstream(sourceName, { ...settings, calls });
   const signal = AbortSignal.timeout(TOTAL_MS);
   try {
     const { channelId, loaded, failure } = await load(upstream, refs, signal);
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = loaded !== undefined || failure?.code === 'upstream_invalid';
-    const found = isWorthInspecting ? upstream.inspect(channelId ?? asked, loaded) : { fields: [], remarks: [] };
+    const found = isWorthInspecting ? upstream.inspect(loaded) : { fields: [], remarks: [] };
     const fields = [...found.fields];
     // If upstream blocks requests, that is already shown.
     if (isWorthInspecting && upstream.inspectClientVersion !== undefined)
       fields.push(await upstream.inspectClientVersion());
     if (loaded !== undefined) {
       if (upstream.hasFeed) fields.push(await inspectFeed(upstream, loaded.channel.channelId, calls, signal));
-      fields.push(...(await inspectPictures(loaded, { settings, clock, calls, signal })));
+      fields.push(...(await inspectPictures(loaded, { ...settings, calls, signal })));
     }
     return {
       asked,
@@ -115,15 +115,11 @@ async function inspectFeed(
   return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
 }
 
-interface PictureOptions {
-  readonly settings: UpstreamSettings;
-  readonly clock: Clock;
-  readonly calls: RecordedCall[];
-  readonly signal: AbortSignal;
-}
-
-async function inspectPictures({ channel }: LoadedChannel, options: PictureOptions): Promise<FieldFinding[]> {
-  const { imageOrigin, userAgent } = options.settings;
+async function inspectPictures(
+  { channel }: LoadedChannel,
+  { config, userAgent, calls, signal }: UpstreamOptions & { readonly signal: AbortSignal },
+): Promise<FieldFinding[]> {
+  const imageOrigin = config.youtubeImageOrigin;
   const http = createHttpClient({
     allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
     privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
@@ -133,10 +129,9 @@ async function inspectPictures({ channel }: LoadedChannel, options: PictureOptio
 
   async function inspectPicture(kind: 'banner' | 'avatar', ref: OriginalRef | null): Promise<FieldFinding[]> {
     if (ref === null || ref.kind !== 'remote') return [];
-    const { clock, calls, signal } = options;
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
-      http: recordCalls(http, { clock, calls: tried, nameOf: () => `${kind} picture` }),
+      http: recordCalls(http, tried, () => `${kind} picture`),
       imageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };

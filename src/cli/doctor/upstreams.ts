@@ -1,5 +1,6 @@
+import { type Config, SETTINGS } from '../../config/settings.ts';
 import { AppError } from '../../domain/errors.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
 import { type FieldFinding, type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
@@ -9,36 +10,12 @@ import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts'
 import { createYoutubeSource } from '../../sources/youtube/youtube.ts';
 import { createYoutubeDataApiSource } from '../../sources/youtube-data-api/client.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
-
-/** The origin of an upstream. An origin that is not public belongs to the operator. */
-export interface UpstreamOrigin {
-  readonly origin: string;
-  readonly isPublic: boolean;
-}
-
-export interface UpstreamSettings {
-  readonly youtube: UpstreamOrigin & {
-    /** The operator's version; `undefined`: the version is learned. */
-    readonly clientVersion: string | undefined;
-    /** Reads the learned versions that the service has stored. */
-    readonly readKeptVersions: () => Promise<string | undefined>;
-    readonly useFieldMask: boolean;
-    readonly aboutToken: 'computed' | 'page';
-  };
-  readonly dataApi: UpstreamOrigin & { readonly apiKey: string | undefined };
-  /** Replaces the image hosts. */
-  readonly imageOrigin: string | undefined;
-  readonly userAgent: string;
-}
+import { keptKey } from '../../store/keys.ts';
+import { chooseStore } from '../../store/registry.ts';
+import { StoreUnreadableError } from '../../store/store.ts';
 
 export const SOURCE_NAMES = ['youtube', 'youtube-data-api'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
-
-/** Details of the responses, besides the record that was read from them. */
-export interface Findings {
-  readonly fields: readonly FieldFinding[];
-  readonly remarks: readonly string[];
-}
 
 /** A source whose calls are recorded, without caches, budgets, breakers and retries. */
 export interface Upstream {
@@ -46,35 +23,47 @@ export interface Upstream {
   readonly origin: string;
   /** True if the exact creation time needs another call. */
   readonly hasFeed: boolean;
-  inspect(channelId: string, loaded: LoadedChannel | undefined): Findings;
+  /** Details of the responses, besides the record that was read from them. */
+  inspect(loaded: LoadedChannel | undefined): {
+    readonly fields: readonly FieldFinding[];
+    readonly remarks: readonly string[];
+  };
   /** The client version that calls named, if they name one. */
   inspectClientVersion?(): Promise<FieldFinding>;
 }
 
-interface UpstreamDeps {
-  readonly clock: Clock;
+export interface UpstreamOptions {
+  readonly config: Config;
+  readonly userAgent: string;
   readonly calls: RecordedCall[];
 }
 
-export function createUpstream(name: SourceName, settings: UpstreamSettings, deps: UpstreamDeps): Upstream {
-  return name === 'youtube' ? createYoutube(settings, deps) : createDataApi(settings, deps);
+export function createUpstream(name: SourceName, options: UpstreamOptions): Upstream {
+  return name === 'youtube' ? createYoutube(options) : createDataApi(options);
 }
 
-function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls }: UpstreamDeps): Upstream {
-  const http = recordCalls(createClient(youtube, userAgent), { clock, calls, nameOf: nameYoutubeCall });
-  const { origin } = youtube;
+function createYoutube({ config, userAgent, calls }: UpstreamOptions): Upstream {
+  const { youtubeOrigin: origin, youtubeClientVersion, youtubeFieldMask, youtubeAboutToken } = config;
+  const http = recordCalls(createClient(origin, SETTINGS.youtubeOrigin.fallback, userAgent), calls, nameYoutubeCall);
   const clientVersions = createClientVersions({
-    setting: youtube.clientVersion,
+    setting: youtubeClientVersion,
     http,
     origin,
-    clock,
+    clock: systemClock,
     // The doctor changes nothing.
-    kept: { read: youtube.readKeptVersions, write: async () => undefined },
+    kept: { read: () => readKeptVersions(config), write: async () => undefined },
     lease: SOLO_LEASE,
     onChange: () => undefined,
   });
   return {
-    source: createYoutubeSource({ ...youtube, http, clock, clientVersions }),
+    source: createYoutubeSource({
+      http,
+      origin,
+      clock: systemClock,
+      clientVersions,
+      useFieldMask: youtubeFieldMask,
+      aboutToken: youtubeAboutToken,
+    }),
     origin,
     hasFeed: true,
     async inspectClientVersion() {
@@ -85,17 +74,13 @@ function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls 
         timeoutMs: VERSION_LOOKUP_MS,
       });
       const used = clientVersions.state();
-      const notes = [
-        VERSION_ORIGINS[used.origin],
-        version === undefined ? undefined : `YouTube’s own is ${version}`,
-        problem,
-      ];
+      const current = version === undefined ? undefined : `YouTube’s own is ${version}`;
       return {
         field: 'client version',
         state: version === undefined ? 'unreadable' : 'fine',
         value: used.version,
         path: null,
-        note: notes.filter((note) => note !== undefined).join('; '),
+        note: [VERSION_ORIGINS[used.origin], current, problem].filter((note) => note !== undefined).join('; '),
       };
     },
     inspect() {
@@ -110,20 +95,31 @@ function createYoutube({ youtube, userAgent }: UpstreamSettings, { clock, calls 
   };
 }
 
-function createDataApi({ dataApi, userAgent }: UpstreamSettings, { clock, calls }: UpstreamDeps): Upstream {
-  const http = recordCalls(createClient(dataApi, userAgent), { clock, calls, nameOf: () => 'channels' });
+/** The learned versions that the service has stored. */
+async function readKeptVersions(config: Config): Promise<string | undefined> {
+  try {
+    return await chooseStore(config).read(keptKey('youtube-client-version'));
+  } catch (error) {
+    if (error instanceof StoreUnreadableError) return undefined;
+    throw error;
+  }
+}
+
+function createDataApi({ config, userAgent, calls }: UpstreamOptions): Upstream {
+  const { youtubeApiOrigin: origin, youtubeApiKey: apiKey = '' } = config;
+  const http = createClient(origin, SETTINGS.youtubeApiOrigin.fallback, userAgent);
   return {
     source: createYoutubeDataApiSource({
-      http,
-      origin: dataApi.origin,
-      apiKey: dataApi.apiKey ?? '',
-      clock,
+      http: recordCalls(http, calls, () => 'channels'),
+      origin,
+      apiKey,
+      clock: systemClock,
       unitsPerDay: Number.MAX_SAFE_INTEGER,
       searchesPerDay: Number.MAX_SAFE_INTEGER,
     }),
-    origin: dataApi.origin,
+    origin,
     hasFeed: false,
-    inspect(_channelId, loaded) {
+    inspect(loaded) {
       const list = lastObject(calls, 'channels');
       const isRead = list !== undefined && loaded !== undefined;
       return { fields: isRead ? inspectChannelList(list, loaded.channel) : [], remarks: [] };
@@ -138,7 +134,9 @@ const VERSION_ORIGINS = {
   learned: 'learned by the service, or just now',
 } as const;
 
-function createClient({ origin, isPublic }: UpstreamOrigin, userAgent: string): HttpClient {
+/** An origin that is not public belongs to the operator. */
+function createClient(origin: string, publicOrigin: string, userAgent: string): HttpClient {
+  const isPublic = origin === publicOrigin;
   return createHttpClient({
     allowedOrigins: isPublic ? [origin] : [],
     privateOrigins: isPublic ? [] : [origin],
@@ -185,14 +183,15 @@ export interface RecordedCall {
 /** The same client, with every call recorded in the order in which the calls end. */
 export function recordCalls(
   http: HttpClient,
-  { calls, clock, nameOf }: { calls: RecordedCall[]; clock: Clock; nameOf: (request: HttpRequest) => string },
+  calls: RecordedCall[],
+  nameOf: (request: HttpRequest) => string,
 ): HttpClient {
   return {
     async request(request) {
-      const startedAt = clock.monotonic();
+      const startedAt = systemClock.monotonic();
       const note = (came: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
         const { method, url, body } = request;
-        const durationMs = clock.monotonic() - startedAt;
+        const durationMs = systemClock.monotonic() - startedAt;
         const { context: _, ...parameters } = (body === undefined ? {} : JSON.parse(body)) as JsonObject;
         calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...came });
       };

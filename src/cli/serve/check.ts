@@ -3,25 +3,15 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { picturesDirectory } from '../../picture-store/file-names.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
+import { chooseStore } from '../../store/registry.ts';
 import type { StoreBackend } from '../../store/store.ts';
 import { formatCount } from '../command-line.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
-
-export interface CheckSettings {
-  /** The path of the .env file that was read, or a note that there is none. */
-  readonly envFile: string;
-  readonly dataDir: string;
-  /** Whether the catalog is among the sources. */
-  readonly hasCatalog: boolean;
-  readonly listeners: readonly ListenerSettings[];
-  readonly store: StoreBackend;
-  /** Settings that are valid but may be mistakes. */
-  readonly warnings: readonly string[];
-}
 
 interface ListenerSettings {
   /** The name of the setting for its port. */
@@ -36,17 +26,29 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind. */
-export async function checkStart(settings: CheckSettings): Promise<Finding[]> {
-  const { envFile, dataDir, hasCatalog, listeners, store, warnings } = settings;
+/**
+ * Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind.
+ *
+ * @param envFile the path of the `.env` file that was read, or a note that there is none
+ * @param warnings about settings that are valid but may be mistakes
+ */
+export async function checkStart(
+  config: Config,
+  { envFile, warnings }: { readonly envFile: string; readonly warnings: readonly string[] },
+): Promise<Finding[]> {
+  const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
+  const listeners = [
+    { setting: 'PORT', host, port },
+    { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort },
+  ].filter((listener) => listener.port !== 0);
   return [
     { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
     ...checkRunning(running, listeners),
-    await checkStore(store),
-    ...(hasCatalog ? [await checkCatalog(dataDir)] : []),
+    await checkStore(chooseStore(config)),
+    ...(sources.includes('catalog') ? [await checkCatalog(dataDir)] : []),
     ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
 }
@@ -101,16 +103,11 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
   return { level: 'ok', text: `${setting}: ${port} on ${host} is free` };
 }
 
-interface DataDirFinding {
-  readonly level: 'ok' | 'error';
-  readonly text: string;
-}
-
 /**
  * Checks whether this user can use the data directory and the pictures in it. Writes a file, which detects missing rights,
  * a read-only disk and a full disk.
  */
-async function checkDataDir(dataDir: string): Promise<DataDirFinding> {
+async function checkDataDir(dataDir: string): Promise<Finding> {
   const existing = nearestExisting(dataDir);
   try {
     await rmdir(await mkdtemp(join(existing, 'pennant-check-')));

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 
@@ -18,7 +19,7 @@ export function catalogPaths(dataDir: string): CatalogPaths {
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /** The catalog is unusable. The message, for the operator, names the file and says what to do. */
-export class CatalogUnusableError extends Error {
+export class CatalogUnusableError extends OperatorError {
   constructor(message: string, cause?: unknown) {
     super(printable(message, MAX_MESSAGE_CHARACTERS), cause === undefined ? undefined : { cause });
     this.name = 'CatalogUnusableError';

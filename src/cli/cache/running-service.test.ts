@@ -4,7 +4,9 @@ import { json } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { askRunningService, CacheCommandError, type CacheContext } from './command.ts';
+import { parseConfig } from '../../config/settings.ts';
+import { CommandFailure } from '../command-line.ts';
+import { askRunningService } from './running-service.ts';
 
 const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
 
@@ -14,14 +16,14 @@ const server = await startFakeUpstream(async (request, response) => {
   received = { url: request.url, headers: request.headers, body: await json(request) };
   response.writeHead(answer.status).end(answer.body);
 });
-const consoleOrigin = server.origin;
+const CONSOLE_PORT = new URL(server.origin).port;
 afterAll(() => server.close());
 
-async function ask(given: Partial<typeof answer> = {}, origin: string | undefined = consoleOrigin) {
+async function ask(given: Partial<typeof answer> = {}, port = CONSOLE_PORT) {
   answer = { status: 200, body: JSON.stringify(PURGED), ...given };
   const dataDir = await createTemporaryDirectory();
-  const context = { consoleOrigin: origin, dataDir } as unknown as CacheContext;
-  return { dataDir, purged: askRunningService(context, { channel: '@name' }) };
+  const config = parseConfig({ CONSOLE_PORT: port, DATA_DIR: dataDir });
+  return { dataDir, purged: askRunningService(config, { channel: '@name' }) };
 }
 
 describe('the running service of this DATA_DIR', () => {
@@ -40,7 +42,7 @@ describe('the running service of this DATA_DIR', () => {
     await expect(purged).rejects.toThrow(/could not do all of it: the disk is full/);
     const { purged: without } = await ask({ status, body: 'no JSON' });
     await expect(without).rejects.toThrow(`status ${status}`);
-    await expect(without).rejects.toBeInstanceOf(CacheCommandError);
+    await expect(without).rejects.toBeInstanceOf(CommandFailure);
   });
 
   it.each([404, 409, 499])('is a service with another DATA_DIR if it answers %d', async (status) => {
@@ -48,8 +50,8 @@ describe('the running service of this DATA_DIR', () => {
   });
 
   it('is absent if nothing listens or no address is known', async () => {
-    expect(await (await ask({}, 'http://127.0.0.1:1')).purged).toBeUndefined();
-    const context = { consoleOrigin: undefined, dataDir: '/nowhere' } as CacheContext;
-    expect(await askRunningService(context, { everything: true })).toBeUndefined();
+    expect(await (await ask({}, '1')).purged).toBeUndefined();
+    const config = parseConfig({ CONSOLE_PORT: '0', DATA_DIR: '/nowhere' });
+    expect(await askRunningService(config, { everything: true })).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../config/settings.ts';
-import { settingsWarnings } from './command-settings.ts';
+import { findSettingWarnings } from './report.ts';
+import { parseConfig } from './settings.ts';
 
-const warningsFor = (env: Record<string, string>) => settingsWarnings(parseConfig(env));
+const warningsFor = (env: Record<string, string>) => findSettingWarnings(parseConfig(env));
 
-describe('settingsWarnings', () => {
+describe('findSettingWarnings', () => {
   it('is empty for the defaults', () => {
     expect(warningsFor({})).toEqual([]);
   });

@@ -1,0 +1,151 @@
+import type { Readable } from 'node:stream';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { Environment } from '../config/environment.ts';
+import type { EnvFile } from '../config/report.ts';
+import { OperatorError } from '../domain/errors.ts';
+import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
+import { printable } from '../domain/printable.ts';
+import { EXIT, StoppedError, UsageError } from './command-line.ts';
+
+/** The parts of the process that a command uses. */
+export interface CommandContext {
+  /** Of Pennant. */
+  readonly version: string;
+  readonly env: Environment;
+  readonly envFile: EnvFile;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; hasColors?(): boolean };
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  /** Returns a signal that SIGINT or SIGTERM aborts. The reason is the name of the signal. */
+  stopSignal(): AbortSignal;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** The parsed arguments of a command. */
+interface Given<Known extends Options> {
+  /** Empty if the command takes none. */
+  readonly argument: string;
+  readonly options: ReturnType<typeof parseArgs<{ options: Known }>>['values'];
+}
+
+export interface Command<Known extends Options = Options> {
+  /** With the name of the command, without that of the program. */
+  readonly usage: string;
+  /** One line, for the overview of a group. */
+  readonly summary?: string;
+  readonly help: string;
+  readonly argumentName?: string;
+  /** Besides `--help`. */
+  readonly options?: Known;
+  /** Returns false if something could not be done; stderr says what. */
+  run(given: Given<Known>, context: CommandContext): Promise<boolean>;
+}
+
+/** Infers the types of the options. */
+export function defineCommand<const Known extends Options = Record<never, never>>(
+  command: Command<Known>,
+): Command<Known> {
+  return command;
+}
+
+/** A command with subcommands, such as `catalog`. */
+export interface CommandGroup {
+  /** One line. */
+  readonly about: string;
+  readonly commands: Readonly<Record<string, Command>>;
+}
+
+const DATA_DIR_OPTION = { 'data-dir': { type: 'string' } } as const;
+
+/**
+ * Runs a command or a subcommand of a group. The option `--data-dir` of subcommands replaces `DATA_DIR`.
+ *
+ * @returns the exit code
+ */
+export async function runCommand(
+  command: Command | CommandGroup,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  if (!('commands' in command)) return runSingle(command, args, context);
+  const [name = '', ...rest] = args;
+  const found = Object.hasOwn(command.commands, name) ? command.commands[name] : undefined;
+  if (found !== undefined) {
+    return runSingle({ ...found, options: { ...found.options, ...DATA_DIR_OPTION } }, rest, context);
+  }
+  if (name === '--help' || name === '-h') {
+    context.stdout.write(overview(command));
+    return EXIT.done;
+  }
+  const mistake = name === '' ? 'A command is missing.' : `There is no command "${printable(name)}".`;
+  context.stderr.write(`${mistake}\n\n${overview(command)}`);
+  return EXIT.usage;
+}
+
+/** Enough for a path and a piece of advice. */
+const MAX_PROBLEM_CHARACTERS = 1_000;
+
+async function runSingle(command: Command, args: readonly string[], context: CommandContext): Promise<number> {
+  const { stdout, stderr, env, envFile } = context;
+  try {
+    const given = parse(command, args);
+    if (given.options.help === true) {
+      stdout.write(`Usage: pennant ${command.usage}\n\n${command.help}\n`);
+      return EXIT.done;
+    }
+    if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_PROBLEM_CHARACTERS));
+    const dataDir = given.options['data-dir'];
+    const ownEnv = typeof dataDir === 'string' ? { ...env, DATA_DIR: dataDir } : env;
+    return (await command.run(given, { ...context, env: ownEnv })) ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
+      return EXIT.usage;
+    }
+    if (error instanceof OperatorError) stderr.write(`${error.message}\n`);
+    else if (isSystemError(error)) stderr.write(`${printable(error.message)}\n`);
+    else throw error;
+    return error instanceof StoppedError ? error.exitCode : EXIT.failed;
+  }
+}
+
+/** True for an error of the file system or the network (full disk, missing rights). */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** @throws UsageError */
+function parse({ argumentName, options }: Command, args: readonly string[]): Given<Options> {
+  const { values, positionals } = parseOptions(args, { ...options, help: { type: 'boolean', short: 'h' } });
+  const expected = argumentName === undefined ? 0 : 1;
+  if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
+  if (positionals.length > expected) throw new UsageError(`Unexpected argument "${positionals[expected]}".`);
+  return { argument: positionals[0] ?? '', options: values };
+}
+
+function parseOptions(args: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // The rest of the message is advice for arguments that begin with a dash, which no argument here needs.
+    throw new UsageError(`${error.message.split('. ', 1)[0]?.replace(/\.$/, '')}.`);
+  }
+}
+
+function overview({ about, commands }: CommandGroup): string {
+  const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
+  return `${about}\n\n${lines.join('\n')}\n\nEach command takes --help and --data-dir DIR.\n`;
+}
+
+/**
+ * The channels that an argument may name, in the order to try them.
+ *
+ * @throws UsageError if it names none
+ */
+export function requireRefs(argument: string): ChannelRef[] {
+  const refs = channelRefsOfName(argument);
+  if (refs.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
+  return refs;
+}

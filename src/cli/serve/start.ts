@@ -1,0 +1,131 @@
+import { flushCompileCache } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { type App, buildApp } from '../../app/build.ts';
+import { shownSettings } from '../../config/report.ts';
+import type { Config } from '../../config/settings.ts';
+import { OperatorError } from '../../domain/errors.ts';
+import { printable } from '../../domain/printable.ts';
+import { hasErrorCode } from '../../lib/file-system.ts';
+import type { Listener } from '../../lib/http/listener.ts';
+import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
+import { removeOwnDrafts } from '../../sources/catalog/schema.ts';
+import type { CommandContext } from '../command.ts';
+import { CommandFailure, EXIT, onStopSignal } from '../command-line.ts';
+import { markDataDir } from './data-dir-lock.ts';
+import { findStartError } from './start-error.ts';
+
+/** Enough for a path and a piece of advice. */
+const MAX_ERROR_CHARACTERS = 1_000;
+
+/**
+ * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
+ * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once.
+ *
+ * @throws OperatorError if the service cannot start with the stored data, or another process uses a port
+ */
+export async function startService(
+  config: Config,
+  warnings: readonly string[],
+  { version, env, envFile, stdout }: CommandContext,
+): Promise<never> {
+  const startError = findStartError(config);
+  if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ERROR_CHARACTERS));
+  // The service keeps running when its output cannot be written, for example on a full disk.
+  stdout.removeAllListeners('error').on('error', () => undefined);
+  const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
+  const logger = createLogger({ level: config.logLevel, destination });
+  for (const warning of warnings) logger.warn(warning);
+  const { dataDir, host, port, consoleHost, consolePort } = config;
+  const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
+  if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
+  const stop = listenForStop(dataDir, logger);
+  const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
+  // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
+  // Before it listens, because it writes thousands of small files at once, and no client should wait for that.
+  flushCompileCache();
+  if (!stop.isRequested()) {
+    await bind(service.http, { host, port }, 'PORT=3000');
+    if (consolePort !== 0) await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
+    stop.started();
+    stdout.write(greeting(config, service));
+    service.warmUp();
+    service.startBackgroundWork();
+  }
+  await stop.requested;
+  service.announceStop();
+  try {
+    await service.close();
+    await service.console.close();
+  } catch (error) {
+    logger.error({ err: error }, 'could not stop in order');
+    process.exit(EXIT.failed);
+  }
+  process.exit(EXIT.done);
+}
+
+/** @throws CommandFailure if another process uses the port */
+async function bind(listener: Listener, address: { host: string; port: number }, example: string): Promise<void> {
+  try {
+    await listener.listen(address);
+  } catch (error) {
+    if (!hasErrorCode(error, 'EADDRINUSE')) throw error;
+    const { host, port } = address;
+    const message = `Port ${port} on ${host} is in use. Choose another one, for example: ${example} npm start`;
+    throw new CommandFailure(message, { cause: error });
+  }
+}
+
+/** A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice within milliseconds. */
+const SAME_SIGNAL_MS = 200;
+/** Less than a second. The rest of the start is abandoned. */
+const STARTING_STOP_MS = 900;
+
+/** `requested` settles with the first signal. `started`: from now on a stop may take the time of accepted requests. */
+function listenForStop(dataDir: string, logger: Logger) {
+  const { promise: requested, resolve } = Promise.withResolvers<void>();
+  let hasStarted = false;
+  let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
+  onStopSignal((signal) => {
+    if (first !== undefined) {
+      if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
+      logger.warn({ signal }, 'stopped at once');
+      process.exit(EXIT.failed);
+    }
+    first = { signal, atMs: performance.now() };
+    if (hasStarted) {
+      logger.info({ signal }, 'stopping: accepted requests finish first');
+    } else {
+      logger.info({ signal }, 'stopping: the start is given up');
+      setTimeout(() => {
+        removeOwnDrafts(dataDir);
+        process.exit(EXIT.done);
+      }, STARTING_STOP_MS);
+    }
+    resolve();
+  });
+  return {
+    requested,
+    isRequested: () => first !== undefined,
+    started() {
+      hasStarted = true;
+    },
+  };
+}
+
+function greeting({ host, baseUrls, consoleHost, consolePort }: Config, service: App): string {
+  const base = baseUrls[0] ?? `http://localhost:${portOf(service.http)}`;
+  const examples = `Pennant listens on ${host}:${portOf(service.http)}. Try:
+  ${base}/api/channel/pennantsample?type=handle
+  ${base}/UCPennantSample00000001A/tv
+  ${base}/api/search?q=pennant
+`;
+  if (consolePort === 0) return examples;
+  // The private listener accepts its own address and names of this machine.
+  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);
+  const name = isLocal ? 'localhost' : consoleHost.includes(':') ? `[${consoleHost}]` : consoleHost;
+  return `${examples}Playground: http://${name}:${portOf(service.console)}/playground/\n`;
+}
+
+function portOf({ server }: Listener): number {
+  return (server.address() as AddressInfo).port;
+}

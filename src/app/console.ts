@@ -3,7 +3,7 @@ import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { addProcessGauges } from '../console/gauges.ts';
 import { createConsoleServer } from '../console/server.ts';
-import { sourceConditions } from '../console/source-status.ts';
+import { sourceProblems } from '../console/source-status.ts';
 import type { Condition } from '../console/state.ts';
 import type { RefusedClients } from '../http/request/refused-clients.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -34,40 +34,27 @@ const SHOWN_NETWORKS = 20;
 /** The private listener with the state that it shows. */
 export function openConsole(options: ConsoleOptions): Listener {
   const { config, runtime, version, settings, upstreams, encoder, limiter, refusedClients, purge } = options;
-  const { metrics, health, holders } = runtime;
 
   function conditions(): Condition[] {
-    const states = upstreams.states();
-    const degraded = health.problems().map(([name, detail]) => ({ name, detail, isBlocking: false }));
-    const paused = states
-      .filter(({ breaker }) => breaker !== null && breaker !== 'closed')
-      .map(({ name, breaker }) => ({
-        name: name === 'image hosts' ? name : `source ${name}`,
-        detail: `circuit breaker ${breaker}`,
-        isBlocking: false,
-      }));
-    const ofSources = states.flatMap(({ status }) => sourceConditions(status));
+    const problems = [...runtime.health.problems(), ...upstreams.states().flatMap(sourceProblems)];
+    const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
     const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
-    return [...degraded, ...paused, ...ofSources, ...(options.shutdown.isAnnounced() ? [stopping] : [])];
+    return options.shutdown.isAnnounced() ? [...restrictions, stopping] : restrictions;
   }
 
-  addProcessGauges(metrics);
+  addProcessGauges(runtime.metrics);
   return createConsoleServer({
-    readers: {
-      version,
-      startedAtMs: Date.now(),
-      conditions,
-      sources: upstreams.states,
-      encoder: encoder.stats,
-      limiter: limiter.figures,
-      refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
-      settings,
-    },
-    metrics,
-    holders,
+    version,
+    startedAtMs: Date.now(),
+    runtime,
+    conditions,
+    sources: upstreams.states,
+    encoder: encoder.stats,
+    limiter: limiter.figures,
+    refusedNetworks: () => refusedClients.list(SHOWN_NETWORKS),
+    settings,
     purge,
     dataDir: config.dataDir,
-    logger: runtime.logger,
     allowedHosts: [config.consoleHost, ...config.consoleAllowedHosts],
     publicBase: (hostname) => config.baseUrls[0] ?? `http://${hostname}:${portOf(options.http)}`,
   });

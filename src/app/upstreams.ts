@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { addSourceGauges } from '../console/source-status.ts';
+import type { SourceReading } from '../console/state.ts';
 import { type ErrorCode, errorCodeOf } from '../domain/errors.ts';
-import type { SourceStatus } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
-import { type BreakerState, type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { describeFailure } from '../lib/logger.ts';
@@ -37,19 +37,12 @@ export interface UpstreamsOptions {
 
 type TextStore = Pick<Store, 'get' | 'set'>;
 
-export interface UpstreamState {
-  readonly name: string;
-  /** `null`: never paused. */
-  readonly breaker: BreakerState | null;
-  readonly status?: SourceStatus;
-}
-
 /** The sources of channels and pictures. Each upstream is paused after failures. */
 export interface Upstreams {
   readonly failover: Failover;
   readonly downloader: Downloader;
   /** The breakers of each source and of the image hosts. */
-  states(): readonly UpstreamState[];
+  states(): readonly SourceReading[];
   /** The background work of the sources. */
   readonly tasks: readonly (() => Promise<void>)[];
   /** Logs the sources to which no connection can be opened. Never rejects. */
@@ -145,8 +138,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     });
   const downloader = countDownloads(plainDownloader, (outcome) => metrics.imageHostCalls.inc({ outcome }));
 
-  function states(): readonly UpstreamState[] {
-    const ofSources = sources.map((source): UpstreamState => {
+  function states(): readonly SourceReading[] {
+    const ofSources = sources.map((source): SourceReading => {
       const status = source.status?.();
       const breaker = breakers.get(source.name)?.state() ?? null;
       return { name: source.name, breaker, ...(status !== undefined && { status }) };

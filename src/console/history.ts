@@ -1,69 +1,23 @@
-import type { HolderStats } from '../lib/holders.ts';
-import {
-  type Buckets,
-  bucketsSince,
-  LOOKUP_KINDS,
-  quantile,
-  REQUEST_OUTCOMES,
-  type RequestOutcome,
-  type Totals,
-} from './totals.ts';
+import { type Buckets, growthSince, quantile, type Totals } from './totals.ts';
 
-/** The changes between two samples of the counters. */
-export interface Step {
+export type History = ReturnType<typeof startHistory>;
+
+interface Sample {
   readonly atMs: number;
-  readonly requests: Readonly<Record<RequestOutcome, number>>;
-  readonly latencySeconds: Quantiles;
-  /** Pictures that waited for an encoder at the end of the step. */
+  readonly totals: Totals;
+  /** Pictures that wait for an encoder. */
   readonly queued: number;
-}
-
-export interface Quantiles {
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-}
-
-/** The sum of the last minutes. */
-export interface Recent {
-  readonly seconds: number;
-  readonly requests: Readonly<Record<RequestOutcome, number>>;
-  readonly latencySeconds: Quantiles;
-  readonly lookups: Totals['lookups'];
-  readonly encodingSeconds: Quantiles;
-  readonly waitingSeconds: Quantiles;
-  readonly encoded: number;
-  readonly sources: Totals['sources'];
-}
-
-export interface History {
-  /** Oldest first. */
-  steps(): readonly Step[];
-  /** The changes from the oldest sample to `now`. */
-  recent(now: Totals): Recent;
-  stats(): HolderStats;
-  stop(): void;
-}
-
-export interface HistoryOptions {
-  readonly read: () => Totals;
-  readonly queued: () => number;
 }
 
 const STEP_MS = 5_000;
 const KEPT_STEPS = 180;
 
-interface Sample {
-  readonly totals: Totals;
-  readonly queued: number;
-}
-
 /** Samples the counters every five seconds and keeps 15 minutes. */
-export function startHistory({ read, queued }: HistoryOptions): History {
+export function startHistory(read: () => Sample) {
   const samples: Sample[] = [];
 
   function sample(): void {
-    samples.push({ totals: read(), queued: queued() });
+    samples.push(read());
     if (samples.length > KEPT_STEPS + 1) samples.shift();
   }
 
@@ -72,23 +26,26 @@ export function startHistory({ read, queued }: HistoryOptions): History {
   timer.unref();
 
   return {
-    steps: () => samples.slice(1).map((later, at) => stepOf(samples[at] ?? later, later)),
+    /** The changes between two samples each, oldest first. */
+    steps() {
+      return samples.slice(1).map((later, at) => {
+        const { requests, latency } = growthSince(later.totals, samples[at]?.totals);
+        return { atMs: later.atMs, requests, latencySeconds: quantiles(latency), queued: later.queued };
+      });
+    },
 
-    recent(now) {
-      const earlier = samples[0]?.totals ?? now;
+    /** The changes from the oldest sample to `now`. */
+    recent({ atMs, totals }: Sample) {
+      const { requests, latency, lookups, encoding, waiting, sources } = growthSince(totals, samples[0]?.totals);
       return {
-        seconds: Math.max(1, Math.round((now.atMs - earlier.atMs) / 1000)),
-        requests: requestsSince(now, earlier),
-        latencySeconds: quantiles(bucketsSince(now.latency, earlier.latency)),
-        lookups: Object.fromEntries(
-          LOOKUP_KINDS.map((kind) => [kind, difference(now.lookups[kind], earlier.lookups[kind])]),
-        ) as unknown as Totals['lookups'],
-        encodingSeconds: quantiles(bucketsSince(now.encoding, earlier.encoding)),
-        waitingSeconds: quantiles(bucketsSince(now.waiting, earlier.waiting)),
-        encoded: bucketsSince(now.encoding, earlier.encoding).counts.reduce((sum, count) => sum + count, 0),
-        sources: Object.fromEntries(
-          Object.entries(now.sources).map(([name, calls]) => [name, difference(calls, earlier.sources[name])]),
-        ),
+        seconds: Math.max(1, Math.round((atMs - (samples[0]?.atMs ?? atMs)) / 1000)),
+        requests,
+        latencySeconds: quantiles(latency),
+        lookups,
+        encodingSeconds: quantiles(encoding),
+        waitingSeconds: quantiles(waiting),
+        encoded: encoding['+Inf'] ?? 0,
+        sources,
       };
     },
 
@@ -97,24 +54,6 @@ export function startHistory({ read, queued }: HistoryOptions): History {
   };
 }
 
-function stepOf(earlier: Sample, later: Sample): Step {
-  return {
-    atMs: later.totals.atMs,
-    requests: requestsSince(later.totals, earlier.totals),
-    latencySeconds: quantiles(bucketsSince(later.totals.latency, earlier.totals.latency)),
-    queued: later.queued,
-  };
-}
-
-function requestsSince(now: Totals, earlier: Totals): Record<RequestOutcome, number> {
-  const counts = REQUEST_OUTCOMES.map((outcome) => [outcome, now.requests[outcome] - earlier.requests[outcome]]);
-  return Object.fromEntries(counts) as Record<RequestOutcome, number>;
-}
-
-function difference(now: Readonly<Record<string, number>>, earlier: Readonly<Record<string, number>> = {}) {
-  return Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - (earlier[name] ?? 0)]));
-}
-
-function quantiles(buckets: Buckets): Quantiles {
+function quantiles(buckets: Buckets) {
   return { p50: quantile(buckets, 0.5), p95: quantile(buckets, 0.95), p99: quantile(buckets, 0.99) };
 }

@@ -5,12 +5,6 @@ import type { Purge } from '../services/purge.ts';
 import { RemovalDelayed } from '../services/removals.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
-export interface PurgeRouteOptions {
-  readonly purge: Purge;
-  /** A purge that names another directory is refused. */
-  readonly dataDir: string;
-}
-
 /**
  * A page elsewhere can make a browser send a form here, but without a custom header field, because that needs a
  * preflight request, which this listener refuses.
@@ -22,7 +16,7 @@ const MAX_BODY_BYTES = 4_096;
  * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. When the body names a
  * `dataDir`, only the service that uses it purges.
  */
-export function createPurgeHandler({ purge, dataDir }: PurgeRouteOptions): ConsoleHandler {
+export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandler {
   return async (request) => {
     if (request.headers[OWN_REQUEST_FIELD] === undefined) {
       return problem(403, `The field ${OWN_REQUEST_FIELD} is missing.`);

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Holders } from '../lib/holders.ts';
 import { createListener, type Listener } from '../lib/http/listener.ts';
-import type { Logger } from '../lib/logger.ts';
-import { type Metrics, TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
+import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import { createServer } from '../lib/node-http.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';
@@ -18,14 +16,10 @@ import {
   problem,
   sendResponse,
 } from './routes.ts';
-import { type Condition, readState, type ServiceReaders } from './state.ts';
+import { type Condition, readSample, readState, type ServiceReaders } from './state.ts';
 import { staticRoutes } from './static-files.ts';
-import { readTotals } from './totals.ts';
 
-export interface ConsoleOptions {
-  readonly readers: ServiceReaders;
-  readonly metrics: Metrics;
-  readonly holders: Holders;
+export interface ConsoleOptions extends ServiceReaders {
   readonly purge: Purge;
   /** The data directory of the stores that `purge` clears. */
   readonly dataDir: string;
@@ -33,7 +27,6 @@ export interface ConsoleOptions {
   readonly allowedHosts: readonly string[];
   /** The origin of the public listener for the playground. `hostname` is the name in the request. */
   readonly publicBase: (hostname: string) => string;
-  readonly logger: Logger;
 }
 
 /** Paths for probes and scrapers, which may use an address instead of a name. */
@@ -66,16 +59,14 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
-  const { readers, metrics, holders, allowedHosts, publicBase, logger } = options;
-  const guard = createHostGuard({ allowedHosts });
+  const { purge, dataDir, allowedHosts, publicBase, ...readers } = options;
+  const { metrics, holders, logger } = readers.runtime;
+  const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   let history: History | undefined;
   holders.add('console history', () => history?.stats() ?? {});
 
   function startedHistory(): History {
-    history ??= startHistory({
-      read: () => readTotals(metrics, Date.now()),
-      queued: () => readers.encoder().queued,
-    });
+    history ??= startHistory(() => readSample(readers));
     return history;
   }
 
@@ -83,8 +74,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
     ['GET /readyz', () => readinessOf(readers.conditions())],
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
-    ['GET /state.json', () => ({ body: readState(readers, { metrics, holders, history: startedHistory() }) })],
-    ['POST /purge', createPurgeHandler(options)],
+    ['GET /state.json', () => ({ body: readState(readers, startedHistory()) })],
+    ['POST /purge', createPurgeHandler(purge, dataDir)],
     ...staticRoutes({ prefix: '/', folders: PAGE_FOLDERS, headers: PAGE_HEADERS }),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
@@ -97,8 +88,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
 
   function isAllowed(request: IncomingMessage): boolean {
     const path = pathOf(request);
-    const { host } = request.headers;
-    return path === '/healthz' || guard.isAllowed(host) || (MACHINE_PATHS.has(path) && guard.isAddress(host));
+    const name = nameIn(request.headers.host);
+    return path === '/healthz' || allowedNames.has(name) || (MACHINE_PATHS.has(path) && isAddress(name));
   }
 
   async function respond(request: IncomingMessage): Promise<ConsoleResponse> {
@@ -142,25 +133,12 @@ function readinessOf(conditions: readonly Condition[]): ConsoleResponse {
   return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
 }
 
-/** Names that always mean this machine. */
+/** Names that always mean this machine. A rebound name (DNS rebinding) is not among the allowed names. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-interface HostGuard {
-  /** Whether `Host` is a loopback name or a name from the settings. */
-  isAllowed(host: string | undefined): boolean;
-  /**
-   * Whether it is an IP address, which probes and scrapers use. DNS rebinding needs a name, so an address is safe.
-   */
-  isAddress(host: string | undefined): boolean;
-}
-
-/** Checks `Host` against DNS rebinding: a rebound name is not among the allowed names. */
-function createHostGuard({ allowedHosts }: { readonly allowedHosts: readonly string[] }): HostGuard {
-  const allowed = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
-  return {
-    isAllowed: (host) => allowed.has(nameIn(host)),
-    isAddress: (host) => isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0,
-  };
+/** Probes and scrapers use IP addresses. DNS rebinding needs a name, so an address is safe. */
+function isAddress(name: string): boolean {
+  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
 function bracketed(host: string): string {

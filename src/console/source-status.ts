@@ -1,16 +1,19 @@
 import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { Condition } from './state.ts';
+import type { SourceReading } from './state.ts';
 
-/** Problems of a source besides its breaker. The service continues despite them. */
-export function sourceConditions({ clientVersion, canary }: SourceStatus = {}): Condition[] {
+type Problem = readonly [name: string, detail: string];
+
+/** Problems of a source or of the image hosts. The service continues despite them. */
+export function sourceProblems({ name, breaker, status }: SourceReading): Problem[] {
+  const { clientVersion, canary } = status ?? {};
+  const isPaused = breaker !== null && breaker !== 'closed';
   const problems = [
-    ['YouTube client version', clientVersion?.problem],
-    ['YouTube canary', canary && describeCanary(canary)],
+    [name === 'image hosts' ? name : `source ${name}`, isPaused ? `circuit breaker ${breaker}` : null],
+    ['YouTube client version', clientVersion?.problem ?? null],
+    ['YouTube canary', canary === undefined ? null : describeCanary(canary)],
   ] as const;
-  return problems.flatMap(([name, detail]) =>
-    detail === undefined || detail === null ? [] : [{ name, detail, isBlocking: false }],
-  );
+  return problems.flatMap(([problemName, detail]) => (detail === null ? [] : [[problemName, detail] as const]));
 }
 
 function describeCanary({ name, gone, failure }: CanaryState): string | null {

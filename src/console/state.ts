@@ -1,12 +1,13 @@
 import type { SourceStatus } from '../domain/source-status.ts';
-import type { HolderReading, Holders } from '../lib/holders.ts';
-import type { History, Recent, Step } from './history.ts';
-import { type CountedMetrics, type FieldTotals, readTotals } from './totals.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import type { History } from './history.ts';
+import { readFields, readTotals } from './totals.ts';
 
 /** Readers of the state of the components. */
 export interface ServiceReaders {
   readonly version: string;
   readonly startedAtMs: number;
+  readonly runtime: Runtime;
   readonly conditions: () => readonly Condition[];
   readonly sources: () => readonly SourceReading[];
   readonly encoder: () => {
@@ -18,15 +19,13 @@ export interface ServiceReaders {
   };
   readonly limiter: () => { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
-  readonly settings: readonly SettingReading[];
-}
-
-interface SettingReading {
-  readonly name: string;
-  readonly value: string;
-  readonly isDefault: boolean;
-  /** Where the value comes from. */
-  readonly origin: string;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: string;
+    readonly isDefault: boolean;
+    /** Where the value comes from. */
+    readonly origin: string;
+  }[];
 }
 
 export interface SourceReading {
@@ -36,54 +35,35 @@ export interface SourceReading {
   readonly status?: SourceStatus;
 }
 
-/** The content of the page, as one JSON document. */
-export interface ConsoleState {
-  readonly version: string;
-  readonly startedAtMs: number;
-  readonly nowMs: number;
-  readonly conditions: readonly Condition[];
-  readonly steps: readonly Step[];
-  readonly recent: Recent;
-  readonly sources: readonly SourceReading[];
-  /** Since start. */
-  readonly fields: readonly FieldTotals[];
-  readonly encoder: ReturnType<ServiceReaders['encoder']>;
-  readonly stores: readonly HolderReading[];
-  readonly limiter: ReturnType<ServiceReaders['limiter']>;
-  readonly refusedNetworks: ReturnType<ServiceReaders['refusedNetworks']>;
-  readonly settings: ServiceReaders['settings'];
-}
-
-export interface CountedParts {
-  readonly metrics: CountedMetrics;
-  readonly holders: Holders;
-  readonly history: History;
-}
-
-export function readState(readers: ServiceReaders, { metrics, holders, history }: CountedParts): ConsoleState {
-  const nowMs = Date.now();
-  const totals = readTotals(metrics, nowMs);
-  return {
-    version: readers.version,
-    startedAtMs: readers.startedAtMs,
-    nowMs,
-    conditions: readers.conditions(),
-    steps: history.steps(),
-    recent: history.recent(totals),
-    sources: readers.sources(),
-    fields: totals.fields,
-    encoder: readers.encoder(),
-    stores: holders.read(),
-    limiter: readers.limiter(),
-    refusedNetworks: readers.refusedNetworks(),
-    settings: readers.settings,
-  };
-}
-
 /** A problem because of which the service should get no traffic, or works with restrictions. */
 export interface Condition {
   readonly name: string;
   readonly detail: string;
   /** True: the service cannot respond correctly. False: it works with restrictions. */
   readonly isBlocking: boolean;
+}
+
+/** The content of the page, as one JSON document. */
+export type ConsoleState = ReturnType<typeof readState>;
+
+export function readState(readers: ServiceReaders, history: History) {
+  const { runtime, conditions, sources, encoder, limiter, refusedNetworks, ...constants } = readers;
+  const now = readSample(readers);
+  return {
+    ...constants,
+    nowMs: now.atMs,
+    conditions: conditions(),
+    steps: history.steps(),
+    recent: history.recent(now),
+    sources: sources(),
+    fields: readFields(runtime.metrics),
+    encoder: encoder(),
+    stores: runtime.holders.read(),
+    limiter: limiter(),
+    refusedNetworks: refusedNetworks(),
+  };
+}
+
+export function readSample({ runtime, encoder }: ServiceReaders) {
+  return { atMs: Date.now(), totals: readTotals(runtime.metrics), queued: encoder().queued };
 }

@@ -1,146 +1,102 @@
 import type { Metrics, Sample } from '../lib/metrics/metrics.ts';
 
-/** The counters since start, grouped for the console. */
-export interface Totals {
-  readonly atMs: number;
-  readonly requests: Readonly<Record<RequestOutcome, number>>;
-  readonly latency: Buckets;
-  readonly lookups: Readonly<Record<LookupKind, Readonly<Record<string, number>>>>;
-  readonly encoding: Buckets;
-  readonly waiting: Buckets;
-  /** Calls by upstream and outcome. */
-  readonly sources: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** For each field of upstream responses, how often it was found and how often not. */
-  readonly fields: readonly FieldTotals[];
-}
+/** The counters since start, grouped for the console. The same counts as in `/metrics`. */
+export type Totals = ReturnType<typeof readTotals>;
 
 /** The name of the image hosts among the upstreams. */
-const IMAGE_HOSTS = 'image hosts';
+const IMAGE_HOSTS: string = 'image hosts';
 
-export const REQUEST_OUTCOMES = ['answered', 'unchanged', 'mistaken', 'refused', 'failed'] as const;
-export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+const NO_REQUESTS = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
+const NO_LOOKUPS = { records: {}, pictures: {}, searches: {} };
 
-export const LOOKUP_KINDS = ['records', 'pictures', 'searches'] as const;
-export type LookupKind = (typeof LOOKUP_KINDS)[number];
-
-export interface FieldTotals {
-  readonly source: string;
-  readonly field: string;
-  readonly found: number;
-  readonly missing: number;
-}
-
-/** The same counts as in `/metrics`. */
-export type CountedMetrics = Pick<
-  Metrics,
-  | 'requests'
-  | 'requestSeconds'
-  | 'lookups'
-  | 'encoderSeconds'
-  | 'encoderWaitSeconds'
-  | 'sourceCalls'
-  | 'imageHostCalls'
-  | 'sourceFields'
->;
-
-export function readTotals(metrics: CountedMetrics, nowMs: number): Totals {
+export function readTotals(metrics: Metrics) {
   const isEncode = ({ labels }: Sample) => labels.task === 'encode';
   return {
-    atMs: nowMs,
-    requests: requestTotals(metrics.requests.samples()),
+    requests: {
+      ...NO_REQUESTS,
+      ...sumBy(metrics.requests.samples(), ({ status }) => requestOutcome(Number(status))),
+    },
     latency: bucketsOf(metrics.requestSeconds.samples()),
-    lookups: lookupTotals(metrics.lookups.samples()),
+    lookups: {
+      ...NO_LOOKUPS,
+      ...outcomesBy(metrics.lookups.samples(), ({ route }) => lookupKind(String(route))),
+    },
     encoding: bucketsOf(metrics.encoderSeconds.samples().filter(isEncode)),
     waiting: bucketsOf(metrics.encoderWaitSeconds.samples().filter(isEncode)),
+    /** Calls by upstream and outcome. */
     sources: {
-      ...sumBy(metrics.sourceCalls.samples(), ({ source }) => String(source)),
-      ...sumBy(metrics.imageHostCalls.samples(), () => IMAGE_HOSTS),
+      ...outcomesBy(metrics.sourceCalls.samples(), ({ source }) => String(source)),
+      ...outcomesBy(metrics.imageHostCalls.samples(), () => IMAGE_HOSTS),
     },
-    fields: fieldTotals(metrics.sourceFields.samples()),
   };
 }
 
-function requestTotals(values: readonly Sample[]): Record<RequestOutcome, number> {
-  const totals = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
-  for (const { labels, value } of values) totals[requestOutcome(Number(labels.status))] += value;
-  return totals;
+/** For each field of upstream responses, how often it was found and how often not, since start. */
+export function readFields({ sourceFields }: Metrics) {
+  const byField = Map.groupBy(sourceFields.samples(), ({ labels }) => `${labels.source} ${labels.field}`);
+  return [...byField.values()].map((samples) => ({
+    source: String(samples[0]?.labels.source),
+    field: String(samples[0]?.labels.field),
+    found: 0,
+    missing: 0,
+    ...sumBy(samples, ({ path }) => (path === 'none' ? 'missing' : 'found')),
+  }));
 }
 
-function requestOutcome(status: number): RequestOutcome {
+function requestOutcome(status: number): keyof typeof NO_REQUESTS {
   if (status === 304) return 'unchanged';
   if (status === 429) return 'refused';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'mistaken' : 'answered';
 }
 
-function lookupTotals(values: readonly Sample[]): Record<LookupKind, Record<string, number>> {
-  const totals: Record<LookupKind, Record<string, number>> = { records: {}, pictures: {}, searches: {} };
-  for (const { labels, value } of values) {
-    const kind = totals[lookupKind(String(labels.route))];
-    const outcome = String(labels.outcome);
-    kind[outcome] = (kind[outcome] ?? 0) + value;
-  }
-  return totals;
-}
-
 const RECORD_ROUTE = /^\/(?:api\/)?(?:channel|c|user)\//;
 
-function lookupKind(route: string): LookupKind {
+function lookupKind(route: string): keyof typeof NO_LOOKUPS {
   if (route === '/api/search') return 'searches';
   return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
 }
 
-/** Sums the values of each group by outcome. */
-function sumBy(
-  values: readonly Sample[],
-  groupOf: (labels: Sample['labels']) => string,
-): Record<string, Record<string, number>> {
-  const sums: Record<string, Record<string, number>> = {};
-  for (const { labels, value } of values) {
-    const group = groupOf(labels);
-    const outcome = String(labels.outcome);
-    sums[group] = { ...sums[group], [outcome]: (sums[group]?.[outcome] ?? 0) + value };
-  }
+function sumBy<Name extends string>(
+  samples: readonly Sample[],
+  nameOf: (labels: Sample['labels']) => Name,
+): Partial<Record<Name, number>> {
+  const sums: Partial<Record<Name, number>> = {};
+  for (const { labels, value } of samples) sums[nameOf(labels)] = (sums[nameOf(labels)] ?? 0) + value;
   return sums;
 }
 
-/** Sums all label sets, and converts Prometheus's cumulative counts to counts of single buckets. */
-function bucketsOf(values: readonly Sample[]): Buckets {
-  const byBound = new Map<number, number>();
-  for (const { labels, value, suffix } of values) {
-    if (suffix !== '_bucket') continue;
-    const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le);
-    byBound.set(bound, (byBound.get(bound) ?? 0) + value);
-  }
-  const upperBounds = [...byBound.keys()].sort((a, b) => a - b);
-  const cumulative = upperBounds.map((bound) => byBound.get(bound) ?? 0);
-  return { upperBounds, counts: cumulative.map((count, at) => count - (cumulative[at - 1] ?? 0)) };
+/** Sums each group by the label `outcome`. */
+function outcomesBy<Group extends string>(
+  samples: readonly Sample[],
+  groupOf: (labels: Sample['labels']) => Group,
+): Record<Group, Record<string, number>> {
+  const groups = [...Map.groupBy(samples, ({ labels }) => groupOf(labels))];
+  const sums = groups.map(([group, members]) => [group, sumBy(members, ({ outcome }) => String(outcome))]);
+  return Object.fromEntries(sums) as Record<Group, Record<string, number>>;
 }
 
-function fieldTotals(values: readonly Sample[]): FieldTotals[] {
-  const totals = new Map<string, { source: string; field: string; found: number; missing: number }>();
-  for (const { labels, value } of values) {
-    const source = String(labels.source);
-    const field = String(labels.field);
-    const total = totals.get(`${source} ${field}`) ?? { source, field, found: 0, missing: 0 };
-    total[labels.path === 'none' ? 'missing' : 'found'] += value;
-    totals.set(`${source} ${field}`, total);
-  }
-  return [...totals.values()];
+/** A histogram, as in Prometheus: the number of observations up to each upper bound. The last bound is `+Inf`. */
+export type Buckets = Readonly<Record<string, number>>;
+
+/** Sums all label sets. */
+function bucketsOf(samples: readonly Sample[]): Buckets {
+  const buckets = samples.filter(({ suffix }) => suffix === '_bucket');
+  return sumBy(buckets, ({ le }) => String(le)) as Buckets;
 }
 
-/** A histogram: how many observations were between each upper bound and the one before. The last bound is infinite. */
-export interface Buckets {
-  readonly upperBounds: readonly number[];
-  readonly counts: readonly number[];
+interface Counts {
+  readonly [name: string]: number | Counts;
 }
 
-/** The observations since `earlier`. */
-export function bucketsSince(now: Buckets, earlier: Buckets): Buckets {
-  return {
-    upperBounds: now.upperBounds,
-    counts: now.counts.map((count, at) => count - (earlier.counts[at] ?? 0)),
-  };
+/** The growth of every counter since `earlier`, in the same structure. A counter that is new has grown from 0. */
+export function growthSince<Kind extends object>(now: Kind, earlier: object = {}): Kind {
+  const before = earlier as Counts;
+  const grown = Object.entries(now as Counts).map(([name, count]) => {
+    const former = before[name];
+    return [name, typeof count === 'number' ? count - Number(former ?? 0) : growthSince(count, former as Counts)];
+  });
+  return Object.fromEntries(grown) as Kind;
 }
 
 /**
@@ -149,18 +105,19 @@ export function bucketsSince(now: Buckets, earlier: Buckets): Buckets {
  *
  * @returns `null` without observations
  */
-export function quantile({ upperBounds, counts }: Buckets, share: number): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
-  const rank = share * total;
-  let below = 0;
-  let lower = 0;
-  for (const [at, count] of counts.entries()) {
-    const upper = upperBounds[at] ?? Number.POSITIVE_INFINITY;
-    if (!Number.isFinite(upper)) return lower;
-    if (count > 0 && below + count >= rank) return lower + ((upper - lower) * (rank - below)) / count;
-    below += count;
+export function quantile(buckets: Buckets, share: number): number | null {
+  const rank = share * (buckets['+Inf'] ?? 0);
+  if (rank === 0) return null;
+  const finite = Object.entries(buckets)
+    .map(([bound, count]) => ({ bound: Number(bound), count }))
+    .filter(({ bound }) => Number.isFinite(bound))
+    .sort((a, b) => a.bound - b.bound);
+  let lower = { bound: 0, count: 0 };
+  for (const upper of finite) {
+    if (upper.count >= rank) {
+      return lower.bound + ((upper.bound - lower.bound) * (rank - lower.count)) / (upper.count - lower.count);
+    }
     lower = upper;
   }
-  return lower;
+  return lower.bound;
 }

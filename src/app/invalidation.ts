@@ -29,30 +29,55 @@ export function createInvalidation(
   { stores, applied }: { readonly stores: Stores; readonly applied: AppliedChanges },
 ): Invalidation {
   const { clock, logger } = runtime;
+  const { sharedChanges } = stores;
   const removals = createStoreRemovals(stores, runtime);
   const purge = createPurge({ ...stores, removals });
   const onBug = (error: unknown) => logger.error({ err: error }, 'changes of others cannot be followed: a bug');
-  const { sharedChanges } = stores;
-  const instances = sharedChanges && createInstanceFollower({ sharedChanges, removals, applied, onBug });
-  const path = catalogPaths(config.dataDir).database;
+  const applyOfInstances = createApplier(onBug);
+  const applyOfCatalog = createApplier(onBug);
   const watch = config.sources.includes('catalog')
     ? createCatalogWatch({
-        path,
+        path: catalogPaths(config.dataDir).database,
         clock,
         start: applied.positions().catalog,
-        onChanges: createCatalogFollower({ purge, applied, onBug }),
+        // When it returns, memory no longer returns what a change has removed.
+        onChanges({ position, changes }) {
+          const removeAll = () => Promise.all(changesOf(changes).map(purge.apply));
+          void applyOfCatalog(removeAll, () => applied.save({ catalog: position }));
+        },
       })
     : undefined;
   const stops: (() => void)[] = [];
+
+  /** Applies the changes that other instances have published. Does nothing while Redis is unavailable. */
+  async function followInstances({ receive, position }: SharedChanges): Promise<void> {
+    try {
+      const received = await receive();
+      const reached = position();
+      // The next read does not wait until files are removed.
+      void applyOfInstances(
+        async () => received.length > 0 && removals.remove(received),
+        () => {
+          if (reached !== START && reached !== applied.positions().redis) applied.save({ redis: reached });
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) onBug(error);
+    }
+  }
 
   return {
     purge,
     beforeLookUp: watch?.check,
     async start() {
-      await instances?.();
-      watch?.check();
-      if (instances !== undefined) stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => instances().catch(onBug)));
-      if (watch !== undefined) stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
+      if (sharedChanges !== undefined) {
+        await followInstances(sharedChanges);
+        stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => followInstances(sharedChanges)));
+      }
+      if (watch !== undefined) {
+        watch.check();
+        stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
+      }
       void takeDown(purge, config.blockedChannels, logger);
     },
     async stop() {
@@ -88,69 +113,20 @@ function repeat(clock: Clock, intervalMs: number, look: () => Promise<void> | un
   };
 }
 
-interface FollowerOptions {
-  readonly applied: AppliedChanges;
-  readonly onBug: (error: unknown) => void;
-}
-
-/** Applies the changes that other instances have published. It never rejects while Redis is unavailable. */
-function createInstanceFollower({
-  sharedChanges,
-  removals,
-  applied,
-  onBug,
-}: FollowerOptions & {
-  readonly sharedChanges: SharedChanges;
-  readonly removals: Removals<Removed>;
-}): () => Promise<void> {
-  const removeAll = createCompletion();
-
-  async function remove(received: readonly AnnouncedChange[]): Promise<void> {
-    const position = sharedChanges.position();
-    const isComplete = await removeAll(async () => received.length > 0 && removals.remove(received));
-    const saved = applied.positions().redis ?? START;
-    if (isComplete && position !== START && position !== saved) applied.save({ redis: position });
-  }
-
-  return async () => {
-    try {
-      // The next read does not wait until files are removed.
-      void remove(await sharedChanges.receive()).catch(onBug);
-    } catch (error) {
-      if (!(error instanceof RedisUnavailable)) throw error;
-    }
-  };
-}
-
-/** Applies changes of the catalog. When it returns, memory no longer returns what a change has removed. */
-function createCatalogFollower({
-  purge,
-  applied,
-  onBug,
-}: FollowerOptions & { readonly purge: Purge }): (found: ChangesSince) => void {
-  const removeAll = createCompletion();
-
-  async function apply({ position, changes }: ChangesSince): Promise<void> {
-    if (await removeAll(() => Promise.all(changesOf(changes).map(purge.apply)))) applied.save({ catalog: position });
-  }
-
-  return (found) => void apply(found).catch(onBug);
-}
-
 /**
- * Runs removals. The result is false from the first failed one on. It is tried again while this process runs,
- * and the next start applies it again.
+ * Runs removals and saves the position of their changes. After the first failed removal no position is saved: it is tried
+ * again while this process runs, and the next start applies it again.
  */
-function createCompletion(): (remove: () => Promise<unknown>) => Promise<boolean> {
+function createApplier(onBug: (error: unknown) => void) {
   let isComplete = true;
-  return async (remove) => {
+  return async (remove: () => Promise<unknown>, savePosition: () => void): Promise<void> => {
     try {
       await remove();
+      if (isComplete) savePosition();
     } catch (error) {
       isComplete = false;
-      if (!(error instanceof RemovalDelayed)) throw error;
+      if (!(error instanceof RemovalDelayed)) onBug(error);
     }
-    return isComplete;
   };
 }
 
@@ -176,20 +152,6 @@ const NOTHING: Removed = { keys: [], files: 0, fileBytes: 0 };
 function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Removals<Removed> {
   const { changes, store, pictures, sharedChanges, sharedPictures } = stores;
 
-  const memory: RemovalPart<Removed> = {
-    name: 'memory',
-    async remove() {
-      await changes.sweep();
-      return NOTHING;
-    },
-  };
-  const files: RemovalPart<Removed> = {
-    name: 'the pictures on disk',
-    async remove(announced) {
-      const erased = await pictures.erase(merged(announced));
-      return { ...NOTHING, files: erased.files, fileBytes: erased.bytes };
-    },
-  };
   const database: RemovalPart<Removed> = {
     name: 'cache.db',
     remove: async (announced) => ({ ...NOTHING, keys: await store.erase(merged(announced)) }),
@@ -206,20 +168,22 @@ function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Remova
       return { ...NOTHING, keys };
     },
   };
-
-  let isWaiting = false;
   return createRemovals({
     clock,
-    parts: [memory, files, sharedChanges === undefined ? database : redis],
+    parts: [
+      { name: 'memory', remove: () => changes.sweep().then(() => NOTHING) },
+      {
+        name: 'the pictures on disk',
+        async remove(announced) {
+          const { files, bytes } = await pictures.erase(merged(announced));
+          return { ...NOTHING, files, fileBytes: bytes };
+        },
+      },
+      sharedChanges === undefined ? database : redis,
+    ],
     onStateChange(waiting, error) {
-      if (waiting.length > 0) {
-        const where = waiting.join(' and ');
-        const problem = `what was purged or taken down is still in ${where}; tried again until it is gone`;
-        health.report('removal', problem, error);
-      } else if (isWaiting) {
-        health.report('removal', null);
-      }
-      isWaiting = waiting.length > 0;
+      const problem = `what was purged or taken down is still in ${waiting.join(' and ')}; tried again until it is gone`;
+      health.report('removal', waiting.length === 0 ? null : problem, error);
     },
   });
 }

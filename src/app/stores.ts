@@ -6,8 +6,8 @@ import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
 import { picturesDirectory } from '../picture-store/file-names.ts';
-import { createPictureCache, type PictureCache } from '../picture-store/pictures.ts';
-import { createSharedPictures, type SharedPictures } from '../picture-store/shared-pictures.ts';
+import { createPictureCache } from '../picture-store/pictures.ts';
+import { createSharedPictures } from '../picture-store/shared-pictures.ts';
 import {
   CACHE_POLICY,
   type ChannelEntry,
@@ -16,35 +16,15 @@ import {
   SHARED_PICTURE_MAX_BYTES,
 } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { type Changes, createChanges } from '../store/changes.ts';
+import { createChanges } from '../store/changes.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
-import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
+import { createReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
-import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
-import type { ErasableStore } from '../store/store.ts';
+import { CHANGES_KEY, createSharedChanges } from '../store/shared-changes.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
-export interface Stores {
-  /** With `REDIS_URL` only. */
-  readonly redis: RedisConnection | undefined;
-  readonly changes: Changes;
-  /** With `REDIS_URL` only. */
-  readonly sharedChanges: SharedChanges | undefined;
-  readonly store: ErasableStore;
-  readonly pictures: PictureCache;
-  /** The pictures in Redis. */
-  readonly sharedPictures: SharedPictures | undefined;
-  readonly caches: {
-    readonly records: ReadThrough<ChannelEntry>;
-    readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<FoundChannels>;
-    readonly originals: ReadThrough<Original>;
-  };
-  /** Settles when stored values can be found, or after some seconds. */
-  opened(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Stores = Awaited<ReturnType<typeof createStores>>;
 
 /** Share of V8's heap for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
@@ -52,13 +32,13 @@ const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
 
-/** `node --max-old-space-size` sets it; otherwise it depends on the machine's or container's memory. */
-function heapLimitBytes(): number {
-  return getHeapStatistics().heap_size_limit;
-}
+type CachePolicy<Value> = Pick<
+  ReadThroughOptions<Value>,
+  'freshMs' | 'staleMs' | 'retryFailedLoadMs' | 'storeKeyOf' | 'isValue' | 'channelIdsOf'
+> & { readonly memoryShare: number };
 
 /** @param startPosition the latest change of other instances that this `DATA_DIR` has applied */
-export async function createStores(config: Config, runtime: Runtime, startPosition?: string): Promise<Stores> {
+export async function createStores(config: Config, runtime: Runtime, startPosition?: string) {
   const { clock, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
@@ -113,29 +93,23 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
   }
 
-  /** Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it. */
-  function maxMemoryBytesOf(kind: keyof typeof CACHE_POLICY): number {
-    const share = CACHE_POLICY[kind].memoryShare;
-    const heapBytes = (MAX_HEAP_SHARE * heapLimitBytes() * share) / VALUES_MEMORY_SHARE;
-    return Math.floor(Math.min(config.memoryCacheBytes * share, heapBytes));
-  }
+  // Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it.
+  const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
-  function optionsOf<Kind extends keyof typeof CACHE_POLICY>(kind: Kind) {
-    const maxMemoryBytes = maxMemoryBytesOf(kind);
-    return { ...CACHE_POLICY[kind], name: kind, store, changes, clock, onRefused, maxMemoryBytes };
+  function createCache<Value>(name: string, policy: CachePolicy<Value>) {
+    const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
+    const cache = createReadThrough<Value>({ ...policy, name, store, changes, clock, onRefused, maxMemoryBytes });
+    holders.add(`${name} in memory`, () => cache.stats().memory);
+    holders.add(`loads of ${name}`, () => cache.stats().loading);
+    return cache;
   }
 
   const caches = {
-    records: createReadThrough<ChannelEntry>(optionsOf('records')),
-    names: createReadThrough<string>(optionsOf('names')),
-    searches: createReadThrough<FoundChannels>(optionsOf('searches')),
-    originals: createReadThrough<Original>(optionsOf('originals')),
+    records: createCache<ChannelEntry>('records', CACHE_POLICY.records),
+    names: createCache<string>('names', CACHE_POLICY.names),
+    searches: createCache<FoundChannels>('searches', CACHE_POLICY.searches),
+    originals: createCache<Original>('originals', CACHE_POLICY.originals),
   };
-
-  for (const [kind, cache] of Object.entries(caches)) {
-    holders.add(`${kind} in memory`, () => cache.stats().memory);
-    holders.add(`loads of ${kind}`, () => cache.stats().loading);
-  }
   holders.add('recent changes', changes.stats);
 
   metrics.addGauge({
@@ -147,6 +121,7 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
+    /** With `REDIS_URL` only, as `sharedChanges` and `sharedPictures` are. */
     redis,
     changes,
     sharedChanges,
@@ -154,12 +129,9 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     store,
     pictures,
     caches,
-
-    async opened() {
-      await withinMs(clock, opening, STORE_OPEN_MS);
-    },
-
-    async close() {
+    /** Settles when stored values can be found, or after some seconds. */
+    opened: () => withinMs(clock, opening, STORE_OPEN_MS),
+    async close(): Promise<void> {
       await Promise.all([pictures.close(), store.close()]);
       redis?.close();
     },

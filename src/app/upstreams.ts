@@ -7,13 +7,13 @@ import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/downlo
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
-import { createHttpClient } from '../lib/http/client.ts';
+import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createFailover, type Failover } from '../sources/failover.ts';
+import { createFailover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { type KeptName, keptKey } from '../store/keys.ts';
@@ -38,19 +38,9 @@ export interface UpstreamsOptions {
 type TextStore = Pick<Store, 'get' | 'set'>;
 
 /** The sources of channels and pictures. Each upstream is paused after failures. */
-export interface Upstreams {
-  readonly failover: Failover;
-  readonly downloader: Downloader;
-  /** The breakers of each source and of the image hosts. */
-  states(): readonly SourceReading[];
-  /** The background work of the sources. */
-  readonly tasks: readonly (() => Promise<void>)[];
-  /** Logs the sources to which no connection can be opened. Never rejects. */
-  checkReachability(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Upstreams = ReturnType<typeof createUpstreams>;
 
-export function createUpstreams(options: UpstreamsOptions): Upstreams {
+export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, health, holders } = runtime;
@@ -112,14 +102,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
   });
 
-  const imageOrigin = config.youtubeImageOrigin;
-  const imageHttp = createHttpClient({
-    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
-    privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
-    followRedirects: true,
-    userAgent: config.youtubeUserAgent ?? userAgent,
-    clock,
-  });
+  const imageHttp = createImageClient(config, config.youtubeUserAgent ?? userAgent, clock);
   const imageBreaker = createBreaker('image hosts');
   const imageBudget = createCallBudget({
     clock,
@@ -131,13 +114,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     options.downloader ??
     createDownloader({
       http: guardHttpClient(imageHttp, { budget: imageBudget }),
-      imageOrigin,
+      imageOrigin: config.youtubeImageOrigin,
       clock,
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
     });
   const downloader = countDownloads(plainDownloader, (outcome) => metrics.imageHostCalls.inc({ outcome }));
 
+  /** The breakers of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
     const ofSources = sources.map((source): SourceReading => {
       const status = source.status?.();
@@ -154,13 +138,25 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     failover,
     downloader,
     states,
+    /** The background work of the sources. */
     tasks: [...sources.map((source) => async () => source.runDueWork?.()), reachability.checkReported],
     checkReachability: reachability.check,
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
     },
   };
+}
+
+/** The client of the image hosts and of the origin that replaces them. */
+export function createImageClient({ youtubeImageOrigin: origin }: Config, userAgent: string, clock: Clock): HttpClient {
+  return createHttpClient({
+    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
+    privateOrigins: origin === undefined ? [] : [origin],
+    followRedirects: true,
+    userAgent,
+    clock,
+  });
 }
 
 /** Reports the outcome of each download from an image host; pictures of the catalog are files. */

@@ -1,9 +1,10 @@
+import { createImageClient } from '../../app/upstreams.ts';
 import type { Config } from '../../config/settings.ts';
 import type { OriginalRef } from '../../domain/channel.ts';
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { createDownloader, IMAGE_HOSTS } from '../../images/download.ts';
-import { createHttpClient } from '../../lib/http/client.ts';
+import { createDownloader } from '../../images/download.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { type FieldFinding, isDrift, type LoadedChannel } from '../../sources/source.ts';
 import {
   createUpstream,
@@ -119,20 +120,14 @@ async function inspectPictures(
   { channel }: LoadedChannel,
   { config, userAgent, calls, signal }: UpstreamOptions & { readonly signal: AbortSignal },
 ): Promise<FieldFinding[]> {
-  const imageOrigin = config.youtubeImageOrigin;
-  const http = createHttpClient({
-    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
-    privateOrigins: imageOrigin === undefined ? [] : [imageOrigin],
-    followRedirects: true,
-    userAgent,
-  });
+  const http = createImageClient(config, userAgent, systemClock);
 
   async function inspectPicture(kind: 'banner' | 'avatar', ref: OriginalRef | null): Promise<FieldFinding[]> {
     if (ref === null || ref.kind !== 'remote') return [];
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
       http: recordCalls(http, tried, () => `${kind} picture`),
-      imageOrigin,
+      imageOrigin: config.youtubeImageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
     const bytes = await unlessFailed(downloader.download(ref, { signal }));

@@ -108,11 +108,9 @@ export function findNameWarnings(env: Environment, { path, names, loaded, ignore
 }
 
 function describeUnknown(name: string): string {
-  if (name.startsWith('NODE_')) {
-    return `${name} has no effect here: Node reads it before this file, so set it in the environment`;
-  }
-  if (name.startsWith('OTEL_')) {
-    return `${name} has no effect here: OpenTelemetry’s SDK reads it before this file, so set it in the environment`;
+  const reader = name.startsWith('NODE_') ? 'Node' : name.startsWith('OTEL_') ? 'OpenTelemetry’s SDK' : undefined;
+  if (reader !== undefined) {
+    return `${name} has no effect here: ${reader} reads it before this file, so set it in the environment`;
   }
   const near = findNearName(name);
   return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;

@@ -3,7 +3,7 @@ import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import * as form from '../domain/setting-forms.ts';
 import { parseRedisUrl } from '../lib/redis/redis-url.ts';
-import { type Environment, givenSecret, givenText } from './environment.ts';
+import { type Environment, fileVariable, readSecretFile, textIn } from './environment.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
 export const SETTINGS = {
@@ -267,12 +267,15 @@ export class ConfigError extends OperatorError {
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse, isSecret }]) => {
-    const given = isSecret ? givenSecret(env, variable) : givenText(env, variable);
+    const given = textIn(env, variable);
+    const file = isSecret ? textIn(env, fileVariable(variable)) : '';
     try {
-      return [name, parse(given.text() || fallback)];
+      if (file === '') return [name, parse(given || fallback)];
+      if (given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
+      return [name, parse(readSecretFile(file))];
     } catch (error) {
       if (!(error instanceof form.SettingError)) throw error;
-      mistakes.push(`${given.origin}: ${error.message}`);
+      mistakes.push(`${file === '' ? variable : `${fileVariable(variable)} (${file})`}: ${error.message}`);
       return [name, undefined];
     }
   });

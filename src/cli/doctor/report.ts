@@ -1,38 +1,35 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
-import { type FieldFinding, type FieldState, isDrift } from '../../sources/source.ts';
+import { type FieldFinding, isDrift } from '../../sources/source.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
 
-type Style = Parameters<typeof styleText>[0];
+type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-interface Cell {
-  readonly text: string;
-  readonly style?: Style;
-}
-
-const STATE_STYLES: Record<FieldState, Style> = {
+const STATE_STYLES = {
   fine: 'green',
   absent: 'dim',
   older: 'yellow',
   rounded: 'yellow',
   unreadable: 'red',
   missing: 'red',
-};
+} as const;
 
 const VALUE_CHARACTERS = 48;
 
 /** The diagnosis as text: tables of calls and fields, and a verdict. */
 export function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isColoured: boolean }): string {
-  const paint = ({ text, style }: Cell) =>
-    isColoured && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
+  const paint: Paint = (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
+  const heads = (...names: string[]) => names.map((name) => paint('bold', name.toUpperCase()));
+  const calls = diagnosis.calls.map((call) => callRow(call, paint));
+  const fields = diagnosis.fields.map((field) => fieldRow(field, paint));
   const sections = [
     `${printable(diagnosis.asked)} from ${diagnosis.source} (${diagnosis.origin})`,
-    renderTable(['call', 'status', 'bytes', 'form', 'ms', 'address'], diagnosis.calls.map(callRow), paint),
-    renderTable(['field', 'state', 'value', 'from'], diagnosis.fields.map(fieldRow), paint),
+    renderTable([heads('call', 'status', 'bytes', 'form', 'ms', 'address'), ...calls]),
+    renderTable([heads('field', 'state', 'value', 'from'), ...fields]),
     diagnosis.remarks.map((remark) => printable(remark)).join('\n'),
-    paint(verdictOf(diagnosis)),
+    verdictOf(diagnosis, paint),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -48,24 +45,24 @@ export function renderJson(diagnosis: Diagnosis): string {
   return `${printableJson({ ...diagnosis, calls })}\n`;
 }
 
-function callRow({ name, method, url, status, body, durationMs, problem }: RecordedCall): Cell[] {
+function callRow({ name, method, url, status, body, durationMs, problem }: RecordedCall, paint: Paint): string[] {
   const isGood = status !== null && status < 300;
   return [
-    { text: name },
-    { text: status === null ? 'none' : String(status), style: isGood ? 'green' : 'red' },
-    { text: body === null ? '' : String(body.length) },
-    { text: formOf(body) ?? '' },
-    { text: String(Math.round(durationMs)) },
-    { text: printable(problem ?? `${method} ${pathOf(url)}`) },
+    name,
+    paint(isGood ? 'green' : 'red', String(status ?? 'none')),
+    String(body?.length ?? ''),
+    formOf(body) ?? '',
+    String(Math.round(durationMs)),
+    printable(problem ?? `${method} ${pathOf(url)}`),
   ];
 }
 
-function fieldRow({ field, state, value, path, note }: FieldFinding): Cell[] {
+function fieldRow({ field, state, value, path, note }: FieldFinding, paint: Paint): string[] {
   return [
-    { text: field },
-    { text: state, style: STATE_STYLES[state] },
-    { text: value === null ? '' : abbreviate(printable(typeof value === 'string' ? value : JSON.stringify(value))) },
-    { text: printable([shortPath(path), note].filter((part) => part !== null).join('; ')) },
+    field,
+    paint(STATE_STYLES[state], state),
+    value === null ? '' : abbreviate(printable(typeof value === 'string' ? value : JSON.stringify(value))),
+    printable([shortPath(path), note].filter((part) => part !== null).join('; ')),
   ];
 }
 
@@ -78,23 +75,20 @@ function shortPath(path: string | null): string | null {
   return `${steps[0]}…${steps.slice(-PATH_STEPS).join('.')}`;
 }
 
-function verdictOf({ failure, isFine, fields }: Diagnosis): Cell {
-  if (failure !== null) return { text: printable(`${failure.code}: ${failure.message}`), style: ['red', 'bold'] };
-  if (isFine) return { text: 'All fields are where they are expected.', style: ['green', 'bold'] };
+function verdictOf({ failure, isFine, fields }: Diagnosis, paint: Paint): string {
+  if (failure !== null) return paint(['red', 'bold'], printable(`${failure.code}: ${failure.message}`));
+  if (isFine) return paint(['green', 'bold'], 'All fields are where they are expected.');
   const names = fields.filter(isDrift).map(({ field }) => field);
-  return { text: `Not as expected: ${names.join(', ')}.`, style: ['yellow', 'bold'] };
+  return paint(['yellow', 'bold'], `Not as expected: ${names.join(', ')}.`);
 }
 
-function renderTable(heads: readonly string[], rows: Cell[][], paint: (cell: Cell) => string): string {
-  if (rows.length === 0) return '';
-  const all = [heads.map((head): Cell => ({ text: head.toUpperCase(), style: 'bold' })), ...rows];
-  const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.text.length ?? 0)));
-  return all.map((row) => renderRow(row, widths, paint)).join('\n');
-}
-
-function renderRow(row: readonly Cell[], widths: readonly number[], paint: (cell: Cell) => string): string {
-  const cells = row.map((cell, column) => paint(cell) + ' '.repeat((widths[column] ?? 0) - cell.text.length));
-  return cells.join('  ').trimEnd();
+/** Empty without rows below the head. */
+function renderTable(rows: readonly string[][]): string {
+  if (rows.length === 1) return '';
+  const lengthOf = (cell = '') => stripVTControlCharacters(cell).length;
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column])))) ?? [];
+  const lines = rows.map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell))));
+  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
 function formOf(body: Buffer | null): string | null {

@@ -7,7 +7,7 @@ import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
 import { type CommandContext, defineCommand, requireRefs } from '../command.ts';
 import { CommandFailure, formatBytes, formatCount, UsageError } from '../command-line.ts';
-import { askRunningService, consoleOrigin, parseCacheConfig } from './running-service.ts';
+import { askRunningService, consoleOrigin, parseCacheConfig } from './purge-request.ts';
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',

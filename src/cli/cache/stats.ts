@@ -5,7 +5,7 @@ import { chooseStore } from '../../store/registry.ts';
 import { type KindStatistics, STORED_KINDS, type Statistics, totalBytes } from '../../store/stored-kinds.ts';
 import { defineCommand } from '../command.ts';
 import { formatBytes } from '../command-line.ts';
-import { parseCacheConfig } from './running-service.ts';
+import { parseCacheConfig } from './purge-request.ts';
 
 export const statsCommand = defineCommand({
   usage: 'cache stats [--json]',

@@ -6,7 +6,7 @@ import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../../config/settings.ts';
 import { CommandFailure } from '../command-line.ts';
-import { askRunningService } from './running-service.ts';
+import { askRunningService } from './purge-request.ts';
 
 const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
 

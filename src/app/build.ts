@@ -92,10 +92,10 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const services = { channels, channelBatches, searches, banners };
   const listener = createPublicListener({ config, runtime, limiter, version, beforeLookUp, ...services });
   const { http, refusedClients } = listener;
-  const backgroundWork = createBackgroundWork({
-    tasks: [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
-    onError: (error) => logger.error({ err: error }, 'background work failed: a bug'),
-  });
+  const backgroundWork = createBackgroundWork(
+    [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
+    (error) => logger.error({ err: error }, 'background work failed: a bug'),
+  );
   const shutdown = createShutdown({ config, http, backgroundWork, encoder, upstreams, limiter, invalidation, stores });
   const readers = { upstreams, encoder, limiter, refusedClients, shutdown };
   const privateListener = openConsole({ config, runtime, version, settings, http, purge, ...readers });

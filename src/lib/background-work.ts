@@ -1,15 +1,13 @@
 export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
-export interface BackgroundWorkOptions {
-  readonly tasks: readonly (() => Promise<void>)[];
-  /** Gets bugs only. Tasks handle their expected failures themselves. */
-  readonly onError: (error: unknown) => void;
-}
-
 const CHECK_MS = 60_000;
 
-/** Work that no request waits for. */
-export function createBackgroundWork({ tasks, onError }: BackgroundWorkOptions) {
+/**
+ * Work that no request waits for.
+ *
+ * @param onError gets bugs only: tasks handle their expected failures themselves
+ */
+export function createBackgroundWork(tasks: readonly (() => Promise<void>)[], onError: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 

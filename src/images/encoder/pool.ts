@@ -39,13 +39,8 @@ export class TaskInterrupted extends Error {
   }
 }
 
-export interface RunningTask {
-  /** Rejects with TaskInterrupted. */
-  readonly reply: Promise<TaskReply>;
-  preempt(): void;
-}
-
 export type EncoderPool = ReturnType<typeof createEncoderPool>;
+export type RunningTask = ReturnType<EncoderPool['run']>;
 
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
@@ -148,8 +143,11 @@ export function createEncoderPool(options: EncoderPoolOptions) {
     warmUp(): void {
       if (workers.size === 0 && !isClosed) start();
     },
-    /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
-    run(task: EncoderTask, deadlineMs: number): RunningTask {
+    /**
+     * Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. `reply`
+     * rejects with TaskInterrupted.
+     */
+    run(task: EncoderTask, deadlineMs: number) {
       const idle = [...workers].find((candidate) => !candidate.busy);
       if (idle === undefined && performance.now() < unusableUntilMs) {
         return { reply: Promise.reject(new TaskInterrupted('unusable')), preempt: () => undefined };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFairQueue, type FairQueue } from './queue.ts';
 
 function createQueue(maxLength: number, isDisplaceable: (item: string) => boolean = () => true) {
-  return createFairQueue<string>({ maxLength, isDisplaceable });
+  return createFairQueue<string>(maxLength, isDisplaceable);
 }
 
 /** Adds items that begin with their client's letter. */

@@ -1,17 +1,11 @@
 export type FairQueue<T> = ReturnType<typeof createFairQueue<T>>;
 
-export interface FairQueueOptions<T> {
-  readonly maxLength: number;
-  /** Whether the item may be displaced. */
-  readonly isDisplaceable: (item: T) => boolean;
-}
-
 /**
  * A bounded queue that is fair by client: clients take turns, and each client's items stay in order. A client with a
  * hundred items delays another client's single item by one turn. A full queue makes room for a new client by displacing an
- * item of the client with the most items.
+ * item of the client with the most items, if `isDisplaceable` returns true for it.
  */
-export function createFairQueue<T>({ maxLength, isDisplaceable }: FairQueueOptions<T>) {
+export function createFairQueue<T>(maxLength: number, isDisplaceable: (item: T) => boolean) {
   const returned: T[] = [];
   // The order of the map is the order of turns. After its turn a client is inserted again at the end.
   const waiting = new Map<string, T[]>();

@@ -45,9 +45,9 @@ export interface SchedulerOptions {
 /** Decides which job runs next, and what happens to a job whose process ended. */
 export function createScheduler(options: SchedulerOptions) {
   const { pool, clock, queueLength, deadlineMs, onFinished } = options;
-  const queueOptions = { maxLength: queueLength, isDisplaceable: ({ isShared }: Entry) => !isShared() };
-  const interactive = createFairQueue<Entry>(queueOptions);
-  const background = createFairQueue<Entry>(queueOptions);
+  const isDisplaceable = ({ isShared }: Entry) => !isShared();
+  const interactive = createFairQueue(queueLength, isDisplaceable);
+  const background = createFairQueue(queueLength, isDisplaceable);
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;

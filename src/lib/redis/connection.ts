@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../clock.ts';
-import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing.ts';
 import { createRedisClient, type RedisClient } from './client.ts';
 import type { RedisAddress } from './redis-url.ts';
@@ -20,28 +19,7 @@ export class RedisWrongType extends RedisUnavailable {
   }
 }
 
-export interface RedisStats {
-  readonly isUsable: boolean;
-  /** Commands that timed out, since the start. */
-  readonly timeouts: number;
-  /** How often a usable Redis was paused after a failure, since the start. */
-  readonly outages: number;
-  /** Pending commands. */
-  readonly commands: HolderStats;
-}
-
-export interface RedisConnection {
-  /**
-   * Runs a command, or several that belong together.
-   *
-   * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
-   * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
-   */
-  run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
-  stats(): RedisStats;
-  /** Pending commands fail, so close their callers first. */
-  close(): void;
-}
+export type RedisConnection = Awaited<ReturnType<typeof createRedisConnection>>;
 
 export interface RedisTimings {
   /**
@@ -80,7 +58,7 @@ const PROBE_KEPT_MS = 1_000;
  *
  * Resolves when the first attempt has succeeded or failed.
  */
-export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
+export async function createRedisConnection(options: RedisConnectionOptions) {
   const { address, onStateChange, clock = systemClock } = options;
   const timings = { ...TIMINGS, ...options.timings };
   let usable: RedisClient | undefined;
@@ -165,16 +143,25 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   await connect();
 
   return {
-    run: (command) => traced(REDIS_CALL, () => run(command)),
+    /**
+     * Runs a command, or several that belong together.
+     *
+     * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
+     * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
+     */
+    run: <T>(command: (client: RedisClient) => Promise<T>) => traced(REDIS_CALL, () => run(command)),
 
+    /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
     stats: () => ({
       isUsable: usable !== undefined,
       timeouts,
       outages,
+      /** Pending commands. */
       commands: { entries: commands, maxEntries: MAX_COMMANDS },
     }),
 
-    close() {
+    /** Pending commands fail, so close their callers first. */
+    close(): void {
       isClosed = true;
       cancelTimer();
       const client = usable;

@@ -1,5 +1,4 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
-import { channelRefsOf } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createCallBudget } from '../lib/http/call-budget.ts';
@@ -82,7 +81,6 @@ function withCanary(source: ChannelSource, name: string, config: Config, deps: S
   const canary = createCanary({
     source,
     name,
-    refs: channelRefsOf(name),
     intervalMs: config.youtubeCanaryInterval,
     clock: deps.clock,
     kept: deps.keptText('youtube-canary'),

@@ -4,15 +4,12 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createWorkerThread, ThreadUnavailable } from '../../lib/worker-thread.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import type { ChannelSource, LoadedChannel } from '../source.ts';
 import { channelOf } from './record.ts';
-import type { CatalogAnswer, CatalogFunctions, CatalogWorkerData } from './worker.ts';
+import type { NewCatalog } from './samples.ts';
+import type { CatalogAnswer, CatalogFunctions } from './worker.ts';
 
-export interface CatalogSourceOptions {
-  /** The folder of `catalog.db` and `catalog-images/`. It is created if it is missing. */
-  readonly dataDir: string;
-  /** The content of a new catalog; `null`: none. */
-  readonly samplesDir: string | null;
+export interface CatalogSourceOptions extends NewCatalog {
   readonly clock?: Clock;
   /** Called with a sentence for the operator when the catalog becomes unusable, and with `null` when it works again. */
   readonly onStateChange?: (problem: string | null) => void;
@@ -44,11 +41,10 @@ export function createCatalogSource({
   clock = systemClock,
   onStateChange = () => {},
 }: CatalogSourceOptions): ChannelSource {
-  const data: CatalogWorkerData = { dataDir, samplesDir };
   const thread = createWorkerThread<CatalogFunctions>({
     name: 'catalog',
     module: WORKER_FILE,
-    workerData: data,
+    workerData: { dataDir, samplesDir } satisfies NewCatalog,
     maxCalls: MAX_WAITING,
     restartMs: RETRY_AFTER_MS,
     clock,
@@ -96,12 +92,12 @@ export function createCatalogSource({
     name: 'catalog',
     isLive: false,
     holders: { 'questions to the catalog': thread.stats },
-    getChannel: (channelId: string, { signal }: LoadOptions) => load(channelIdRef(channelId), signal),
-    async resolve(ref: ChannelRef, { signal }: LoadOptions) {
+    getChannel: (channelId, { signal }) => load(channelIdRef(channelId), signal),
+    async resolve(ref, { signal }) {
       const loaded = await load(ref, signal);
       return { channelId: loaded.channel.channelId, loaded };
     },
-    async search(query: string, limit: number, { signal }: LoadOptions) {
+    async search(query, limit, { signal }) {
       return { hits: await ask(signal, () => thread.call('search', { query, limit })) };
     },
     async close() {

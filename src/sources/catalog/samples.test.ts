@@ -81,7 +81,7 @@ describe('a catalog created from samples', () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samples = await createHeldSamples();
-    const created = createCatalog({ dataDir, paths, samplesDir: samples.samplesDir });
+    const created = createCatalog({ dataDir, samplesDir: samples.samplesDir });
     const pictures = await writePictures(await createTemporaryDirectory(), { 'own.png': pngOf('own') });
     expect((await importLines(dataDir, [catalogLine(1, { avatarFile: 'own.png' })], pictures)).added).toBe(1);
     const imported = await readdir(paths.images);
@@ -95,7 +95,7 @@ describe('a catalog created from samples', () => {
   it('keeps its pictures when an import comes later', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
-    await createCatalog({ dataDir, paths, samplesDir: SHIPPED_SAMPLES_DIR });
+    await createCatalog({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR });
     const before = await readdir(paths.images);
     await importLines(dataDir, [catalogLine(1)]);
     expect(await readdir(paths.images)).toEqual(before);
@@ -104,13 +104,12 @@ describe('a catalog created from samples', () => {
 
   it('leaves no files when a sample is rejected', async () => {
     const dataDir = await createTemporaryDirectory();
-    const paths = catalogPaths(dataDir);
     const samplesDir = await createTemporaryDirectory();
     await mkdir(join(samplesDir, 'images'));
     await writeFile(join(samplesDir, 'images', 'own.png'), pngOf('own'));
     const lines = [catalogLine(1, { avatarFile: 'own.png' }), catalogLine(2, { avatarFile: 'absent.png' })];
     await writeFile(join(samplesDir, 'channels.ndjson'), lines.join('\n'));
-    await expect(createCatalog({ dataDir, paths, samplesDir })).rejects.toThrow('line 2');
+    await expect(createCatalog({ dataDir, samplesDir })).rejects.toThrow('line 2');
     expect(await readdir(dataDir)).toEqual([]);
   });
 });

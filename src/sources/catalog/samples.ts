@@ -2,12 +2,12 @@ import { createReadStream, existsSync, linkSync, readdirSync, rmSync } from 'nod
 import { join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { importChannels } from './import.ts';
-import { type CatalogPaths, CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
+import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
 import { type CatalogWriter, openCatalogWriter } from './writer.ts';
 
-export interface CreateCatalogOptions {
+export interface NewCatalog {
+  /** The folder of `catalog.db` and `catalog-images/`. It is created if it is missing. */
   readonly dataDir: string;
-  readonly paths: CatalogPaths;
   /** A folder with `channels.ndjson` and `images/`; `null`: the new catalog is empty. */
   readonly samplesDir: string | null;
 }
@@ -18,27 +18,24 @@ export interface CreateCatalogOptions {
  *
  * @throws CatalogUnusableError if a sample is rejected, and errors of the file system
  */
-export async function createCatalog({ dataDir, paths, samplesDir }: CreateCatalogOptions): Promise<void> {
+export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promise<void> {
+  const paths = catalogPaths(dataDir);
   const draftDir = createDraftFolder(dataDir);
   try {
     const draft = catalogPaths(draftDir);
-    await writeDraft(draft, samplesDir);
+    const writer = openCatalogWriter(draft);
+    try {
+      if (samplesDir !== null) await importSamples(writer, samplesDir);
+      writer.beginChangeLog();
+    } finally {
+      writer.close();
+    }
     if (existsSync(paths.database)) return;
     // Pictures first: a catalog never names a picture that is not there.
     if (existsSync(draft.images)) linkPictures(draft.images, paths.images);
     linkUnlessThere(draft.database, paths.database);
   } finally {
     rmSync(draftDir, { recursive: true });
-  }
-}
-
-async function writeDraft(draft: CatalogPaths, samplesDir: string | null): Promise<void> {
-  const writer = openCatalogWriter(draft);
-  try {
-    if (samplesDir !== null) await importSamples(writer, samplesDir);
-    writer.beginChangeLog();
-  } finally {
-    writer.close();
   }
 }
 

@@ -75,7 +75,7 @@ describe('a catalog that is watched', () => {
   it('that a start created with the samples has no changes, and reports later ones', async () => {
     const watch = open();
     expect(await found(watch)).toBeUndefined();
-    await createCatalog({ dataDir, paths: catalogPaths(dataDir), samplesDir: SHIPPED_SAMPLES_DIR });
+    await createCatalog({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR });
     expect((await found(watch)) ?? []).toEqual([]);
     await put(1);
     expect(await found(watch)).toEqual([numberedChannelId(1)]);

@@ -5,19 +5,13 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
 import { type CatalogReader, createOpenCatalog } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
-import { createCatalog } from './samples.ts';
+import { createCatalog, type NewCatalog } from './samples.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
-
-/** The thread's `workerData`. For `samplesDir` see `createCatalog`. */
-export interface CatalogWorkerData {
-  readonly dataDir: string;
-  readonly samplesDir: string | null;
-}
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
 export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: string };
 
-const { dataDir, samplesDir } = workerData as CatalogWorkerData;
+const { dataDir, samplesDir } = workerData as NewCatalog;
 const paths = catalogPaths(dataDir);
 const catalog = createOpenCatalog(paths.database);
 /** A catalog is created only at the start. If it disappears later, the operator must restore it. */
@@ -55,7 +49,7 @@ function isSystemError(error: unknown): error is Error {
 async function createOnce(): Promise<void> {
   if (!isCreationDue) return;
   if (statSync(paths.database, { throwIfNoEntry: false }) === undefined) {
-    await createCatalog({ dataDir, paths, samplesDir });
+    await createCatalog({ dataDir, samplesDir });
   }
   isCreationDue = false;
 }

@@ -4,7 +4,6 @@ import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createMemoryText, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
-import { channelRefsOf } from '../../domain/identifier.ts';
 import { type Lease, SOLO_LEASE } from '../source.ts';
 import { createCanary } from './canary.ts';
 import type { YoutubeSource } from './youtube.ts';
@@ -34,7 +33,7 @@ function rename(from: string, to: string): void {
 }
 
 function startCanary({ name = '@BellRockLight', lease = SOLO_LEASE as Lease } = {}) {
-  return createCanary({ source, name, refs: channelRefsOf(name), intervalMs: HOUR_MS, clock, kept, lease });
+  return createCanary({ source, name, intervalMs: HOUR_MS, clock, kept, lease });
 }
 
 /** Runs the background work of each minute. */

@@ -1,6 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { ChannelRef } from '../../domain/identifier.ts';
+import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
@@ -14,8 +14,6 @@ export interface CanaryOptions {
   readonly source: Pick<ChannelSource, 'resolve' | 'getChannel'>;
   /** The channel in the setting. */
   readonly name: string;
-  /** Identifiers that the name may mean, in the order to try. */
-  readonly refs: readonly ChannelRef[];
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly kept: KeptText;
@@ -48,7 +46,7 @@ const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /** Loads a known channel at intervals and detects fields that disappeared. */
 export function createCanary(options: CanaryOptions) {
-  const { source, name, refs, intervalMs, clock, kept: shared, lease } = options;
+  const { source, name, intervalMs, clock, kept: shared, lease } = options;
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
@@ -67,7 +65,7 @@ export function createCanary(options: CanaryOptions) {
 
   async function load(signal: AbortSignal): Promise<LoadedChannel> {
     let notFound: unknown;
-    for (const ref of refs) {
+    for (const ref of channelRefsOf(name)) {
       try {
         const { channelId, loaded } =
           ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, { signal });

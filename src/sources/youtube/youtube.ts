@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
+import type { ChannelSource, LoadedChannel } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
 import { alertError, invalid, requireFound, throwIfUnavailable } from './answers.ts';
@@ -34,7 +34,7 @@ export interface YoutubeSourceOptions {
   readonly onField?: FieldObserver;
 }
 
-export type YoutubeSource = SourceWithDates & Required<Pick<ChannelSource, 'getRest'>>;
+export type YoutubeSource = ReturnType<typeof createYoutubeSource>;
 
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
@@ -47,7 +47,7 @@ const MAX_REDIRECTS = 3;
  * A record takes one round trip: the page and the About panel are loaded in parallel. Without the page there is no record;
  * without the panel the record is incomplete.
  */
-export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSource {
+export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
   const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
   const innertube = createInnertube({ http, origin, clientVersions, reader });
@@ -124,7 +124,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSourc
     getRest: (channelId, rest, { signal }) => loadRest(channelId, rest, signal),
     search: (query, _limit, search) => searchChannels(innertube, query, search),
 
-    async findPublishedAt(channelId: string, { signal }: LoadOptions) {
+    async findPublishedAt(channelId, { signal }) {
       const response = await innertube.getFeed(channelId, signal);
       throwIfUnavailable(response, 'xml');
       // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
@@ -138,7 +138,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions): YoutubeSourc
     async close() {
       await Promise.all([http.close(), reader.close()]);
     },
-  };
+  } satisfies ChannelSource;
 }
 
 function assertShowsChannel(page: PageReading): void {

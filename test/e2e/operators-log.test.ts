@@ -10,9 +10,9 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { numberedChannelId } from '../helpers/fake-source.ts';
+import { failingSource, numberedChannelId } from '../helpers/fake-source.ts';
 import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { failingSource, startWithoutEncoder } from '../helpers/operators-view.ts';
+import { startWithoutEncoder } from '../helpers/operators-view.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -3,16 +3,11 @@ import { catalogCommands } from '../../src/cli/catalog.ts';
 import type { EndedCommand } from './command.ts';
 import { runInProcess } from './run-command.ts';
 
-export interface CatalogCommandOptions {
-  readonly stdin?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
 /** Runs `catalog …` in this process, beside no service. */
 export function runCatalog(
   dataDir: string,
   args: readonly string[],
-  { stdin = '', env = {} }: CatalogCommandOptions = {},
+  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<EndedCommand> {
   return runInProcess(catalogCommands, args, {
     env: { ...env, DATA_DIR: dataDir, CONSOLE_PORT: '0' },

@@ -1,4 +1,4 @@
-import { type ProcessEnd, type StartedProcess, startProcess } from './process.ts';
+import { type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
 
 export interface CommandOptions {
@@ -9,12 +9,6 @@ export interface CommandOptions {
   readonly uid?: number;
   /** A file descriptor that stdout goes to. */
   readonly stdout?: number;
-}
-
-export interface EndedCommand {
-  readonly exitCode: ProcessEnd;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
@@ -30,7 +24,9 @@ export function launchCommand(
   });
 }
 
-export async function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
+export type EndedCommand = Awaited<ReturnType<typeof runCommand>>;
+
+export async function runCommand(args: readonly string[], options: CommandOptions) {
   const { closed, stdout, stderr } = launchCommand(args, options);
   return { exitCode: await closed, stdout: stdout(), stderr: stderr() };
 }

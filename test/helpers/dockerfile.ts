@@ -1,16 +1,5 @@
-/** What a Dockerfile says, as far as deploy/Dockerfile goes. */
-export interface Stage {
-  readonly image: string;
-  /** Files of the project, with the path they are copied to. */
-  readonly copies: ReadonlyArray<{ readonly sources: readonly string[]; readonly target: string }>;
-  readonly commands: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly user: string | undefined;
-  readonly ports: readonly string[];
-  readonly volumes: readonly string[];
-  readonly command: readonly string[];
-  readonly healthCheck: readonly string[];
-}
+/** A stage of a Dockerfile, as far as deploy/Dockerfile goes. */
+export type Stage = ReturnType<typeof parseStage>;
 
 export function parseDockerfile(text: string): Stage[] {
   const lines = text
@@ -22,11 +11,12 @@ export function parseDockerfile(text: string): Stage[] {
   return starts.map((start, at) => parseStage(lines.slice(start, starts[at + 1])));
 }
 
-function parseStage(lines: readonly string[]): Stage {
+function parseStage(lines: readonly string[]) {
   const argumentsOf = (instruction: string) =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1).trim());
   return {
     image: argumentsOf('FROM')[0]?.split(' ')[0] ?? '',
+    /** Files of the project, with the path they are copied to. */
     copies: argumentsOf('COPY')
       .filter((given) => !given.startsWith('--from='))
       .map((given) => {

@@ -25,18 +25,7 @@ export interface Block {
   readonly note: Note | undefined;
 }
 
-export interface Document {
-  /** Its path, relative to the project. */
-  readonly name: string;
-  readonly text: string;
-  readonly blocks: readonly Block[];
-  /** Inline code. */
-  readonly spans: readonly string[];
-  /** Targets of links and images. */
-  readonly links: readonly string[];
-  /** The headings' IDs, as GitHub and the site's pages have them. */
-  readonly anchors: readonly string[];
-}
+export type Document = ReturnType<typeof readDocument>;
 
 /** Every Markdown document of the project but those in hidden folders. */
 export function readDocuments(): Document[] {
@@ -45,7 +34,8 @@ export function readDocuments(): Document[] {
   return names.toSorted().map(readDocument);
 }
 
-export function readDocument(name: string): Document {
+/** @param name its path, relative to the project */
+export function readDocument(name: string) {
   const text = readFileSync(join(ROOT, name), 'utf8');
   const blocks: Block[] = [];
   const spans: string[] = [];

@@ -169,6 +169,10 @@ export function createStub(stub: Stub): ChannelSource & { calls: number; signals
   return source;
 }
 
+/** A source whose calls all fail. */
+export const failingSource = () =>
+  createStub({ name: 'failing', channel: 'upstream_unavailable', hits: 'upstream_unavailable' });
+
 export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
   const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));
   return createFailover({ sources, clock: createManualClock(), ...options });

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';
+import type { SentAnswer } from './http-request.ts';
 import { decodePicture } from './picture.ts';
 
 export interface Parameter {
@@ -12,15 +14,19 @@ export interface Parameter {
   };
 }
 
+interface Reference {
+  readonly $ref: string;
+}
+
 interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
-  readonly headers: Readonly<Record<string, { readonly $ref: string } | { readonly required: boolean }>>;
+  readonly headers: Readonly<Record<string, Reference | { readonly required: boolean }>>;
 }
 
 export interface Operation {
   readonly parameters?: readonly Parameter[];
   /** References to `components.responses`. */
-  readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly responses: Readonly<Record<string, Reference>>;
 }
 
 /** As much of OpenAPI 3.1 as this service's document uses. */
@@ -31,12 +37,6 @@ export interface OpenApiDocument {
     readonly headers: Readonly<Record<string, { readonly required: boolean }>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
-}
-
-export interface GivenAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Buffer;
 }
 
 const validators = new WeakMap<object, ReturnType<typeof Schema.Compile>>();
@@ -52,69 +52,55 @@ function validatorOf(schema: object, { components }: OpenApiDocument): ReturnTyp
 const FRAMING = new Set(['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding']);
 
 /**
- * What is not as the document declares it: the status, a header, the media type, JSON that does not parse or fit its
- * schema, a picture that cannot be decoded. `undefined` when all is. A method that the document does not name counts
- * as GET.
+ * Checks the status, the header, the media type, the body against its schema, and a picture by decoding it. A method that
+ * the document does not name counts as GET.
+ *
+ * @throws Error that says what is not as the document declares it
  */
-export async function findUndeclared(
+export async function assertDeclared(
   document: OpenApiDocument,
   { route, method }: { readonly route: string; readonly method: string },
-  { status, headers, bytes }: GivenAnswer,
-): Promise<string | undefined> {
+  { status, headers, bytes }: SentAnswer,
+): Promise<void> {
   const path = document.paths[route];
-  const operation = path?.[method.toLowerCase()] ?? path?.get;
-  const reference = operation?.responses[String(status)];
-  const response = document.components.responses[reference?.$ref.split('/').at(-1) ?? ''];
-  if (response === undefined) return `status ${status} is not declared`;
-  const headerFault = findHeaderFault(document, response, headers);
-  if (headerFault !== undefined) return headerFault;
-  const contents = Object.entries(response.content ?? {});
-  const contentType = String(headers['content-type'] ?? '').split(';')[0];
-  if (contents.length === 0) return bytes.length === 0 ? undefined : `status ${status} came with a body`;
-  const declared = contents.find(([mediaType]) => mediaType === contentType)?.[1];
-  if (declared === undefined) return `"${contentType}" is not declared for status ${status}`;
-  if (method === 'HEAD') return bytes.length === 0 ? undefined : 'HEAD came with a body';
-  return contentType?.startsWith('image/')
-    ? findPictureFault(bytes, contentType)
-    : findJsonFault(bytes, validatorOf(declared.schema, document));
+  const reference = (path?.[method.toLowerCase()] ?? path?.get)?.responses[status];
+  const response = document.components.responses[nameIn(reference)];
+  assert(response !== undefined, `status ${status} is not declared`);
+  assertHeaders(document, response, headers);
+  const { content = {} } = response;
+  const contentType = String(headers['content-type'] ?? '').split(';')[0] as string;
+  const hasContent = Object.keys(content).length > 0;
+  const declared = content[contentType];
+  assert(!hasContent || declared !== undefined, `"${contentType}" is not declared for status ${status}`);
+  if (declared === undefined || method === 'HEAD') {
+    assert.equal(bytes.length, 0, `status ${status} to ${method} came with a body`);
+  } else if (contentType.startsWith('image/')) {
+    assert.equal(`image/${(await decodePicture(bytes)).format}`, contentType);
+  } else {
+    const text = bytes.toString('utf8');
+    assert(validatorOf(declared.schema, document).Check(JSON.parse(text)), `the JSON does not fit its schema: ${text}`);
+  }
 }
 
-function findHeaderFault(
-  { components }: OpenApiDocument,
-  response: Response,
-  headers: GivenAnswer['headers'],
-): string | undefined {
-  const declared = Object.keys(response.headers);
-  const declaredLower = new Set(declared.map((name) => name.toLowerCase()));
-  const undeclared = Object.keys(headers).filter((name) => !FRAMING.has(name) && !declaredLower.has(name));
-  if (undeclared.length > 0) return `the header ${undeclared.join(', ')} is not declared`;
-  const required = declared.filter(
-    (name) => (inlineHeader(response, name) ?? components.headers[name])?.required !== false,
+function nameIn(reference: Reference | undefined): string {
+  return reference?.$ref.split('/').at(-1) ?? '';
+}
+
+function assertHeaders({ components }: OpenApiDocument, response: Response, headers: SentAnswer['headers']): void {
+  const declared = Object.entries(response.headers).map(([name, header]) => ({
+    name: name.toLowerCase(),
+    isRequired: ('$ref' in header ? components.headers[nameIn(header)] : header)?.required !== false,
+  }));
+  const names = new Set(declared.map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => !FRAMING.has(name) && !names.has(name)),
+    [],
+    'headers are not declared',
   );
-  const missing = required.filter((name) => headers[name.toLowerCase()] === undefined);
-  return missing.length > 0 ? `the header ${missing.join(', ')} is missing` : undefined;
-}
-
-/** A header field that the response declares itself, instead of a reference. */
-function inlineHeader({ headers }: Response, name: string): { readonly required: boolean } | undefined {
-  const declared = headers[name];
-  return declared !== undefined && 'required' in declared ? declared : undefined;
-}
-
-async function findPictureFault(bytes: Buffer, contentType: string): Promise<string | undefined> {
-  try {
-    const { format } = await decodePicture(bytes);
-    return `image/${format}` === contentType ? undefined : `a picture of type ${format} is called ${contentType}`;
-  } catch (error) {
-    return `the picture cannot be decoded: ${(error as Error).message}`;
-  }
-}
-
-function findJsonFault(bytes: Buffer, validator: ReturnType<typeof Schema.Compile>): string | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return validator.Check(value) ? undefined : `the JSON does not fit its schema: ${bytes.toString('utf8')}`;
-  } catch (error) {
-    return `the JSON cannot be parsed: ${(error as Error).message}`;
-  }
+  const required = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  assert.deepEqual(
+    required.filter((name) => headers[name] === undefined),
+    [],
+    'headers are missing',
+  );
 }

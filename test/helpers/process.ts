@@ -1,29 +1,14 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { HANG_MS } from './wait.ts';
 
 /** An exit code, or the signal that ended a process. */
 export type ProcessEnd = number | NodeJS.Signals;
 
-/** A process whose output is kept. */
-export interface StartedProcess {
-  readonly child: ChildProcess;
-  readonly ended: Promise<ProcessEnd>;
-  /** Like `ended`, once its output is complete. Processes that it has started may delay this. */
-  readonly closed: Promise<ProcessEnd>;
-  stdout(): string;
-  stderr(): string;
-  /** Both, in the order in which they came. */
-  output(): string;
-  /**
-   * Waits until the output matches.
-   *
-   * @throws Error with the output if the process ends before, or after a minute
-   */
-  printed(pattern: RegExp): Promise<RegExpExecArray>;
-}
+export type StartedProcess = ReturnType<typeof startProcess>;
 
-export function startProcess(command: string, args: readonly string[], options: SpawnOptions = {}): StartedProcess {
+/** Starts a process whose output is kept. */
+export function startProcess(command: string, args: readonly string[], options: SpawnOptions = {}) {
   const child = spawn(command, args, options);
   const texts = { stdout: '', stderr: '', all: '' };
   const changes = new EventEmitter();
@@ -34,7 +19,7 @@ export function startProcess(command: string, args: readonly string[], options: 
       changes.emit('printed');
     });
   }
-  const endOf = async (event: 'exit' | 'close') => {
+  const endOf = async (event: 'exit' | 'close'): Promise<ProcessEnd> => {
     const [code, signal] = (await once(child, event)) as [number | null, NodeJS.Signals];
     return code ?? signal;
   };
@@ -45,11 +30,18 @@ export function startProcess(command: string, args: readonly string[], options: 
   return {
     child,
     ended,
+    /** Like `ended`, once its output is complete. Processes that it has started may delay this. */
     closed,
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
+    /** Both, in the order in which they came. */
     output: () => texts.all,
-    async printed(pattern) {
+    /**
+     * Waits until the output matches.
+     *
+     * @throws Error with the output if the process ends before, or after a minute
+     */
+    async printed(pattern: RegExp): Promise<RegExpExecArray> {
       const signal = AbortSignal.timeout(HANG_MS);
       for (;;) {
         const found = pattern.exec(texts.all);

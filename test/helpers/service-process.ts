@@ -17,19 +17,7 @@ export interface ServiceOptions {
   readonly program?: readonly string[];
 }
 
-/** The service as a process of its own, on loopback; without a rate limit unless the settings name one. */
-export interface ServiceProcess extends StartedProcess {
-  readonly pid: number;
-  /** Of the public listener. */
-  readonly port: number;
-  readonly base: string;
-  /** Origin of the private listener. */
-  readonly inside: string;
-  /** From the start of the process to the first answer that it could give. */
-  readonly startedInMs: number;
-}
-
-/** Starts it and waits for nothing. */
+/** Starts the service on loopback, without a rate limit unless the settings name one, and waits for nothing. */
 export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): StartedProcess {
   const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, PROGRAM]), 'serve'];
   return startProcess(command, args, {
@@ -48,8 +36,10 @@ export function launchService({ directory, env = {}, uid, prefix = [], program }
   });
 }
 
-/** Starts it and waits until it listens. */
-export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+export type ServiceProcess = Awaited<ReturnType<typeof startService>>;
+
+/** The same. Waits until it listens. */
+export async function startService(options: ServiceOptions) {
   await mkdir(options.directory, { recursive: true });
   const consolePort = await findFreePort();
   const startedAtMs = performance.now();
@@ -59,9 +49,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     return {
       ...launched,
       pid: launched.child.pid as number,
+      /** Of the public listener. */
       port: Number(port),
       base: `http://127.0.0.1:${port}`,
+      /** Origin of the private listener. */
       inside: `http://127.0.0.1:${consolePort}`,
+      /** From the start of the process to the first answer that it could give. */
       startedInMs: performance.now() - startedAtMs,
     };
   } catch (error) {

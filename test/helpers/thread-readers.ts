@@ -1,5 +1,4 @@
 import { isMainThread } from 'node:worker_threads';
-import { HANGING_CHANNEL } from './thread-channel.ts';
 
 /** Readers for the tests of `src/lib/http/body-reader.ts`: each does in its thread what its name says. */
 
@@ -7,9 +6,9 @@ export function whereItRuns(): string {
   return isMainThread ? 'event loop' : 'thread';
 }
 
-/** Never ends. Says so before. */
+/** Never ends. Says so before, on the `BroadcastChannel` that has its name. */
 export function hang(): never {
-  new BroadcastChannel(HANGING_CHANNEL).postMessage('begun');
+  new BroadcastChannel(hang.name).postMessage('begun');
   for (;;);
 }
 

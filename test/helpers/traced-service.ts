@@ -2,16 +2,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
-import { type ReceivedSpan, startTraceReceiver, type TraceReceiver } from './trace-receiver.ts';
-
-export interface TracedService {
-  readonly service: ServiceProcess;
-  readonly receiver: TraceReceiver;
-  /** Asks it and reads the whole answer. */
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** Stops it, and answers everything that it has sent until then. */
-  stop(): Promise<readonly ReceivedSpan[]>;
-}
+import { startTraceReceiver, type TraceReceiver } from './trace-receiver.ts';
 
 /** What docs/tracing.md tells an operator to write into otel.mjs. */
 export const SDK_FILE = join(import.meta.dirname, 'otel.mjs');
@@ -27,8 +18,10 @@ export function sdkSettings({ origin }: TraceReceiver): Record<string, string> {
   };
 }
 
+export type TracedService = Awaited<ReturnType<typeof startTracedService>>;
+
 /** The service as a process, until the test ends, with a collector that takes its traces. */
-export async function startTracedService(env: Readonly<Record<string, string>> = {}): Promise<TracedService> {
+export async function startTracedService(env: Readonly<Record<string, string>> = {}) {
   const receiver = await startTraceReceiver();
   const service = await startUntilTestEnds({
     ...sdkSettings(receiver),
@@ -39,11 +32,13 @@ export async function startTracedService(env: Readonly<Record<string, string>> =
   return {
     service,
     receiver,
-    async get(path, headers = {}) {
+    /** Asks it and reads the whole answer. */
+    async get(path: string, headers: Record<string, string> = {}) {
       const answer = await fetch(service.base + path, { headers });
       await answer.arrayBuffer();
       return answer;
     },
+    /** Stops it, and answers everything that it has sent until then. */
     async stop() {
       service.child.kill('SIGTERM');
       await service.ended;

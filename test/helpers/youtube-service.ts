@@ -1,29 +1,21 @@
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
-import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettings } from './replay-server.ts';
+import { type ReplayOptions, startReplayServer, youtubeSettings } from './replay-server.ts';
 
-export interface YoutubeService {
-  readonly replay: ReplayServer;
-  /** The one that runs. */
-  readonly service: TestApp;
-  /** Stops the service and starts it again with the same settings, clock and `dataDir`. */
-  restart(): Promise<TestApp>;
-  close(): Promise<void>;
-}
+export type YoutubeService = Awaited<ReturnType<typeof startYoutubeService>>;
 
 /** The whole service with a replayed upstream, which has the same picture at every address. */
-export async function startYoutubeService(
-  replayOptions: ReplayOptions = {},
-  { env, ...options }: TestAppOptions = {},
-): Promise<YoutubeService> {
+export async function startYoutubeService(replayOptions: ReplayOptions = {}, { env, ...options }: TestAppOptions = {}) {
   const replay = await startReplayServer(replayOptions);
   const appOptions = { ...options, env: { ...youtubeSettings(replay.origin), ...env } };
   let service = await startTestApp(appOptions);
   return {
     replay,
-    get service() {
+    /** The one that runs. */
+    get service(): TestApp {
       return service;
     },
-    async restart() {
+    /** Stops the service and starts it again with the same settings, clock and `dataDir`. */
+    async restart(): Promise<TestApp> {
       await service.close();
       service = await startTestApp({ ...appOptions, clock: service.clock });
       return service;

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HANGING_CHANNEL } from '../../../test/helpers/thread-channel.ts';
 import * as readers from '../../../test/helpers/thread-readers.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type BodyReader, createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from './body-reader.ts';
@@ -18,7 +17,7 @@ afterEach(() => reader.close());
 
 /** Keeps the thread busy until the signal is aborted. Resolves when the thread has begun. */
 async function hang(signal: AbortSignal): Promise<{ end: Promise<unknown> }> {
-  const channel = new BroadcastChannel(HANGING_CHANNEL);
+  const channel = new BroadcastChannel(readers.hang.name);
   const begun = once(channel, 'message');
   const end = reader.read('hang', LONG, signal).catch((error: unknown) => error);
   await begun;

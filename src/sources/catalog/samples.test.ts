@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { createFifo } from '../../../test/helpers/fifo.ts';
 import { decodePicture } from '../../../test/helpers/picture.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
@@ -65,10 +65,9 @@ describe('the sample catalog', () => {
 
 /** Samples with records from a pipe, so that a test decides when the catalog is complete. */
 async function createHeldSamples() {
-  const samplesDir = await createTemporaryDirectory();
+  const pipe = await createFifo('channels.ndjson');
+  const samplesDir = dirname(pipe);
   await cp(IMAGES_DIR, join(samplesDir, 'images'), { recursive: true });
-  const pipe = join(samplesDir, 'channels.ndjson');
-  execFileSync('mkfifo', [pipe]);
   return {
     samplesDir,
     /** Resolves after the reader has begun. */

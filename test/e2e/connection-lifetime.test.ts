@@ -174,7 +174,8 @@ describe('a client that disconnects', () => {
 });
 
 describe('a service that stops', () => {
-  test('finishes the request that it accepted, then closes its connection', async () => {
+  /** Stops a service that has accepted a request, which the test answers by releasing what is held. */
+  async function stopWhileBusy() {
     const { service, port, source } = await startHeld();
     const held = source.hold();
     const busy = await open(port);
@@ -183,6 +184,11 @@ describe('a service that stops', () => {
     await held.asked;
     const closing = service.close();
     await expect.poll(() => isRefused(port)).toBe(true);
+    return { service, held, busy, received, closing };
+  }
+
+  test('finishes the request that it accepted, then closes its connection', async () => {
+    const { held, received, closing } = await stopWhileBusy();
     held.release();
     await received.closed;
     await closing;
@@ -203,14 +209,7 @@ describe('a service that stops', () => {
   });
 
   test('closes a connection with the response to a request that came during the stop', async () => {
-    const { service, port, source } = await startHeld();
-    const held = source.hold();
-    const busy = await open(port);
-    const received = record(busy);
-    busy.write(get(`/channel/${HELD_CHANNEL_ID}`));
-    await held.asked;
-    const closing = service.close();
-    await expect.poll(() => isRefused(port)).toBe(true);
+    const { service, held, busy, received, closing } = await stopWhileBusy();
     const read = once(service.app.http.server, 'request');
     busy.write(get('/problems'));
     await read;

@@ -74,6 +74,6 @@ export function createRunningClock(): ManualClock {
     jumpWallClock(ms) {
       jumpedMs += ms;
     },
-    passTimer: async () => undefined,
+    passTimer: () => Promise.reject(new Error('The time of these timers passes by itself.')),
   };
 }

@@ -12,13 +12,6 @@ export interface ReplayAnswer {
   readonly text: string;
 }
 
-interface IndexEntry {
-  readonly file: string;
-  readonly request: ReplayAnswer['request'];
-  readonly status: number;
-  readonly expected: unknown;
-}
-
 export interface IndexedAnswer extends ReplayAnswer {
   readonly file: string;
   readonly expected: unknown;
@@ -26,14 +19,10 @@ export interface IndexedAnswer extends ReplayAnswer {
 
 /** The answers of a directory whose `index.json` lists its files with their requests and expected values. */
 export function readAnswers(directory: string): IndexedAnswer[] {
-  const index = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8')) as { files: IndexEntry[] };
-  return index.files.map(({ file, request, status, expected }) => ({
-    file,
-    request,
-    status,
-    expected,
-    text: readFileSync(join(directory, file), 'utf8'),
-  }));
+  const index = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8')) as {
+    files: Omit<IndexedAnswer, 'text'>[];
+  };
+  return index.files.map((entry) => ({ ...entry, text: readFileSync(join(directory, entry.file), 'utf8') }));
 }
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');

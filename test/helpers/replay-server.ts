@@ -135,23 +135,20 @@ function findAnswer(answers: readonly ReplayAnswer[], call: ReplayCall): ReplayA
 }
 
 /** What YouTube says where it has nothing, per route; recorded in 2026-07. */
+const NOT_FOUND = nothing(404, { error: { code: 404, status: 'NOT_FOUND' } });
 const NOTHING: Partial<Record<ReplayRoute, ReplayAnswer>> = {
-  browse: nothing(200, { alerts: [errorAlert('This channel does not exist.')] }),
-  about: nothing(404, { error: { code: 404, status: 'NOT_FOUND' } }),
-  resolve: nothing(404, { error: { code: 404, status: 'NOT_FOUND' } }),
-  search: nothing(200, { contents: searchResults([]) }),
+  browse: nothing(200, {
+    alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel does not exist.' } } }],
+  }),
+  about: NOT_FOUND,
+  resolve: NOT_FOUND,
+  search: nothing(200, {
+    contents: { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer: { contents: [] } } } },
+  }),
 };
 
 function nothing(status: number, body: unknown): ReplayAnswer {
   return { request: { method: 'POST', url: '' }, status, text: JSON.stringify(body) };
-}
-
-function errorAlert(message: string) {
-  return { alertRenderer: { type: 'ERROR', text: { simpleText: message } } };
-}
-
-function searchResults(contents: readonly unknown[]) {
-  return { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer: { contents } } } };
 }
 
 function sendAnswer(found: ReplayAnswer | undefined, call: ReplayCall, response: ServerResponse): void {

@@ -24,7 +24,7 @@ export interface DownloaderOptions {
   readonly catalogImagesDir?: string;
   /** The breaker of the image hosts; without it they are never paused. */
   readonly breaker?: CircuitBreaker;
-  /** Default: the system's resolver. */
+  /** Default: the system's clock. */
   readonly clock?: Clock;
 }
 

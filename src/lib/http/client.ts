@@ -59,7 +59,7 @@ export interface HttpClientOptions {
   /** Follows redirects of a GET within the allowed origins; otherwise they are returned like other answers. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
-  /** Default: the system's resolver. */
+  /** Default: the system's clock. */
   readonly clock?: Clock;
 }
 

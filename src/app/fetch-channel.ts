@@ -22,20 +22,18 @@ export interface FetchedChannel {
   readonly avatar: Buffer | undefined;
 }
 
-export interface FetchOptions {
-  readonly version: string;
-  /** The first reference that leads to a channel is used. */
-  readonly refs: readonly ChannelRef[];
-  readonly signal: AbortSignal;
-}
-
 /**
  * Loads a channel and its pictures from the live sources in `SOURCES`. Reads and writes no cache.
  *
+ * @param refs the first reference that leads to a channel is used
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-export async function fetchChannel(config: Config, { version, refs, signal }: FetchOptions): Promise<FetchedChannel> {
+export async function fetchChannel(
+  config: Config,
+  refs: readonly ChannelRef[],
+  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+): Promise<FetchedChannel> {
   const sources = config.sources.filter((name) => name !== 'catalog');
   if (sources.length === 0) {
     throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
@@ -63,11 +61,7 @@ export async function fetchChannel(config: Config, { version, refs, signal }: Fe
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
 
-async function findFirst(
-  failover: Failover,
-  refs: readonly ChannelRef[],
-  signal: AbortSignal,
-): Promise<{ readonly ref: ChannelRef; readonly loaded: LoadedChannel }> {
+async function findFirst(failover: Failover, refs: readonly ChannelRef[], signal: AbortSignal) {
   let notFound: unknown;
   for (const ref of refs) {
     try {

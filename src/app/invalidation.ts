@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
-import { createPurge, type Purge, type Removed, takeDown } from '../services/purge.ts';
+import { createPurge, type Removed, takeDown } from '../services/purge.ts';
 import { createRemovals, RemovalDelayed, type RemovalPart, type Removals } from '../services/removals.ts';
 import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
@@ -13,21 +13,11 @@ import type { AppliedChanges } from './applied-changes.ts';
 import { createStores, type Stores } from './stores.ts';
 
 /** Removes entries from all caches that purges, other instances and other processes have changed. */
-export interface Invalidation {
-  readonly purge: Purge;
-  /** To be called before the first lookup of a request. Absent without a catalog. */
-  readonly beforeLookUp: (() => void) | undefined;
-  /** Applies the changes that were made while this process did not run, then follows further ones. Starts take-downs. */
-  start(): Promise<void>;
-  /** Waits some seconds for pending removals. */
-  stop(): Promise<void>;
-}
-
 export function createInvalidation(
   config: Config,
   runtime: Runtime,
   { stores, applied }: { readonly stores: Stores; readonly applied: AppliedChanges },
-): Invalidation {
+) {
   const { clock, logger } = runtime;
   const { sharedChanges } = stores;
   const removals = createStoreRemovals(stores, runtime);
@@ -68,8 +58,10 @@ export function createInvalidation(
 
   return {
     purge,
+    /** To be called before the first lookup of a request. Absent without a catalog. */
     beforeLookUp: watch?.check,
-    async start() {
+    /** Applies the changes that were made while this process did not run, then follows further ones. Starts take-downs. */
+    async start(): Promise<void> {
       if (sharedChanges !== undefined) {
         await followInstances(sharedChanges);
         stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => followInstances(sharedChanges)));
@@ -80,7 +72,8 @@ export function createInvalidation(
       }
       void takeDown(purge, config.blockedChannels, logger);
     },
-    async stop() {
+    /** Waits some seconds for pending removals. */
+    async stop(): Promise<void> {
       for (const stop of stops) stop();
       watch?.close();
       await removals.close();

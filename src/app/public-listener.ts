@@ -1,10 +1,9 @@
 import type { Config } from '../config/settings.ts';
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
-import { createRefusedClients, type RefusedClients } from '../http/request/refused-clients.ts';
+import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
-import type { Listener } from '../lib/http/listener.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 
@@ -15,14 +14,8 @@ export interface PublicListenerOptions
   readonly limiter: RateLimiter;
 }
 
-export interface PublicListener {
-  /** Not listening yet. */
-  readonly http: Listener;
-  readonly refusedClients: RefusedClients;
-}
-
-/** The public listener as configured. It logs and counts its responses. */
-export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions): PublicListener {
+/** The public listener as configured, which does not listen yet. It logs and counts its responses. */
+export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions) {
   const { clock, logger, metrics, holders, failureLog } = runtime;
   let isForwardReported = false;
   const clients = createClientIdentification({

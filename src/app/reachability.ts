@@ -11,16 +11,7 @@ import type { ChannelSource } from '../sources/source.ts';
  * Which live sources have not responded since the start, as on a machine without internet access. One line of the log
  * reports such a source, and not each request that fails for the same reason.
  */
-export interface Reachability {
-  /** Opens a connection to each source that has not responded yet, and sends nothing. Never rejects. */
-  check(): Promise<void>;
-  /** Like `check`, for sources that were reported. */
-  checkReported(): Promise<void>;
-  /** @returns true if the log already says that the source cannot be reached */
-  note(outcome: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean;
-}
-
-export function createReachability(sources: readonly ChannelSource[], logger: Logger): Reachability {
+export function createReachability(sources: readonly ChannelSource[], logger: Logger) {
   /** A source that has responded once is removed. From then on its failures are logged like others. */
   const waiting = new Map(sources.filter(({ isLive }) => isLive).map((source) => [source.name, source]));
   const reported = new Set<string>();
@@ -48,13 +39,16 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
   }
 
   return {
-    async check() {
+    /** Opens a connection to each source that has not responded yet, and sends nothing. Never rejects. */
+    async check(): Promise<void> {
       await Promise.all([...waiting.values()].map(checkSource));
     },
-    async checkReported() {
+    /** Like `check`, for sources that were reported. */
+    async checkReported(): Promise<void> {
       await Promise.all([...waiting.values()].filter(({ name }) => reported.has(name)).map(checkSource));
     },
-    note({ source, outcome, error }) {
+    /** @returns true if the log already reports that the source cannot be reached */
+    note({ source, outcome, error }: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean {
       if (!waiting.has(source)) return false;
       if (error instanceof ConnectionError) markUnreachable(source, error);
       else if (!isWithoutResponse(outcome, error)) markReached(source);

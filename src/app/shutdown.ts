@@ -22,15 +22,9 @@ export interface ShutdownOptions {
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-export interface Shutdown {
-  /** From now on the service is not ready, but still responds. */
-  announce(): void;
-  isAnnounced(): boolean;
-  /** Finishes accepted requests, at most for the configured time, then stores pending values. */
-  run(): Promise<void>;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
-export function createShutdown(options: ShutdownOptions): Shutdown {
+export function createShutdown(options: ShutdownOptions) {
   const { config, http, backgroundWork, encoder, upstreams, limiter, invalidation, stores } = options;
   let isAnnounced = false;
 
@@ -47,11 +41,13 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
   }
 
   return {
-    announce() {
+    /** From now on the service is not ready, but still responds. */
+    announce(): void {
       isAnnounced = true;
     },
     isAnnounced: () => isAnnounced,
-    async run() {
+    /** Finishes accepted requests, at most for the configured time, then stores pending values. */
+    async run(): Promise<void> {
       isAnnounced = true;
       backgroundWork.stop();
       await closeConnections();

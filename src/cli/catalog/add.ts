@@ -31,7 +31,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
     const { fetchChannel } = await import('../../app/fetch-channel.ts');
     let fetched: FetchedChannel;
     try {
-      fetched = await fetchChannel(config, { version, refs, signal });
+      fetched = await fetchChannel(config, refs, { version, signal });
     } catch (error) {
       if (signal.aborted) throw new StoppedError(signal.reason, 'Nothing was added.');
       if (!(error instanceof AppError)) throw error;

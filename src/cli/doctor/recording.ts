@@ -1,7 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { OriginalRef } from '../../domain/channel.ts';
 import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
 import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
@@ -12,15 +11,6 @@ import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
 import { UsageError } from '../command-line.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
-
-/** A response in the form of `test/fixtures/youtube`: a file, and its entry in `index.json`. */
-interface RecordedAnswer {
-  readonly file: string;
-  readonly content: string;
-  readonly request: { readonly method: string; readonly url: string; readonly body?: JsonObject };
-  readonly status: number;
-  readonly expected: object;
-}
 
 /** Names of members that may contain secrets. */
 const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;
@@ -89,13 +79,8 @@ function findLeftOut(
   return [...new Set(below)].filter((name) => !names.has(name) && !UNREAD_NAMES.has(name)).slice(0, SHOWN_NAMES);
 }
 
-interface Found {
-  readonly call: RecordedCall;
-  /** Redacted. */
-  readonly body: JsonObject;
-}
-
-function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAnswer[] {
+/** The responses in the form of `test/fixtures/youtube`: each is a file, and its entry in `index.json`. */
+function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
   const { asked, calls, channelId, failure } = diagnosis;
   const requestedId = channelId ?? asked;
   const error = { error: failure?.code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
@@ -112,21 +97,23 @@ function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>): RecordedAn
     ...lastOf('about').map(({ call, body }) => {
       // Any token of this form leads to the panel; the one that was sent has a random part.
       const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
-      return answerOf('about.json', { call: { ...call, parameters }, body }, panelValues(body, requestedId));
+      // The values in the panel alone, for a page in English.
+      const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields, undefined) };
+      return answerOf('about.json', { call: { ...call, parameters }, body }, expected);
     }),
     ...calls.filter(({ name, status }) => name === 'feed' && status === 200).flatMap(feedOf),
   ];
 }
 
-/** Empty for an HTML page, which may contain the client's address. */
-function readCall(call: RecordedCall, names: ReadonlySet<string>): Found[] {
+/** The call with its redacted body. Empty for an HTML page, which may contain the client's address. */
+function readCall(call: RecordedCall, names: ReadonlySet<string>) {
   const body = call.body === null ? undefined : parseJsonObject(call.body);
   return body === undefined ? [] : [{ call, body: redact(body, names) as JsonObject }];
 }
 
 const ANY_PANEL = '00000000-0000-4000-8000-000000000001';
 
-function answerOf(file: string, { call, body }: Found, expected: object): RecordedAnswer {
+function answerOf(file: string, { call, body }: ReturnType<typeof readCall>[number], expected: object) {
   const { method, parameters, status } = call;
   const url = `${YOUTUBE_WEB}${new URL(call.url).pathname}`;
   return {
@@ -139,7 +126,7 @@ function answerOf(file: string, { call, body }: Found, expected: object): Record
 }
 
 /** The channel's part of its feed, without videos. */
-function feedOf({ url, body }: RecordedCall): RecordedAnswer[] {
+function feedOf({ url, body }: RecordedCall) {
   const { channelId, publishedAt } = readFeed(body?.toString('utf8') ?? '') ?? {};
   if (channelId === undefined || publishedAt === undefined) return [];
   const page = `${YOUTUBE_WEB}/channel/${channelId}`;
@@ -168,16 +155,7 @@ function pageValues(body: JsonObject, requestedId: string): object | undefined {
   if (channel === undefined) return undefined;
   const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
-  return { ...texts, bannerBase: baseOf(banner), avatarBase: baseOf(avatar) };
-}
-
-/** The values in the About panel alone, for a page in English. */
-function panelValues(body: JsonObject, channelId: string): object {
-  return { channelId, ...readAboutFields(readPanel(body).fields, undefined) };
-}
-
-function baseOf(picture: OriginalRef | null): string | null {
-  return picture === null ? null : picture.key;
+  return { ...texts, bannerBase: banner?.key ?? null, avatarBase: avatar?.key ?? null };
 }
 
 /*

@@ -81,7 +81,7 @@ function hintForMalformed(rawUrl: string): string {
   }
 }
 
-const UP_TO_SITE = /^(?:.*\/)?(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/i;
+const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;
 
 function isVideoPage(path: string, query: string): boolean {
   if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
@@ -144,7 +144,7 @@ const REWRITES: readonly (readonly [path: RegExp, Rewrite])[] = [
   ],
   // `channel/ID/videos`: a tab of a channel page
   [
-    /^(channel|user|c)\/([^/]+)\/./,
+    /^(channel|user|c)\/([^/]+)\/./s,
     ([, kind, name = '']) => (refsOfPage(`${kind}/${name}`).length > 0 ? `/${kind}/${escaped(name)}` : undefined),
   ],
   // `@name/videos`. For any other second part there is a list of the pictures. Tabs seen at www.youtube.com, 2026-11.

@@ -124,6 +124,7 @@ describe('"Did you mean …?"', () => {
     // An ID that was read as a name
     [`/@${ID}`, `/${ID}`],
     [`/api/channel/${ID}?type=handle`, `/channel/${ID}`],
+    [`/api/channel/${ID}?type=username`, `/channel/${ID}`],
     [`/c/${ID}`, `/channel/${ID}`],
     // Lists
     ['/api/channels?ids=pennantsample', '@pennantsample'],
@@ -143,6 +144,7 @@ describe('"Did you mean …?"', () => {
     [`/${'a'.repeat(31)}`, 'too long a name'],
     [`/${'a/'.repeat(4000)}`, 'a long path'],
     ['/a/b/c', 'many segments'],
+    ['/!!!/TV', 'a picture of no name'],
   ])('is not in the error for %s: %s', async (url) => {
     const { status, detail } = await get(url);
     expect([status, detail]).toEqual([

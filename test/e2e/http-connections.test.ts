@@ -102,6 +102,7 @@ describe('an Upgrade to another protocol', () => {
     const answered = await summariesOf(get(SEARCH), get(RECORD, ...H2C), get('/'), LAST);
     // The parser loses the rest of the packet. The closed connection tells the client to send it again.
     expect(answered).toEqual(['200 query', '200 channelId']);
+    expect(await summariesOf(get(RECORD, ...H2C), LAST)).toEqual(['200 channelId']);
     expect(await summariesOf(get(RECORD, 'Content-Length: 3', ...H2C), 'abc', LAST)).toEqual(['200 channelId']);
   });
 

@@ -63,7 +63,7 @@ describe('the rate limit', () => {
       ratelimit: '"default";r=0;t=2',
       'x-ratelimit-reset': '2',
     });
-    expect(early.json().detail).toContain('Try again in 2 s.');
+    expect(early.json().detail).toBe('Limit: 1 requests per 30 s per client. Try again in 2 s.');
     service.clock.advance(1_000);
     const late = await service.get('/');
     expect([late.status, late.headers['retry-after'], late.headers['x-ratelimit-reset']]).toEqual([429, '1', '1']);

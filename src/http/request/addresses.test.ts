@@ -105,6 +105,7 @@ describe('createNetworkTable', () => {
     [ipaddr.parseCIDR('2001:db8::/32'), 'wide v6'],
     [ipaddr.parseCIDR('2001:db8:1::/48'), 'narrow v6'],
     [ipaddr.parseCIDR('::ffff:172.16.0.0/108'), 'mapped'],
+    [ipaddr.parseCIDR('172.16.5.0/24'), 'inside mapped'],
     [ipaddr.parseCIDR('64:ff9b::198.51.100.0/120'), 'NAT64'],
   ]);
 
@@ -118,6 +119,7 @@ describe('createNetworkTable', () => {
     ['2001:db8:1:ffff::1', 'narrow v6'],
     ['2001:db9::1', undefined],
     ['172.31.0.1', 'mapped'],
+    ['172.16.5.1', 'inside mapped'],
     ['172.32.0.1', undefined],
     ['64:ff9b::ac1f:1', 'mapped'],
     ['198.51.100.9', 'NAT64'],

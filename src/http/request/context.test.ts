@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createBaseFinder } from './context.ts';
+import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createBaseFinder, createContextFactory } from './context.ts';
 
 describe('the base from Host', () => {
   const findBase = createBaseFinder([]);
@@ -63,5 +65,38 @@ describe('the base from BASE_URL', () => {
     expect(findBase('TWO.example:8443', 'http')).toBe('https://two.example:8443');
     expect(findBase('two.example', 'http')).toBe('https://one.example');
     expect(findBase('a b', 'http')).toBe('https://one.example');
+  });
+});
+
+describe('a request with Upgrade', () => {
+  const OTHER = 'GET /b HTTP/1.1\r\nHost: a\r\n\r\n';
+  const WHOLE = 'GET /a HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n';
+  const createContext = createContextFactory({
+    clock: createManualClock(),
+    clients: { isTrustedProxy: () => false },
+    baseUrls: [],
+    nextRequestId: () => 'id',
+    lifetime: { isClosing: false },
+  });
+
+  /** @param packet in which the header section ends */
+  function isLast(packet: string | undefined): boolean {
+    const parser = { getCurrentBuffer: () => (packet === undefined ? undefined : Buffer.from(packet)) };
+    const headers = { host: 'a', upgrade: 'h2c' };
+    const request = { method: 'GET', url: '/a', headers, rawHeaders: ['Host', 'a'], socket: { parser } };
+    return createContext(request as unknown as IncomingMessage, {} as ServerResponse).isLast;
+  }
+
+  it.each([
+    ['is followed by another', WHOLE + OTHER],
+    ['follows another', OTHER + WHOLE],
+    ['began in an earlier packet and is followed by another', `\n${OTHER}`],
+    ['is in an unknown packet', undefined],
+  ])('is the last of its connection if it %s', (_what, packet) => {
+    expect(isLast(packet)).toBe(true);
+  });
+
+  it('is not the last if it is a packet of its own', () => {
+    expect(isLast(WHOLE)).toBe(false);
   });
 });

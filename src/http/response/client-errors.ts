@@ -139,8 +139,9 @@ function endAndClose(socket: Duplex, text?: string): void {
 
 /** Waits until earlier requests have their responses. More bytes would be written into them. */
 async function earlierResponses(socket: HttpSocket): Promise<void> {
-  for (let response = socket._httpMessage; response && !socket.destroyed; response = socket._httpMessage) {
-    await new Promise((resolve) => response?.once('close', resolve));
+  while (socket._httpMessage && !socket.destroyed) {
+    const response = socket._httpMessage;
+    await new Promise((resolve) => response.once('close', resolve));
   }
 }
 

@@ -220,10 +220,9 @@ const RESERVED_SEGMENT = 'api';
 
 function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'variant' | 'format'> {
   if (segment === undefined) return { variant: undefined, format: undefined };
-  const dot = segment.indexOf('.');
-  const name = dot === -1 ? segment : segment.slice(0, dot);
-  const format = dot === -1 ? undefined : findFormat(segment.slice(dot + 1));
-  if (isVariant(name) && (dot === -1 || format !== undefined)) return { variant: name, format };
+  const [, name = '', extension] = /^([^.]*)(?:\.(.*))?$/s.exec(segment) ?? [];
+  const format = findFormat(extension ?? '');
+  if (isVariant(name) && (extension === undefined || format !== undefined)) return { variant: name, format };
   throw new AppError(
     'route_not_found',
     `There is no picture ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,

@@ -114,7 +114,7 @@ describe('the doctor for a healthy channel', () => {
     ['UCreplayDistillery000004', 'age-gated'],
     ['UCreplaySportsDay0000005', 'system channel'],
     ['UCreplayArcade0000000014', 'system channel'],
-  ])('accepts a channel with a special layout, and says so: %s', async (channelId, kind) => {
+  ])('accepts a channel with a special layout, and names the layout: %s', async (channelId, kind) => {
     await startUpstream();
     const { exitCode, remarks } = await report(channelId);
     expect(exitCode).toBe(0);

@@ -146,7 +146,7 @@ describe('an image host', () => {
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
   });
 
-  it('that keeps failing is paused, but not for definite answers that a picture is gone', async () => {
+  it('that keeps failing is paused, but definite answers that a picture is gone are no failures', async () => {
     const breaker = createCircuitBreaker({ clock: createManualClock() });
     downloader = createDownloader({ http, imageOrigin: upstream.origin, breaker });
     upstream.answer(answerStatus(404));

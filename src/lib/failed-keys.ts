@@ -41,7 +41,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   }
 
   /**
-   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` where that is shorter.
+   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` if that is shorter.
    *
    * @returns the failure with a `retryAfterMs`
    */

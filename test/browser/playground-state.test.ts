@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
     expect(await page.locator('#record .counts').innerText()).toMatch(/(?:\w+\s+not available\s*){3}/);
   });
 
-  test('without a banner says so and shows its avatar', async () => {
+  test('without a banner is marked, and its avatar is shown', async () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp('@lanternhours');
     const seen = async () => [await factOf(page, 'Size'), await page.locator('#picture-notice').innerText()];

@@ -13,7 +13,7 @@ import { type InProcessRequest, listenOnLoopback, sendInProcess } from './in-pro
 import { readMetrics } from './metrics.ts';
 import { WAIT } from './wait.ts';
 
-/** What `/readyz` answers. */
+/** The response of `/readyz`. */
 interface Readiness {
   readonly ready: boolean;
   readonly conditions: readonly { readonly name: string; readonly detail: string; readonly isBlocking: boolean }[];
@@ -30,7 +30,7 @@ export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
   readonly dataDir?: string;
 }
 
-/** Settings that give a service all that it can have; nothing is asked of anybody before the first request. */
+/** Settings with every optional component. No call is made before the first request. */
 export const EVERY_SOURCE = {
   SOURCES: 'catalog,youtube,youtube-data-api',
   YOUTUBE_API_KEY: 'key',
@@ -70,7 +70,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** Sends a request to the public listener without a socket. */
     request,
     get: (url: string, headers: Record<string, string> = {}) => request({ url, headers }),
-    /** Sends a request to the private listener without a socket, by a loopback name unless the headers name another. */
+    /** Sends a request to the private listener without a socket, with a loopback name in `Host` by default. */
     console: askConsole,
     readiness: async (): Promise<Readiness> => (await askConsole('/readyz')).json(),
     /** The console's state. */
@@ -91,8 +91,8 @@ export async function startTestApp(options: TestAppOptions = {}) {
 }
 
 /**
- * Asks again and again until the check holds, each time a second later by the service's clock: an answer that was just
- * given is given again for that long.
+ * Repeats the check until it passes, each time a second later on the service's clock, because the micro-cache repeats a
+ * response for a second.
  */
 export function eventuallyAnswers<T>(service: Pick<TestApp, 'clock'>, check: () => Promise<T>): Promise<T> {
   return vi.waitFor(

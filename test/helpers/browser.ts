@@ -56,12 +56,12 @@ export function useBrowser(): { readonly browser: Browser } {
   return used;
 }
 
-/** Waits for what a page is about to show; a busy machine needs a while. */
+/** Waits until a page shows something. A busy machine needs a while. */
 export function eventually<T>(read: () => T) {
   return expect.poll(read, { interval: 100 });
 }
 
-/** Widths and colours in which the pages must be right. */
+/** Widths and colour schemes in which the pages are checked. */
 export const APPEARANCES: readonly (readonly [width: number, colorScheme: 'light' | 'dark'])[] = [
   [1440, 'light'],
   [820, 'dark'],
@@ -79,7 +79,7 @@ export async function changeAppearance(page: Page, [width, colorScheme]: (typeof
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
 }
 
-/** What axe-core finds wrong with the page as it is now, one line for each rule. */
+/** The problems that axe-core finds in the current page, one line for each rule. */
 export async function findAccessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as {

@@ -11,7 +11,7 @@ export function catalogLine(number: number, fields: Record<string, unknown> = {}
   return JSON.stringify({ channelId: numberedChannelId(number), title: `Channel ${number}`, ...fields });
 }
 
-/** The beginning of a PNG, which is all that an import looks at, and bytes that only this text has. */
+/** The beginning of a PNG, which is all that an import reads, and bytes that are unique to this text. */
 export function pngOf(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(`picture ${text}`)]);
 }
@@ -25,7 +25,7 @@ export async function writePictures(directory: string, pictures: Record<string, 
 }
 
 export interface ImportReport extends ImportSummary {
-  /** As the command line prints them. */
+  /** In the form that the command line prints. */
   readonly refusals: readonly string[];
 }
 

@@ -35,7 +35,7 @@ interface InstanceOptions {
   readonly lease?: Lease;
 }
 
-/** One instance of the service, as far as its source `youtube` goes. */
+/** The source `youtube` of one instance of the service. */
 export function startInstance({ origin }: ReplayServer, options: InstanceOptions = {}) {
   const { setting, clock = createManualClock(), kept = createMemoryText(), lease = SOLO_LEASE } = options;
   const changes: ClientVersionChange[] = [];
@@ -58,7 +58,7 @@ export function startInstance({ origin }: ReplayServer, options: InstanceOptions
   };
 }
 
-/** The versions that calls for records have named, each once for each time that it changed. */
+/** The versions in calls for records: one for each change. */
 export function namedVersions({ calls }: ReplayServer): unknown[] {
   const named = calls
     .filter(({ body }) => body !== undefined)

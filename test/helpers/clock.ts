@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Lets time pass on both clocks; timers that are due fire in their order, each at its own time. */
+  /** Moves both clocks. Timers that are due fire in order, each at its own time. */
   advance(ms: number): void;
   /** Moves only the wall clock, forward or back. */
   jumpWallClock(ms: number): void;
-  /** Waits for a timer of so many milliseconds, and lets that time pass. */
+  /** Waits until a timer of this many milliseconds exists, and moves the clock by that time. */
   passTimer(ms: number): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock with timers that stands still until a test moves it. */
+/** A clock with timers that moves only when a test moves it. */
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let wallMs = startMs;
   let monotonicMs = 1_000;

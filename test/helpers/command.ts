@@ -2,10 +2,10 @@ import { type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
 
 export interface CommandOptions {
-  /** The working directory, which no project's `.env` lies in. */
+  /** The working directory, which contains no `.env` of the project. */
   readonly directory: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whose process it is; only root can choose. */
+  /** The user of the process. Only root can choose. */
   readonly uid?: number;
   /** A file descriptor that stdout goes to. */
   readonly stdout?: number;

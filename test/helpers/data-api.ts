@@ -4,7 +4,7 @@ import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../sr
 import { createManualClock } from './clock.ts';
 import { answerJson, createUpstreamClient, startFakeUpstream } from './fake-upstream.ts';
 
-/** A channel as channels.list shows it: only what look-ups and searches go by is named here. */
+/** A channel in the form of channels.list, with the fields that lookups and searches use. */
 interface DataApiItem {
   readonly id: string;
   readonly snippet: { readonly title: string; readonly customUrl?: string; readonly description?: string };

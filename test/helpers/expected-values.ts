@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 
-/** Values that an `index.json` names for an answer: those of a record or a search, an error, or where it leads next. */
+/** The expected values of an answer in an `index.json`: those of a record or a search, an error, or the next request. */
 export interface ExpectedValues {
   readonly [name: string]: unknown;
 }
@@ -39,7 +39,7 @@ export function expectTexts(record: object, expected: ExpectedValues): void {
   }
 }
 
-/** What upstream calls the originals: `null` where the channel has none, `undefined` where nothing is said. */
+/** The upstream names of the originals: `null` if the channel has none, `undefined` if they are unknown. */
 export function expectedPictures({ bannerBase, avatarBase, avatarUrl }: ExpectedValues) {
   const avatar = avatarBase ?? avatarUrl;
   return {

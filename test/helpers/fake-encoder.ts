@@ -13,7 +13,7 @@ function pixelIn(format: Format): Promise<Buffer> {
   return pixel;
 }
 
-/** What an original is taken for, unless the test names other values. */
+/** The default metadata of an original. */
 const INFO: PictureInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
 
 export interface FakeEncoderOptions extends Partial<Encoder> {
@@ -21,8 +21,8 @@ export interface FakeEncoderOptions extends Partial<Encoder> {
 }
 
 /**
- * Takes the place of the encoder processes in tests that are not about pixels: every original is a large JPEG that has
- * to be encoded, and every encoded picture is one pixel in the requested format.
+ * Replaces the encoder processes in tests that are not about pixels: every original is a large JPEG that must be
+ * encoded, and every encoded picture is one pixel in the requested format.
  */
 export function createFakeEncoder({ info, ...methods }: FakeEncoderOptions = {}): Encoder {
   return {

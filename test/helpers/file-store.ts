@@ -5,7 +5,7 @@ import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/picture-
 import { createManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 
-/** A file store in a directory of its own, opened as often as a test likes; a test ends what it opened. */
+/** A file store in its own directory, which a test may open several times. It is closed when the test ends. */
 export async function setUpFileStore(options: { maxBytes?: number; maxFiles?: number; directory?: string } = {}) {
   const directory = options.directory ?? (await createTemporaryDirectory());
   const clock = createManualClock();
@@ -31,17 +31,17 @@ export async function setUpFileStore(options: { maxBytes?: number; maxFiles?: nu
   return { directory, clock, events, open, openScanned, countOf };
 }
 
-/** Content of a length, told from others by its text. */
+/** Content of a given length that is unique to the text. */
 export function bytesOf(text: string, length = 1_000): Buffer {
   return Buffer.alloc(length, text);
 }
 
-/** What a disk gives out at least. */
+/** The smallest unit of disk space. */
 export const BLOCK_BYTES = 4_096;
-/** What one small file takes with the directory that it is alone in. */
+/** The disk usage of one small file with its directory. */
 export const SMALL_FILE_BYTES = 2 * BLOCK_BYTES;
 
-/** What all files below a directory take, in whole blocks, with the directories that they are in. */
+/** The disk usage of all files below a directory, in whole blocks, including their directories. */
 export async function bytesOnDisk(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -55,7 +55,7 @@ export async function shardsOf(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => /^[0-9a-f]{3}$/.test(name));
 }
 
-/** Where a stored file lies. */
+/** The path of a stored file. */
 export async function pathOf(
   files: { findPath(key: string): Promise<string | undefined> },
   key: string,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { TestApp } from './app.ts';
 
-/* What a former version stored; see the fixture's README. */
+/* Data that a former version has stored. See the fixture's README. */
 
 export const FORMER_DATA = join(import.meta.dirname, '../fixtures/former-data');
 
@@ -34,7 +34,7 @@ export function readFormer<T>(file: string): T {
   return JSON.parse(readFileSync(join(FORMER_DATA, file), 'utf8')) as T;
 }
 
-/** Requests the same again: the answer has the former content and comes from what is stored. */
+/** Repeats the request: the response has the former content and comes from stored data. */
 export async function expectFormerAnswer(service: TestApp, former: FormerAnswer): Promise<void> {
   const { status, headers, bytes, text } = await service.get(former.url);
   expect([status, headers['content-type']], text).toEqual([former.status, former.contentType]);

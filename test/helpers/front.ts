@@ -20,16 +20,16 @@ export type Front = Awaited<ReturnType<typeof startFront>>;
  */
 export async function startFront(instancePorts: readonly number[], hasBaseUrl = false) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-front-'));
-  // Workers run as another user than the one who starts nginx as root.
+  // When root starts nginx, its workers run as another user.
   await chmod(directory, 0o755);
   const port = await findFreePort();
   for (const name of ['nginx-lower-case.conf', 'nginx-problem.conf']) await cp(DEPLOY + name, join(directory, name));
   const deployed = await readFile(`${DEPLOY}nginx.conf`, 'utf8');
   const replaced = replaceEach(deployed, [
     ['/run/nginx.pid', join(directory, 'nginx.pid')],
-    // At this level it says when it listens.
+    // At this level, nginx logs when it listens.
     ['/var/log/nginx/error.log warn', 'stderr notice'],
-    // With several, a copy that one of them has just written may not be there yet for another.
+    // With several workers, one may not see a copy yet that another has just written.
     ['worker_processes auto', 'worker_processes 1'],
     ['/var/log/nginx/access.log pennant buffer=64k flush=5s', `${join(directory, 'access.log')} pennant`],
     ['/var/cache/nginx/pictures', join(directory, 'pictures')],
@@ -49,9 +49,9 @@ export async function startFront(instancePorts: readonly number[], hasBaseUrl = 
   return {
     port,
     base: `http://127.0.0.1:${port}`,
-    /** Where it keeps pictures. */
+    /** The directory of its picture cache. */
     cacheDirectory,
-    /** Makes every copy too old: nginx's clock cannot be moved. */
+    /** Makes every copy expire, because nginx's clock cannot be moved. */
     async expireCopies() {
       const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
       const files = entries.filter((entry) => entry.isFile());
@@ -74,7 +74,7 @@ const BASE_URL_EDITS = [
   ['  # map $pennant_host $host_in_key { default ""; }', '  map $pennant_host $host_in_key { default ""; }'],
 ] as const;
 
-/** An edit that no longer fits the file is a mistake here, not a file that is used as it stands. */
+/** Fails if an edit no longer matches the file. */
 function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, to: string]>): string {
   return edits.reduce((edited, [from, to]) => {
     if (!edited.includes(from)) throw new Error(`deploy/nginx.conf does not hold "${from}"`);

@@ -6,11 +6,11 @@ import { test } from 'vitest';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What is in use once garbage is collected: the heap, and buffers and long texts beside it. */
+/** Memory in use after a garbage collection: the heap, buffers and long texts. */
 async function bytesInUse(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
-    // Weak references and buffers are let go between two turns of the event loop.
+    // Weak references and buffers are released between two turns of the event loop.
     await nextTurn();
   }
   const { heapUsed, external } = process.memoryUsage();
@@ -18,7 +18,7 @@ async function bytesInUse(): Promise<number> {
 }
 
 /**
- * The memory that stays taken by what `fill` makes, in bytes. What it returns is kept alive while it is measured.
+ * The memory in bytes that the result of `fill` uses. The result is kept alive during the measurement.
  *
  * Only differences of megabytes mean something: compiled code and the test runner take memory too.
  */
@@ -30,5 +30,5 @@ export async function measureHeldBytes(fill: () => unknown): Promise<number> {
   return held === measureHeldBytes ? 0 : after - before;
 }
 
-/** A test of the memory that code takes; left out while mutants are tried, whose own code takes memory too. */
+/** A test of memory usage. It is skipped in mutation tests, because the instrumentation takes memory too. */
 export const memoryTest = test.skipIf(process.env.TRIES_MUTANTS === 'yes');

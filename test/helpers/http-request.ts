@@ -10,11 +10,11 @@ export interface SentAnswer {
 
 interface RequestOptions {
   readonly method?: string;
-  /** Sent as it is: no dot segment is resolved, no escape rewritten. */
+  /** Sent unchanged: dot segments and escapes stay. */
   readonly url: string;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
-  /** Asks to be told (100 Continue), and is called, when the other side has read the request's fields. */
+  /** Called when the other side has read the request's fields, which is requested with Expect: 100-continue. */
   readonly onAccepted?: () => void;
 }
 

@@ -3,13 +3,13 @@ import { type IndexedAnswer, jsonAnswer, type ReplayAnswer, readAnswers } from '
 
 type Filter = (answer: IndexedAnswer) => boolean;
 
-/** What an index's answers are: told by their requests and by what is expected of them. */
+/** The kinds of answers in an index, by their requests and expected values. */
 export const isOfDataApi: Filter = ({ request }) => request.url.includes('googleapis.com');
 export const isError: Filter = ({ expected }) => 'error' in (expected as object);
 export const isChannelPage: Filter = (answer) => answer.request.body?.browseId !== undefined && !isError(answer);
 export const isPanel: Filter = ({ request, expected }) =>
   request.url.includes('/browse') && request.body?.continuation !== undefined && 'channelId' in (expected as object);
-/** Of a handle or a user name: a bare path is asked for only where one of these led to it. */
+/** The answer for a handle or a user name. A bare path is requested only if one of these led to it. */
 export const isResolution: Filter = (answer) =>
   answer.request.url.includes('/resolve_url') &&
   /^https:\/\/[^/]+\/(?:@|user\/)/.test(String(answer.request.body?.url)) &&
@@ -19,7 +19,7 @@ export const isLaterSearchPage: Filter = ({ request }) =>
   request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 export const isFeed: Filter = ({ request }) => request.url.includes('/feeds/');
 
-/** The answers of an index in one form, whichever way it writes them. */
+/** The answers of an index in one common form. */
 export function readIndexedAnswers(directory: string): IndexedAnswer[] {
   const answers = readAnswers(directory).map(withHandleThatCanBeOne).map(withCount);
   return answers.map((answer) => withTokenOfFirstPage(answer, answers));
@@ -38,7 +38,7 @@ function withTokenOfFirstPage(answer: IndexedAnswer, answers: readonly IndexedAn
   return continuation === undefined ? answer : { ...answer, request: { ...answer.request, body: { continuation } } };
 }
 
-/** Only this one of the answers about the same channel: layouts of several years may be among them. */
+/** Only this answer about the channel, because there may be answers in layouts of several years. */
 export function withoutOthersOfChannel(answer: IndexedAnswer, answers: readonly IndexedAnswer[]): IndexedAnswer[] {
   const browseId = answer.request.body?.browseId;
   return answers.filter(
@@ -46,7 +46,7 @@ export function withoutOthersOfChannel(answer: IndexedAnswer, answers: readonly 
   );
 }
 
-/** A recorded hop may come without the answer that it leads to. */
+/** A recorded redirect may lack the answer of its target. */
 export function targetOfHop({ expected }: IndexedAnswer): ReplayAnswer[] {
   const { next, finalChannelId } = expected as ExpectedValues;
   if (next === undefined || finalChannelId === undefined) return [];
@@ -54,14 +54,14 @@ export function targetOfHop({ expected }: IndexedAnswer): ReplayAnswer[] {
   return [jsonAnswer('navigation/resolve_url', { url: next }, { endpoint })];
 }
 
-/** Where a name leads in the end, hop by hop. */
+/** The final target of a name. */
 export function finalChannelId({ expected }: IndexedAnswer, answers: readonly IndexedAnswer[]): unknown {
   const { channelId, finalChannelId: final, next } = expected as ExpectedValues;
   const following = answers.find(({ request }) => next !== undefined && request.body?.url === next);
   return channelId ?? final ?? (following && finalChannelId(following, answers));
 }
 
-/** A recorded feed comes without its channel's page. */
+/** A recorded feed may lack its channel's page. */
 export function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
   const { channelId, title = 'A channel' } = expected as ExpectedValues;
   const metadata = { channelMetadataRenderer: { externalId: channelId, title } };
@@ -70,7 +70,7 @@ export function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
 
 const MAX_HANDLE_CHARACTERS = 30;
 
-/** A recorded handle that does not exist is longer than handles can be: the service would not even ask for it. */
+/** A recorded unknown handle is longer than handles may be, so the service would not request it. */
 function withHandleThatCanBeOne(answer: IndexedAnswer): IndexedAnswer {
   const [start, handle = ''] = String(answer.request.body?.url).split('/@');
   if (handle.length <= MAX_HANDLE_CHARACTERS) return answer;

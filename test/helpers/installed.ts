@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** Debian keeps servers out of ordinary users' path. */
+/** On Debian, servers are not in the PATH of ordinary users. */
 export const PATH_WITH_SERVERS = `${process.env.PATH}:/usr/sbin`;
 
 /**
- * Whether a program is installed. Where it is absent, tests that need it are skipped and a line says so.
+ * Whether a program is installed. If not, tests that need it are skipped, and a line is printed.
  *
- * @param untested what the line names
+ * @param untested what is not tested, for the line
  * @throws Error in CI, where no test may be skipped
  */
 export function isInstalled(program: string, untested: string, debianPackage = program): boolean {

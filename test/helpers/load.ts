@@ -1,9 +1,9 @@
 export interface RepeatedWork {
-  /** Begins nothing more. Resolves when what has begun is done. */
+  /** Starts no further work. Resolves when current work is done. */
   stop(): Promise<void>;
 }
 
-/** Several workers, each doing the same again and again until stopped. @param work is given the worker's index */
+/** Several workers that repeat the work until they are stopped. @param work gets the worker's index */
 export function repeat(workers: number, work: (worker: number) => Promise<unknown>): RepeatedWork {
   let isStopped = false;
   const working = Array.from({ length: workers }, async (_, worker) => {

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import type { OpenApiDocument, Operation, Parameter } from './openapi-document.ts';
 
-/** A request as an attacker would write it: escapes and all. */
+/** A request of an attacker, with escapes. */
 export interface HostileRequest {
-  /** The path as the document writes it. */
+  /** The path in the document. */
   readonly route: string;
   readonly method: string;
   readonly url: string;
   readonly headers: Record<string, string>;
 }
 
-/** Of the sample catalog: without identifiers that exist, every request would end at the first check. */
+/** From the sample catalog. Without existing identifiers, every request would fail at the first check. */
 const KNOWN_IDENTIFIERS = ['UCPennantSample00000005A', 'UCPennantSample00000001A', '@pennantsample', 'lanternreads'];
 
-/** Bidirectional controls, joiners, look-alikes, header and markup injection, other languages' string endings. */
+/** Bidirectional controls, joiners, confusable characters, header and markup injection, string ends of other languages. */
 const HOSTILE_TEXTS = [
   '\u202Eelttil\u202C',
   '@\u2066admin\u2069',
@@ -67,12 +67,12 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
 
 const METHODS_NOT_SERVED = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** Requests that only someone who wants to break the service would send, at every path and parameter it declares. */
+/** Hostile requests for every declared path and parameter. */
 export function hostileRequests(document: OpenApiDocument): fc.Arbitrary<HostileRequest> {
   const operations = Object.entries(document.paths).flatMap(([route, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ route, method: method.toUpperCase(), operation })),
   );
-  // Documents have no parameters: the rest is where there is something to find.
+  // Documents have no parameters, so most requests are for other paths.
   const weights = operations.map((one) => ({
     arbitrary: fc.constant(one),
     weight: (one.operation.parameters ?? []).length * (one.method === 'GET' ? 4 : 1) + 1,
@@ -115,7 +115,7 @@ function queryOf(operation: Operation): fc.Arbitrary<string> {
     fc.record({ name: fc.constant(name), value: queryValue(schema) }),
   );
   const unknown = fc.record({ name: fc.constantFrom(...UNKNOWN_PARAMETERS), value: hostileText() });
-  // Of declared ones twice at times: a parameter that is given twice.
+  // Sometimes a declared parameter is given twice.
   const one = declared.length === 0 ? unknown : fc.oneof(...declared, ...declared, unknown);
   return fc.array(one, { maxLength: 3 }).map((all) => all.map(({ name, value }) => `${name}=${value}`).join('&'));
 }

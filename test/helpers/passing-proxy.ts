@@ -3,7 +3,7 @@ import { request as send } from 'node:http';
 import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 
 /**
- * Passes requests on to an origin, and each answer back when `mayAnswer` has resolved.
+ * Forwards requests to an origin, and returns each response after `mayAnswer` has resolved.
  *
  * @param mayAnswer called with the target of each request when it arrives
  */

@@ -8,7 +8,7 @@ export interface DecodedPicture {
   colourAt(x: number, y: number): [red: number, green: number, blue: number];
 }
 
-/** Decodes a picture with a decoder that is not the one under test's process, to measure it by its pixels. */
+/** Decodes a picture in this process instead of the tested one, to measure its pixels. */
 export async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
   const { format } = await sharp(bytes).metadata();
   const { data, info } = await sharp(bytes)

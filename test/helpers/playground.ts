@@ -22,7 +22,7 @@ export function usePlayground(): VisitedService {
   return used;
 }
 
-/** Opens the playground in a context of its own. The test fails if the page throws or logs an error of its own. */
+/** Opens the playground in a new browser context. The test fails if the page throws or logs an error. */
 export async function visitPlayground(
   { browser, service }: VisitedService,
   query = '',

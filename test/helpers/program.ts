@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What `npm start` and the package's command run. */
+/** The file that `npm start` and the package's command run. */
 export const PROGRAM = fileURLToPath(new URL('../../bin/pennant.cjs', import.meta.url));
 
 /** The options that `npm start` gives to Node. */

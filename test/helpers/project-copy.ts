@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
-/** What npm itself keeps beside the packages. Tools keep caches there that change while tests run. */
+/** The files of npm itself beside the packages. Caches of other tools there change while tests run. */
 const FILES_OF_NPM = new Set(['.bin', '.package-lock.json']);
 
 /** Copies the project into a directory that exists. Its packages are links, so that they can be removed one by one. */
@@ -15,7 +15,7 @@ export async function copyProject(directory: string): Promise<void> {
   await linkPackages(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
 }
 
-/** Each package as a link of its own: a command that removes packages must not reach the real ones. */
+/** Links each package separately, so that a command that removes packages does not remove the real ones. */
 async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {

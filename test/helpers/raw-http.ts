@@ -7,7 +7,7 @@ export interface RawAnswer {
   /** Status line and fields. */
   readonly head: string;
   readonly headers: Record<string, string>;
-  /** A character for each byte. */
+  /** One character per byte. */
   readonly body: string;
 }
 
@@ -17,12 +17,12 @@ async function connectToPort(port: number): Promise<Socket> {
   return socket;
 }
 
-/** A connection that stays open for several requests, one after the other. */
+/** A connection that stays open for several consecutive requests. */
 export async function openConnection(port: number) {
   const socket = await connectToPort(port);
   const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   return {
-    /** Sends bytes as they are and waits for one whole answer. */
+    /** Sends the bytes and waits for one complete response. */
     async ask(bytes: string | Buffer): Promise<RawAnswer> {
       socket.write(bytes);
       let received = Buffer.alloc(0);
@@ -48,19 +48,19 @@ export async function sendRaw(port: number, bytes: string | Buffer): Promise<Raw
   }
 }
 
-/** Sends bytes as they are and reads everything until the other side closes. */
+/** Sends the bytes and reads everything until the other side closes. */
 export async function readUntilClosed(port: number, bytes: string): Promise<string> {
   const socket = await connectToPort(port);
   socket.write(bytes);
   return (await buffer(socket)).toString('latin1');
 }
 
-/** Sends bytes as they are and reads every answer until the other side closes. */
+/** Sends the bytes and reads every response until the other side closes. */
 export async function readAnswers(port: number, bytes: string): Promise<readonly RawAnswer[]> {
   return splitAnswers(Buffer.from(await readUntilClosed(port, bytes), 'latin1')).answers;
 }
 
-/** Reads answers that stand one behind the other. An answer without a length has no body. */
+/** Parses consecutive responses. A response without a length has no body. */
 export function splitAnswers(bytes: Buffer): { readonly answers: readonly RawAnswer[]; readonly rest: Buffer } {
   const answers: RawAnswer[] = [];
   let rest = bytes;

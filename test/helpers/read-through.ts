@@ -10,9 +10,9 @@ export const WAIT = { staleWaitMs: 50 };
 
 interface TestStore extends Store {
   readonly entries: Map<string, StoredEntry>;
-  /** How long each was to be kept when it was last written. */
+  /** The lifetime of each entry at its last write. */
   readonly ttlsMs: Map<string, number>;
-  /** Keys that were looked up. */
+  /** Keys that were read. */
   readonly reads: string[];
 }
 

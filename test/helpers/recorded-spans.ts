@@ -9,9 +9,9 @@ type EndedSpan = Parameters<SpanProcessor['onEnd']>[0];
 export interface RecordedSpan {
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** `undefined`: it has not failed. */
+  /** `undefined`: no failure. */
   readonly failure: { readonly type: unknown; readonly message: string | undefined } | undefined;
-  /** In the order in which they began. */
+  /** In the order of their start. */
   readonly children: readonly RecordedSpan[];
 }
 

@@ -6,11 +6,11 @@ import type { InProcessResponse } from './in-process.ts';
 
 /* Instances in this process that share a real Redis. */
 
-/** How the time-out of a command is counted. */
+/** The rules of a command's time-out. */
 const STEP_MS = 10;
 const REST_MS = 1_000;
 
-/** A clock that gives commands all the time that they need, or none. */
+/** A clock that gives commands unlimited time, or none. */
 export function createRedisClock() {
   const clock = createManualClock();
   const waiting = new Set<() => void>();
@@ -84,7 +84,7 @@ export async function startConnected(...options: Parameters<typeof startInstance
   return instance;
 }
 
-/** Lets the pause after a failure pass, and waits until Redis is used again. */
+/** Moves the clock beyond the pause after a failure, and waits until Redis is used again. */
 export async function reconnect(instance: TestApp): Promise<void> {
   instance.clock.advance(REST_MS);
   await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(1);

@@ -41,20 +41,20 @@ export async function startRedisServer(settings: readonly string[] = []) {
   const port = await findFreePort();
   let running: StartedProcess | undefined;
 
-  /** On the same port, with other settings where some are given. */
+  /** Starts it again on the same port, optionally with other settings. */
   async function start(given: readonly string[] = settings): Promise<void> {
     const own = ['--bind', '127.0.0.1', '--port', `${port}`, '--unixsocket', socketPath, '--dir', directory];
     running = startProcess('redis-server', [...own, '--save', '', '--appendonly', 'no', ...given]);
     await running.printed(/eady to accept connections/);
   }
 
-  /** Ends the server, and its data with it. */
+  /** Ends the server. Its data is lost. */
   async function stop(): Promise<void> {
     running?.child.kill('SIGKILL');
     await running?.ended;
   }
 
-  /** As an operator with redis-cli: any command, with a connection of its own. */
+  /** Runs any command on a separate connection, like redis-cli. */
   async function command(...args: string[]): Promise<unknown> {
     const client = createClient({ socket: { path: socketPath, reconnectStrategy: false } });
     await client.connect();
@@ -65,7 +65,7 @@ export async function startRedisServer(settings: readonly string[] = []) {
     }
   }
 
-  // A test process that ends in the middle must not leave it behind.
+  // A test process that ends early must not leave the server behind.
   const killWithProcess = () => void running?.child.kill('SIGKILL');
   process.once('exit', killWithProcess);
   await start();
@@ -75,11 +75,11 @@ export async function startRedisServer(settings: readonly string[] = []) {
     /** Over TCP. */
     url: `redis://127.0.0.1:${port}`,
     command,
-    /** Makes every lifetime shorter, as if so much time had passed: Redis's own clock cannot be moved. */
+    /** Shortens every lifetime, as if this time had passed, because Redis's own clock cannot be moved. */
     async shortenLifetimes(ms: number) {
       await command('EVAL', SHORTEN, '0', String(ms));
     },
-    /** It keeps its connections and sends nothing. */
+    /** Suspends the server: it keeps its connections and sends nothing. */
     freeze: () => void running?.child.kill('SIGSTOP'),
     thaw: () => void running?.child.kill('SIGCONT'),
     stop,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One recorded or hand-made answer, with the request it belongs to. */
+/** One recorded or handwritten answer with its request. */
 export interface ReplayAnswer {
   readonly request: {
     readonly method: string;
@@ -34,15 +34,15 @@ export const OWN_RECORDINGS: readonly string[] = readdirSync(FIXTURES)
   .map((name) => join(FIXTURES, name));
 
 /**
- * Responses that were recorded from YouTube may stand beside the project. A fresh clone has none: the tests that need
- * them are skipped then. Each directory's index says what the service should make of them.
+ * Responses that were recorded from YouTube may be in folders beside the project. A fresh clone has none, and the tests
+ * that need them are skipped. Each directory's index has the expected results.
  */
 export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
   .map((name) => join(FIXTURES, '../../../shared', name))
   .filter((directory) => existsSync(directory));
 if (RECORDING_DIRECTORIES.length < 2) console.log('SKIPPED: not all YouTube recordings are beside this project.');
 
-/** The JSON of our own answer to a request with this value. */
+/** The JSON of the project's own answer to a request with this value. */
 export function ownAnswer(parameter: 'browseId' | 'query', value: string): object {
   const answer = readAnswers(OWN_ANSWERS).find(({ request }) => request.body?.[parameter] === value);
   if (answer === undefined) throw new Error(`no answer to ${parameter} ${value}`);
@@ -55,18 +55,18 @@ export function jsonAnswer(path: string, body: Record<string, unknown>, answer: 
   return { request: { method: 'POST', url, body }, status, text: JSON.stringify(answer) };
 }
 
-/** The same page path, whatever its letter case and escapes: handles compare case-insensitively. */
+/** A page path without differences in letter case and escapes, because handles are case-insensitive. */
 export function comparablePage(url: string): string {
   return decodeURIComponent(new URL(url).pathname).normalize('NFC').toLowerCase();
 }
 
-/** The channel that an About token asks for: its ID stands there as plain bytes. */
+/** The channel of an About token, which contains the ID as plain bytes. */
 export function channelIdOfToken(token: string): string | undefined {
   const bytes = Buffer.from(decodeURIComponent(token), 'base64url').toString('latin1');
   return /UC[A-Za-z0-9_-]{22}/.exec(bytes)?.[0];
 }
 
-/** Which channel an answer with an About panel is about. */
+/** The channel of an answer with an About panel. */
 export function panelChannelId(text: string): string | undefined {
   return /"aboutChannelViewModel"/.test(text) ? /"channelId":\s*"(UC[^"]{22})"/.exec(text)?.[1] : undefined;
 }

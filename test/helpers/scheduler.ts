@@ -3,7 +3,7 @@ import { type EncoderPool, type EndReason, TaskInterrupted } from '../../src/ima
 import { createScheduler } from '../../src/images/encoder/scheduler.ts';
 import { createManualClock } from './clock.ts';
 
-/** What every task returns that succeeds. */
+/** The result of every successful task. */
 export const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
 
 interface FakeTask {
@@ -67,7 +67,7 @@ export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
     signal = new AbortController().signal,
   ) {
     const result = scheduler.submit({ kind: 'inspect', original: { path: name } }, { signal, client, priority });
-    // Whether a test looks at the outcome or not, a rejection is no accident here.
+    // A rejection must not fail a test that ignores the result.
     result.catch(() => undefined);
     return result;
   }
@@ -78,7 +78,7 @@ export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
   return { ...fake, clock, scheduler, submit, finish };
 }
 
-/** Until all that follows from what just happened has followed. */
+/** Waits until all pending callbacks have run. */
 export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

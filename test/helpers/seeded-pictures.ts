@@ -2,7 +2,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import type { SourceFormat } from '../../src/domain/formats.ts';
 
-/** A text that no encoder writes by accident, short enough for every place. */
+/** A text that no encoder writes, short enough for every place. */
 export const SEED = Buffer.from('<Seed#7>');
 
 export interface SeededPicture {
@@ -74,7 +74,7 @@ function segment(marker: number, ...parts: readonly Part[]): Buffer {
 const afterStart = (jpeg: Buffer, ...parts: Part[]) => join(jpeg.subarray(0, 2), ...parts, jpeg.subarray(2));
 const beforeEnd = (jpeg: Buffer, ...parts: Part[]) => join(jpeg.subarray(0, -2), ...parts, jpeg.subarray(-2));
 
-/** Each segment of a kind is given to `change`; what that gives back takes its place. */
+/** Replaces each segment of a kind by the result of `change`. */
 function changeSegments(jpeg: Buffer, kind: number, change: (content: Buffer) => Buffer): Buffer {
   const parts = [jpeg.subarray(0, 2)];
   let at = 2;

@@ -6,10 +6,10 @@ import { copyProject } from './project-copy.ts';
 import { findFreePort, type ServiceProcess, startService } from './service-process.ts';
 
 const RUN_MS = 240_000;
-/** A port that stands in the documents beside those of the service. */
+/** A port in the documents besides those of the service. */
 const REPLAY_PORT = '8090';
 
-/** Without the project's own programs, which a reader has only through npm. */
+/** Without the project's programs, which readers run through npm. */
 const READERS_PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => !folder.includes('node_modules'))
@@ -35,7 +35,7 @@ export async function openShell(isServing: boolean) {
   let clients = 0;
   let served: { readonly ports: Ports; stop(): Promise<void> } | undefined;
 
-  /** Each block's requests come from a client of its own, whose budget is whole. */
+  /** The requests of each block come from a new client with a full budget. */
   async function writeCurlSettings(): Promise<void> {
     clients += 1;
     const { publicPort, privatePort } = served?.ports ?? portsOf(service);
@@ -73,7 +73,7 @@ export async function openShell(isServing: boolean) {
 
   return {
     directory,
-    /** @throws Error with everything the commands wrote, when one fails or they take too long */
+    /** @throws Error with the complete output if a command fails or they take too long */
     async run(commands: string): Promise<string> {
       await writeCurlSettings();
       const { publicPort, privatePort } = served?.ports ?? portsOf(service);
@@ -85,7 +85,7 @@ export async function openShell(isServing: boolean) {
       if (how !== 0) throw new Error(`ended with ${how}:\n${output()}`);
       return stdout();
     },
-    /** Starts commands that go on, and waits until a service listens; it takes the other one's place. */
+    /** Starts commands that keep running, and waits until a service listens. It replaces the earlier service. */
     async serve(commands: string): Promise<void> {
       const [publicPort, privatePort] = [await findFreePort(), await findFreePort()];
       const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort), DATA_DIR: join(directory, 'served') };
@@ -94,7 +94,7 @@ export async function openShell(isServing: boolean) {
       served = {
         ports: { publicPort, privatePort },
         async stop() {
-          // As a terminal does it: npm, which is among all, passes the signal on once more.
+          // Like a terminal: all processes get the signal, and npm passes it on again.
           started.signalAll('SIGINT');
           await started.closed;
           const output = started.output();
@@ -102,7 +102,7 @@ export async function openShell(isServing: boolean) {
         },
       };
     },
-    /** Ends what `serve` started, and expects it to end in order. */
+    /** Ends what `serve` has started, and expects a clean exit. */
     async stopServing() {
       const { stop } = served ?? {};
       served = undefined;
@@ -122,13 +122,13 @@ function portsOf(service: ServiceProcess | undefined): Ports {
   return { publicPort: service.port, privatePort: Number(new URL(service.inside).port) };
 }
 
-/** As `npm start` starts it, on ports that are free and with no way to the internet. */
+/** Starts the service like `npm start`, on free ports and without internet access. */
 async function startExampleService(directory: string): Promise<ServiceProcess> {
   const nobody = `http://127.0.0.1:${await findFreePort()}`;
   return startService({
     directory,
     env: {
-      // A port that the documents' own --check compares with that of the running service.
+      // The documents' --check compares this port with that of the running service.
       PORT: String(await findFreePort()),
       SOURCES: '',
       RATE_LIMIT_OVERRIDES: '',

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A directory of its own for the running test, removed when that ends. */
+/** A directory for the running test, which is removed at its end. */
 export async function createTemporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-test-'));
-  // Encoders write their compiled code when they end, up to a second after a service that was killed.
+  // Encoders write their compiled code at their end, up to a second after their service was killed.
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }

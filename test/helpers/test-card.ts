@@ -13,8 +13,8 @@ export function drawTestCard(size: Size): Sharp {
 }
 
 /**
- * Where a picture of a test card's part shows the card's lines, against where it should: the largest difference in
- * pixels of the picture, infinite when lines are missing or too many.
+ * The largest difference in pixels between the positions of the card's lines in a picture and the expected positions.
+ * Infinite if there are too few or too many lines.
  */
 export async function measureOffset(picture: Buffer, card: Size, shown: Rectangle): Promise<number> {
   const { data, info } = await sharp(picture).greyscale().raw().toBuffer({ resolveWithObject: true });
@@ -44,7 +44,7 @@ function linesUpTo(length: number): number[] {
   return lines;
 }
 
-/** How many lines there are up to each pixel. */
+/** The number of lines up to each pixel. */
 function cellOfEach(length: number): number[] {
   const lines = new Set(linesUpTo(length));
   let cell = 0;
@@ -83,7 +83,7 @@ function findLines(values: number[]): number[] {
   return lines;
 }
 
-/** Lines at the very border may fall either side of it: they do not count. */
+/** Lines at the border are ignored, because they may be on either side of it. */
 function largestDifference(found: number[], expected: number[], length: number): number {
   const counts = (line: number) => line > 2 && line < length - 2;
   const missing = expected.filter(counts).filter((line) => !found.some((other) => Math.abs(other - line) < 8));

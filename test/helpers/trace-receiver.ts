@@ -14,7 +14,7 @@ export interface ReceivedSpan {
   readonly startedAt: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly status: { readonly code?: number; readonly message?: string };
-  /** Of the process that sent it. */
+  /** Attributes of the process that sent it. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How long a test waits for an event of a process, a socket or a thread: only a hang takes so long, however busy the
- * machine is. It is the bound of every `expect.poll` (vitest.config.ts).
+ * The longest wait for an event of a process, a socket or a thread. Even on a busy machine, only a hang takes this long.
+ * It is also the bound of every `expect.poll` (vitest.config.ts).
  */
 export const HANG_MS = 60_000;
 

@@ -8,11 +8,11 @@ import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { CORE_TESTS } from '../../vitest.config.ts';
 
 /*
- * Mutation testing: makes small mistakes in the source, one at a time, and reports which of them `npm test` does not
- * notice. The sample is drawn by a seed, so that a run can be repeated.
+ * Mutation testing: makes small mistakes in the source, one at a time, and reports those that `npm test` does not
+ * detect. The sample is drawn with a seed, so that a run can be repeated.
  */
 
-/** What is worth its time: rules that clients depend on. Processes and threads of their own are not instrumented. */
+/** The most important code: rules that clients depend on. Code in other processes and threads is not instrumented. */
 const DEFAULT_PATHS = [
   'src/http',
   'src/services',
@@ -101,7 +101,7 @@ function optionOf({ fileName, location: { start, end } }: Mutant): string {
   return `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`;
 }
 
-/** Fisher-Yates with a small generator (mulberry32): the platform's own takes no seed. */
+/** Fisher-Yates with a small generator (mulberry32), because `Math.random` takes no seed. */
 function shuffled<T>(items: readonly T[], seedNumber: number): T[] {
   let state = seedNumber;
   function random(): number {

@@ -105,79 +105,92 @@ async function startUnit({ root }: Machine) {
 
 const isPossible = [findNginx(), findRedisServer(), findSystemd()].every(Boolean);
 
-test.skipIf(!isPossible)('the first day, a take-down and an upgrade go as docs/operating.md says', async () => {
-  const machine = await createMachine();
-  const { root, clone } = machine;
-  const redis = await startRedisServer();
-  onTestFinished(() => redis.remove());
-  const [port, consolePort] = [await findFreePort(), await findFreePort()];
+test.skipIf(!isPossible)(
+  'the first day, a take-down and an upgrade work as described in docs/operating.md',
+  async () => {
+    const machine = await createMachine();
+    const { root, clone } = machine;
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    const [port, consolePort] = [await findFreePort(), await findFreePort()];
 
-  // 1 and 2: write the settings and check them.
-  const further = ['', `PORT=${port}`, `CONSOLE_PORT=${consolePort}`, `REDIS_URL=${redis.url}`, 'SOURCES=catalog', ''];
-  const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
-  await writeFile(join(clone, '.env'), settings + further.join('\n'));
-  const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
-  expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
-  expect(checked).toContain('ok       Redis responds\n');
-  expect(checked).not.toMatch(/^warning/m);
+    // 1 and 2: write the settings and check them.
+    const further = [
+      '',
+      `PORT=${port}`,
+      `CONSOLE_PORT=${consolePort}`,
+      `REDIS_URL=${redis.url}`,
+      'SOURCES=catalog',
+      '',
+    ];
+    const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
+    await writeFile(join(clone, '.env'), settings + further.join('\n'));
+    const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
+    expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
+    expect(checked).toContain('ok       Redis responds\n');
+    expect(checked).not.toMatch(/^warning/m);
 
-  // 3: as a systemd service.
-  await machine.shell(blockWith(DOCUMENT, 'install -m 640'), clone);
-  expect(await machine.orders()).toEqual(['daemon-reload', 'enable --now pennant']);
-  const unitFile = join(root, 'pennant.service');
-  const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
-  await writeFile(unitFile, unit.replaceAll('=/opt/', `=${root}/opt/`));
-  expect(spawnSync('systemd-analyze', ['verify', '--man=no', unitFile], { encoding: 'utf8' })).toMatchObject({
-    status: 0,
-    stdout: '',
-    stderr: '',
-  });
-  let service = await startUnit(machine);
+    // 3: as a systemd service.
+    await machine.shell(blockWith(DOCUMENT, 'install -m 640'), clone);
+    expect(await machine.orders()).toEqual(['daemon-reload', 'enable --now pennant']);
+    const unitFile = join(root, 'pennant.service');
+    const unit = await readFile(join(root, 'etc/systemd/system/pennant.service'), 'utf8');
+    await writeFile(unitFile, unit.replaceAll('=/opt/', `=${root}/opt/`));
+    expect(spawnSync('systemd-analyze', ['verify', '--man=no', unitFile], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+    let service = await startUnit(machine);
 
-  // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
-  const inside = `http://127.0.0.1:${consolePort}`;
-  expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
-  const front = await startFront([port, port, port], true);
-  onTestFinished(() => front.stop());
-  async function ask(url: string, visitor = '127.0.0.1') {
-    const sender = createHttpSender(front.port, visitor);
-    try {
-      return await sender.send({ url });
-    } finally {
-      sender.close();
+    // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
+    const inside = `http://127.0.0.1:${consolePort}`;
+    expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
+    const front = await startFront([port, port, port], true);
+    onTestFinished(() => front.stop());
+    async function ask(url: string, visitor = '127.0.0.1') {
+      const sender = createHttpSender(front.port, visitor);
+      try {
+        return await sender.send({ url });
+      } finally {
+        sender.close();
+      }
     }
-  }
-  const record = await ask('/api/channel/pennantsample?type=handle');
-  expect(JSON.parse(record.bytes.toString())).toMatchObject({
-    bannerUrl: expect.stringMatching(/^https:\/\/img\.example\.org\//),
-  });
-  expect(record.headers.ratelimit).toContain('r=9');
-  expect((await ask('/api/channel/pennantsample?type=handle', '127.0.0.2')).headers.ratelimit).toContain('r=9');
-  expect(await (await fetch(`${inside}/metrics`)).text()).toContain('pennant_redis_usable 1');
-  for (const id of [BLOCKED, OTHER]) expect((await ask(`/${id}/avatar?width=64`)).status).toBe(200);
+    const record = await ask('/api/channel/pennantsample?type=handle');
+    expect(JSON.parse(record.bytes.toString())).toMatchObject({
+      bannerUrl: expect.stringMatching(/^https:\/\/img\.example\.org\//),
+    });
+    expect(record.headers.ratelimit).toContain('r=9');
+    expect((await ask('/api/channel/pennantsample?type=handle', '127.0.0.2')).headers.ratelimit).toContain('r=9');
+    expect(await (await fetch(`${inside}/metrics`)).text()).toContain('pennant_redis_usable 1');
+    for (const id of [BLOCKED, OTHER]) expect((await ask(`/${id}/avatar?width=64`)).status).toBe(200);
 
-  // Take-down: the settings file, a restart, and the copies in nginx.
-  const { shell } = machine;
-  await appendFile(join(root, 'etc/pennant/.env'), `BLOCKED_CHANNELS=${BLOCKED}\n`);
-  await service.stop();
-  service = await startUnit(machine);
-  expect((await ask(`/${BLOCKED}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
-  await shell(blockWith(DOCUMENT, 'filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory), root);
-  for (const url of [`/${BLOCKED}/avatar?width=64`, `/api/channel/${BLOCKED}`])
-    expect((await ask(url)).status).toBe(451);
-  expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
+    // Take-down: the settings file, a restart, and the copies in nginx.
+    const { shell } = machine;
+    await appendFile(join(root, 'etc/pennant/.env'), `BLOCKED_CHANNELS=${BLOCKED}\n`);
+    await service.stop();
+    service = await startUnit(machine);
+    expect((await ask(`/${BLOCKED}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
+    await shell(
+      blockWith(DOCUMENT, 'filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory),
+      root,
+    );
+    for (const url of [`/${BLOCKED}/avatar?width=64`, `/api/channel/${BLOCKED}`])
+      expect((await ask(url)).status).toBe(451);
+    expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
 
-  // Upgrade: the new version is checked beside the running one, then the link is changed.
-  const beside = await shell(blockWith(DOCUMENT, 'npm install --prefix'), root);
-  expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
-  expect(beside).toContain('The service can start.\n');
-  expect(await machine.orders()).toEqual(['restart pennant']);
-  expect((await ask(`/${OTHER}/avatar?width=65`, '127.0.0.3')).status).toBe(200);
-  await service.stop();
-  service = await startUnit(machine);
-  expect((await ask(`/${BLOCKED}`, '127.0.0.3')).status).toBe(451);
-  const picture = await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3');
-  expect(picture.headers['cache-status']).toMatch(/^pennant; hit/);
-  await service.stop();
-  expect(service.output()).not.toMatch(/"level":(?:40|50)/);
-});
+    // Upgrade: the new version is checked beside the running one, then the link is changed.
+    const beside = await shell(blockWith(DOCUMENT, 'npm install --prefix'), root);
+    expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
+    expect(beside).toContain('The service can start.\n');
+    expect(await machine.orders()).toEqual(['restart pennant']);
+    expect((await ask(`/${OTHER}/avatar?width=65`, '127.0.0.3')).status).toBe(200);
+    await service.stop();
+    service = await startUnit(machine);
+    expect((await ask(`/${BLOCKED}`, '127.0.0.3')).status).toBe(451);
+    const picture = await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3');
+    expect(picture.headers['cache-status']).toMatch(/^pennant; hit/);
+    await service.stop();
+    expect(service.output()).not.toMatch(/"level":(?:40|50)/);
+  },
+);

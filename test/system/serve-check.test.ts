@@ -215,7 +215,7 @@ describe('a database of another version', () => {
   });
 });
 
-describe('a start with the catalog alone', () => {
+describe('a start with the catalog as the only source', () => {
   const start = (env: Record<string, string> = {}, uid?: number) =>
     runCommand(['serve'], {
       directory,

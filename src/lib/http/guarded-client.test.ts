@@ -91,7 +91,7 @@ describe('a guarded HTTP client', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('counts each attempt against the budget, and sends none if it is spent', async () => {
+  it('counts each attempt against the budget, and sends none if it is used up', async () => {
     http = createGuarded(1);
     upstream.answer(answerStatus(500));
     expect(await get().catch(errorCodeOf)).toBe('upstream_unavailable');

@@ -39,7 +39,7 @@ test('a connection is kept for a minute for the next request', async () => {
   expect(await countConnections(65_000, {})).toBe(2);
 });
 
-test('a connection is kept no longer than the upstream says', async () => {
+test('a connection is kept at most as long as the upstream allows', async () => {
   expect(await countConnections(10_000, { 'keep-alive': 'timeout=30' })).toBe(1);
   expect(await countConnections(35_000, { 'keep-alive': 'timeout=30' })).toBe(2);
 });

@@ -6,7 +6,7 @@ type Render = (truth: Truth) => unknown;
 /** One place of an answer that tells one thing about the channel, written down from recorded answers. */
 export interface Carrier {
   readonly field: CarriedField;
-  /** Where: members by dots, elements of lists by their index. */
+  /** The path: members separated by dots, elements of lists by their index. */
   readonly at: string;
   readonly render: Render;
 }

@@ -8,7 +8,7 @@ const NO_PICTURES = [
   [{ url: 'data:,' }],
 ];
 
-/** What may stand in a carrier's place and says nothing. */
+/** Values without information that may replace a carrier. */
 export const JUNK = {
   channelId: [...ANYTHING_ELSE, '', 'FEwhat_to_watch', 'UCshort'],
   title: [...ANYTHING_ELSE, '', ' '],

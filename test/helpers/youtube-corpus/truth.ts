@@ -70,7 +70,7 @@ const pictureBase = fc
   })
   .map(({ host, folder, name }) => `https://${host}/${folder}${name}`);
 
-/** What is true of a made-up channel, and how upstream's pages write it. */
+/** The true values of a generated channel, and their form in upstream's pages. */
 export const truths = fc.record({
   channelId: base64url(22).map((rest) => `UC${rest}`),
   title: words.filter((text) => text.trim() !== ''),
@@ -81,9 +81,9 @@ export const truths = fc.record({
   country,
   subscribers: roundedCount,
   views: exactCount,
-  /** As the About panel has them. */
+  /** The counts in the About panel. */
   videos: exactCount,
-  /** As headers have them: rounded above 999. */
+  /** The counts in headers, which are rounded above 999. */
   roundedVideos: roundedCount,
   links: fc.array(link, { maxLength: 4 }),
   bannerBase: pictureBase,

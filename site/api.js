@@ -14,7 +14,7 @@ import { createRecentAnswers } from './recent-answers.js';
  * @property {() => Promise<void>} [beforeSend] awaited before a request is sent; not called if none is needed
  */
 
-export const NO_PENNANT = 'The server answered with something else than Pennant does. Check the instance at the top.';
+export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
 
 /** An error response (RFC 9457), or no response at all: then the status is 0. */
 export class Problem extends Error {

@@ -15,8 +15,8 @@ const TITLES = {
   upstream_timeout: 'The source did not answer in time.',
   overloaded: 'The instance is busy.',
   internal: 'Internal error.',
-  unreachable: 'No answer.',
-  unreadable: 'Not an answer of Pennant.',
+  unreachable: 'No response.',
+  unreadable: 'Not a Pennant response.',
 };
 
 /**

@@ -66,9 +66,9 @@ describe('a recording', () => {
   });
 
   it.each([
-    ['a channel that is no more', 'UCreplayTerminated000010', 'page.json', 'not_found'],
-    ['an answer that says nothing', 'UCreplayRegional00000011', 'page.json', 'could_not_tell'],
-    ['a name that leads nowhere', '@nobody', 'resolve.json', 'not_found'],
+    ['a removed channel', 'UCreplayTerminated000010', 'page.json', 'not_found'],
+    ['an answer without information', 'UCreplayRegional00000011', 'page.json', 'could_not_tell'],
+    ['an unresolvable name', '@nobody', 'resolve.json', 'not_found'],
   ])('may be of %s', async (_what, asked, file, error) => {
     await startUpstream();
     await record(asked);

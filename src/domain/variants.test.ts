@@ -97,7 +97,7 @@ describe('the output for a requested size', () => {
       { left: 0, top: 225, width: 900, height: 450 },
       [900, 450],
     ],
-    ['no side vanishes', { width: 4096, height: 1 }, { left: 0, top: 449, width: 900, height: 1 }, [900, 1]],
+    ['no side becomes zero', { width: 4096, height: 1 }, { left: 0, top: 449, width: 900, height: 1 }, [900, 1]],
     ['neither side is enlarged', { width: 1, height: 4096 }, { left: 449, top: 0, width: 1, height: 900 }, [1, 900]],
   ] as const)('%s', (_, wanted, crop, [width, height]) => {
     expect(resolveOutput(avatar, wanted)).toEqual({ crop, output: { width, height } });

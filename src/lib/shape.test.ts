@@ -30,10 +30,10 @@ test.each([
   ['a text that does not match', { ...PART, name: 'Part' }],
   ['a number out of range', { ...PART, size: 11 }],
   ['no number', { ...PART, size: Number.NaN }],
-  ['a number without end', { ...PART, size: Number.POSITIVE_INFINITY }],
+  ['an infinite number', { ...PART, size: Number.POSITIVE_INFINITY }],
   ['null where a value is needed', { ...PART, name: null }],
   ['an object in place of a list', { ...PART, kinds: { length: 0 } }],
-  ['a list with an item that does not fit', { ...PART, kinds: ['a', 'c'] }],
+  ['a list with an item of the wrong type', { ...PART, kinds: ['a', 'c'] }],
   ['a missing field', { name: 'part', size: 3, isOpen: true }],
 ])('%s does not fit', (_what, value) => {
   expect(isPart(value)).toBe(false);

@@ -84,7 +84,7 @@ describe('a keyed hash', () => {
       'digests of which the first half is shared',
       (number: number) => `${'0'.repeat(32)}${hex(number).padEnd(32, '0')}`,
     ],
-    ['digests of which the last half is shared', (number: number) => `${hex(number).padEnd(32, '0')}${'0'.repeat(32)}`],
+    ['digests with the same second half', (number: number) => `${hex(number).padEnd(32, '0')}${'0'.repeat(32)}`],
     ['numbers', (number: number) => String(number)],
     ['long keys that differ at the front', (number: number) => `${number} ${'x'.repeat(200)}`],
     ['long keys that differ at the end', (number: number) => `${'x'.repeat(200)} ${number}`],

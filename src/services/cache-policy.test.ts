@@ -42,17 +42,17 @@ describe('a stored record', () => {
     ['null', null],
     ['an empty object', {}],
     ['an empty channel', { channel: {}, isComplete: true }],
-    ['no word about completeness', { channel: CHANNEL }],
+    ['nothing about completeness', { channel: CHANNEL }],
     ['the record of another channel', ofChannel({ channelId: 'UCother________________A' })],
-    ['a move to what is no channel', { movedTo: '../x' }],
+    ['a redirect to something other than a channel', { movedTo: '../x' }],
     ['no title', ofChannel({ title: '' })],
     ['a number as count', ofChannel({ subscriberCount: 1_284_000 })],
-    ['a count that is no number', ofChannel({ viewCount: 'many' })],
+    ['an invalid count', ofChannel({ viewCount: 'many' })],
     ['another form of time', ofChannel({ publishedAt: 'yesterday' })],
     ['a script as link', ofChannel({ links: [{ title: 'x', url: 'javascript:alert(1)' }] })],
-    ['a link that is no URL', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
+    ['an invalid link', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
     ['a picture over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
-    ['a picture out of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
+    ['a picture outside of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
   ])('is refused with %s', (_what, value) => {
     expect(fits(value)).toBe(false);
   });

@@ -119,8 +119,8 @@ describe('a purge of one channel', () => {
   it.each([
     ['its ID', [channelIdRef(MEANT)]],
     ['its handle', [HANDLE]],
-    ['the first name that is known', [handleRef('nobody'), HANDLE]],
-    ['the ID that it moved from', [channelIdRef(FORMER)]],
+    ['the first known name', [handleRef('nobody'), HANDLE]],
+    ['its former ID', [channelIdRef(FORMER)]],
   ])('by %s removes everything of it and nothing else', async (_what, refs) => {
     expect(await purge.purgeChannel(refs)).toEqual({
       channelId: MEANT,

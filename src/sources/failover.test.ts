@@ -35,8 +35,12 @@ describe('a channel from several sources', () => {
     ],
     ['not in the only catalog', [catalog('channel_not_found')], 'channel_not_found'],
     ['not live, which is final', [live('channel_not_found'), live(record())], 'channel_not_found'],
-    ['first cannot tell, second finds', [live('upstream_invalid'), live(record())], 'found'],
-    ['first cannot tell, second says no', [live('upstream_invalid'), live('channel_not_found')], 'channel_not_found'],
+    ['first is indeterminate, second finds', [live('upstream_invalid'), live(record())], 'found'],
+    [
+      'first is indeterminate, second says no',
+      [live('upstream_invalid'), live('channel_not_found')],
+      'channel_not_found',
+    ],
     ['time-out, unavailable', [live('upstream_timeout'), live('upstream_unavailable')], 'upstream_unavailable'],
     ['invalid, time-out', [live('upstream_invalid'), live('upstream_timeout')], 'upstream_timeout'],
     [

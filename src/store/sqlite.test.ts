@@ -43,10 +43,10 @@ describeStoreContract('the SQLite store', async () => {
 describe('an invalid cache.db when it is opened', () => {
   it.each<[string, (path: string) => Promise<void> | void]>([
     ['garbage', (path) => writeFile(path, Buffer.alloc(20_000, 'garbage'))],
-    ['cut in the middle', (path) => truncate(path, 5_000)],
+    ['truncated in the middle', (path) => truncate(path, 5_000)],
     ['of an older version', (path) => changeDatabase(path, 'PRAGMA user_version = 1')],
     ['without its table', (path) => changeDatabase(path, 'DROP TABLE entries')],
-    ['somebody else’s', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
+    ['of another user', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
   ])('is recreated when it is %s, with one log line', async (_case, damage) => {
     const { path, events, open } = await setUp();
     const before = open();
@@ -74,7 +74,7 @@ describe('an invalid cache.db when it is opened', () => {
 describe('a cache.db that is damaged while it is open', () => {
   it.each<[string, (path: string) => Promise<void>]>([
     ['deleted', unlink],
-    ['cut short', (path) => truncate(path, 100)],
+    ['truncated', (path) => truncate(path, 100)],
     ['replaced by another file', (path) => unlink(path).then(() => writeFile(path, 'garbage'))],
   ])('is recreated within a second when it is %s', async (_case, harm) => {
     const { path, clock, events, open } = await setUp();

@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     const json = { 'access-control-allow-origin': '*', 'content-type': 'application/json' };
     await page.route('**/api/channel/*', (route) => route.fulfill({ headers: json, body: '{"hello":"world"}' }));
     await lookUp(SAMPLE);
-    await eventually(() => page.locator('#notice').innerText()).toContain('something else than Pennant');
+    await eventually(() => page.locator('#notice').innerText()).toContain('not a Pennant instance');
     expect(await page.locator('#notice').getByRole('button').count()).toBe(0);
   });
 
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    await eventually(() => page.locator('#picture-notice').innerText()).toContain('No answer.');
+    await eventually(() => page.locator('#picture-notice').innerText()).toContain('No response.');
     expect(await page.locator('#preview').isVisible()).toBe(false);
     expect(await page.locator('#facts').innerText()).toBe('');
   });

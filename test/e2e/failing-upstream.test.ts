@@ -63,7 +63,7 @@ describe('an upstream behind all protections', () => {
       'upstream_invalid',
       { calls: 1 },
     ],
-    ['answers cut JSON', answerBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
+    ['answers truncated JSON', answerBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
     ['answers an empty object', answerJson({}), 'upstream_invalid', { calls: 1 }],
     [
       'says there is no such channel',

@@ -18,7 +18,7 @@ describe('malformed and unusual HTTP', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
     ['an empty Host', 'GET / HTTP/1.1\r\nHost:\r\n\r\n', 400, 'malformed_request'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a port that is none', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n', 400, 'malformed_request'],
+    ['an invalid port', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n', 400, 'malformed_request'],
     [
       'a port that is none, for a picture',
       'GET /UCPennantSample00000001A/tv HTTP/1.1\r\nHost: a:0\r\n\r\n',
@@ -49,7 +49,7 @@ describe('malformed and unusual HTTP', () => {
     ['the method that begins HTTP/2', 'PRI / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['HTTP/2 in words', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['HTTP/0.9 in words', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a version that there is not', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['an unknown version', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a known other method', 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     [
@@ -85,8 +85,8 @@ describe('malformed and unusual HTTP', () => {
     ['a broken escape', 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['broken UTF-8', 'GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['broken UTF-8 in the query', 'GET /api/search?q=%ff HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a method before a path that is unknown', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
-    ['a broken path before a method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['an invalid method with an unknown path', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+    ['a malformed path with an invalid method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
   ])('%s gets a JSON response', async (_what, request, status, code) => {
     const answer = await sendRaw(port, Buffer.from(request, 'latin1'));
     const problem = JSON.parse(answer.body);

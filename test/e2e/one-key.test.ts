@@ -130,7 +130,7 @@ describe('one picture', () => {
     ['refused with 403', answerStatus(403)],
     ['gone', answerStatus(404)],
     ['not a picture', answerBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
-    ['cut short', answerBytes(picture.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
+    ['truncated', answerBytes(picture.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
   ])('that is %s is downloaded once in 15 s, and other pictures are downloaded', async (_what, listener) => {
     const { service, replay } = running;
     misbehaveForBanner(listener);

@@ -74,7 +74,7 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: '500 downloads broken off after the first bytes',
+    name: '500 downloads aborted after the first bytes',
     async run({ port }) {
       let begun = 0;
       const worker = async () => {
@@ -96,7 +96,7 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'tunnels asked for and reset',
+    name: 'tunnels requested and reset',
     async run({ port }, untilMs) {
       let resets = 0;
       while (performance.now() < untilMs) {

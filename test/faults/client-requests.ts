@@ -100,7 +100,7 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'fields to be injected through every echo',
+    name: 'header injection through every repeated text',
     async run(service) {
       const faults: string[] = [];
       for (const bytes of injections()) {
@@ -112,7 +112,7 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'requests made from the OpenAPI document to break it',
+    name: 'hostile requests made from the OpenAPI document',
     async run(service) {
       const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApiDocument;
       const requests = fc.sample(hostileRequests(document), { numRuns: 1_000, seed: 20_261_121 });

@@ -52,7 +52,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     mend: (dataDir) => chown(dataDir, UNPRIVILEGED, UNPRIVILEGED),
   },
   {
-    name: 'DATA_DIR that cannot be made, by an unprivileged user',
+    name: 'DATA_DIR that cannot be created, by an unprivileged user',
     place: 'directory',
     isSudden: false,
     degraded: ['pictures', 'cache'],

@@ -7,7 +7,7 @@ import { makeMemoryGroup } from './memory-group.ts';
 import type { Outcome } from './report.ts';
 import { storedFilesIn } from './service-checks.ts';
 
-const CGROUP_NAME = '200 clients that ask for distinct AVIFs, within a cgroup of 1 GiB';
+const CGROUP_NAME = '200 clients that request distinct AVIFs, within a cgroup of 1 GiB';
 const GIB = 1024 ** 3;
 /** A banner and an avatar. */
 const ORIGINALS = 2;
@@ -16,7 +16,7 @@ const ORIGINALS = 2;
 export const floods: Subject = {
   name: 'floods',
   async run(context) {
-    await context.measure('floods', '200 clients that ask for distinct AVIFs', () => floodTheEncoders(context));
+    await context.measure('floods', '200 clients that request distinct AVIFs', () => floodTheEncoders(context));
     await floodWithinCgroup(context);
     await context.measure('floods', 'a million clients against the limiter in process', floodTheLimiter);
     await context.measure('floods', 'spoofed clients behind a trusted proxy', () => floodTheListener(context));

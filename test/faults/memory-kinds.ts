@@ -100,7 +100,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     fills: { 'refused networks': 0.5 },
   },
   {
-    name: 'sizes that the client has already',
+    name: 'sizes that the client already has',
     counts: [15_000, LONG],
     // Distinct up to 4,096 × 90, because no quality is combined with an earlier size.
     request: (number) => ({
@@ -122,14 +122,14 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     fills: { 'records in memory': FULL },
   },
   {
-    name: 'channels that are not shown, and others that there are none of',
+    name: 'hidden and absent channels',
     counts: [6_000, LONG],
     request: (number) => ({ url: `/channel/${numberedChannelId(number % 9 < 4 ? 'x' : 'a', number)}` }),
     statuses: [404, 503],
     fills: { 'failed requests to youtube': FULL },
   },
   {
-    name: 'pictures, of which every fourth is refused',
+    name: 'pictures, a quarter of them refused',
     counts: [500, LONG_ENCODED],
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],

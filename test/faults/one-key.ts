@@ -32,7 +32,7 @@ const ATTACKS: readonly KeyAttack[] = [
   { name: 'one channel that is not shown', ...channelAttack('UCreplayRegional00000011', 503) },
   { name: 'one channel without ID and title', ...channelAttack(WITHOUT_TITLE, 502) },
   {
-    name: 'one name that leads in a circle',
+    name: 'one name with circular redirects',
     url: '/api/channel/circle?type=handle',
     status: 502,
     isForKey: ({ body }) => String(body?.url).includes('circle'),

@@ -33,8 +33,8 @@ export const PICTURE_CASES: readonly PictureCase[] = [
     expected: '320×180',
   },
   { name: 'WebP of 60 frames', make: () => animate((frames) => frames.webp()), expected: '320×180' },
-  { name: '7000×7000, just allowed', make: () => pngOf({ width: 7_000, height: 7_000 }), expected: '640×360' },
-  { name: '7100×7100, just not allowed', make: () => pngOf({ width: 7_100, height: 7_100 }), expected: 502 },
+  { name: '7000×7000, just within the limit', make: () => pngOf({ width: 7_000, height: 7_000 }), expected: '640×360' },
+  { name: '7100×7100, just over the limit', make: () => pngOf({ width: 7_100, height: 7_100 }), expected: 502 },
   { name: 'bomb: 20000×20000 in 50 KB', make: () => pngOf({ width: 20_000, height: 20_000 }), expected: 502 },
   { name: 'bomb: 65535×65535 in a header', make: makeEmptyGiant, expected: 502 },
   {
@@ -47,7 +47,7 @@ export const PICTURE_CASES: readonly PictureCase[] = [
   { name: 'WebP cut in half', make: async () => half(await card().webp().toBuffer()), expected: 502 },
   { name: 'AVIF cut in half', make: async () => half(await card().avif({ effort: 0 }).toBuffer()), expected: 502 },
   {
-    name: 'PNG with a page behind it',
+    name: 'PNG with a page after its end',
     make: async () => Buffer.concat([await card().png().toBuffer(), SCRIPT]),
     expected: '320×180',
   },

@@ -18,8 +18,8 @@ export const pictures: Subject = {
   async run(context) {
     // These only wait.
     const hanging = [
-      context.measure('pictures', 'a codec that hangs over an encode', () => hangTheCodec(context, true)),
-      context.measure('pictures', 'a codec that hangs over an original', () => hangTheCodec(context, false)),
+      context.measure('pictures', 'a codec that hangs on an encode', () => hangTheCodec(context, true)),
+      context.measure('pictures', 'a codec that hangs on an original', () => hangTheCodec(context, false)),
     ];
     await serveStrangePictures(context);
     await serveStrangeShapes(context);

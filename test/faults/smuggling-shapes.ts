@@ -44,14 +44,14 @@ const REFUSED: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'a field without a colon', bytes: `GET / HTTP/1.1\r\nHost: a\r\nContent-Length\r\n\r\n${INNER}` },
   { name: 'the oldest HTTP', bytes: `GET /\r\n${INNER}` },
   { name: 'the newest HTTP', bytes: `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${INNER}` },
-  { name: 'a version that is none', bytes: `GET / HTTP/1.1.1\r\nHost: a\r\n\r\n${INNER}` },
+  { name: 'an invalid version', bytes: `GET / HTTP/1.1.1\r\nHost: a\r\n\r\n${INNER}` },
 ];
 
 const ONE_ANSWER: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'a request as the body of GET', bytes: getWithBody(INNER) },
   { name: 'a request in a chunk of GET', bytes: getWithChunk(INNER) },
   {
-    name: 'a request behind an offer of another protocol',
+    name: 'a request after an Upgrade to another protocol',
     bytes: `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n${INNER}`,
   },
 ];

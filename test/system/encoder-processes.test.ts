@@ -223,7 +223,7 @@ describe('a codec that hangs on an original', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     expect(answer.json()).toMatchObject({
       code: 'overloaded',
-      detail: 'The picture could not be made at the moment.',
+      detail: 'The picture could not be encoded at the moment.',
     });
     await expect.poll(endings).toEqual(['deadline']);
     // The failure of the first picture is remembered for some seconds. Another picture proves that there is a new process.

@@ -48,8 +48,8 @@ describe('.env', () => {
   const UNUSABLE: [string, string, () => Promise<unknown>][] = [
     ['is a directory', 'it is a directory', () => mkdir(envFile)],
     ['is in UTF-16', 'it is no text in UTF-8', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
-    ['has bytes that are no text', 'it is no text in UTF-8', () => writeFile(envFile, 'PORT=9\0')],
-    ['leads nowhere', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
+    ['has invalid UTF-8', 'it is no text in UTF-8', () => writeFile(envFile, 'PORT=9\0')],
+    ['is unresolvable', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
   ];
 
   test.each(UNUSABLE)('that %s is refused, and the message names it', async (_what, reason, make) => {

@@ -31,7 +31,7 @@ async function connectHalfOpen(port: number): Promise<Socket> {
 }
 
 test.each([
-  ['asked for a tunnel', TUNNEL],
+  ['requested a tunnel', TUNNEL],
   ['sent no HTTP', 'hello there\r\n\r\n'],
   ['sent two lengths', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
 ])(

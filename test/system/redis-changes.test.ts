@@ -113,8 +113,8 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
 
   test.each([
     ['another type', ['SET', CHANGES_KEY, 'text'], 0],
-    ['something that is no JSON', ['XADD', CHANGES_KEY, '*', 'change', 'text'], 1],
-    ['something that is no change', ['XADD', CHANGES_KEY, '*', 'change', '{"by":"x","channelIds":["../x"]}'], 1],
+    ['text that is not JSON', ['XADD', CHANGES_KEY, '*', 'change', 'text'], 1],
+    ['JSON that is not a change', ['XADD', CHANGES_KEY, '*', 'change', '{"by":"x","channelIds":["../x"]}'], 1],
   ])('are received although their key holds %s', async (_what, command, refused) => {
     await server.command(...command);
     const [first, second] = [createInstance(), createInstance()];

@@ -190,7 +190,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test.each([
     ['full', ['--maxmemory', '1kb'], 'OOM'],
     ['locked', ['--requirepass', 'other'], 'NOAUTH'],
-    ['a replica that may only be read', ['--replicaof', '127.0.0.1', '1'], 'READONLY'],
+    ['a read-only replica', ['--replicaof', '127.0.0.1', '1'], 'READONLY'],
   ])('a server that is %s is not used until it changes', async (_state, settings, reason) => {
     const { changes, write, tryAgain, untilUsable } = await connect(server.url);
     await server.stop();

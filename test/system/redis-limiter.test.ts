@@ -115,7 +115,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['a text', ['SET', 'text']],
     ['a set', ['SADD', 'item']],
     ['a list of texts', ['RPUSH', ...Array(10).fill('text')]],
-    ['a list of no numbers', ['RPUSH', ...Array(10).fill('nan')]],
+    ['a list of texts instead of numbers', ['RPUSH', ...Array(10).fill('nan')]],
     ['a list that ends in a text', ['RPUSH', '1', 'text']],
     ['more times than are allowed', ['RPUSH', ...Array(1_000).fill('1')]],
   ])('begins a new log when a key holds %s, and reports it', async (_what, [command = '', ...items]) => {

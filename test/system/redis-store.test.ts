@@ -55,7 +55,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['an empty text', ['SET', '']],
     ['a text', ['SET', 'text']],
     ['no time', ['SET', ' text']],
-    ['a time without end', ['SET', '1e308 {}']],
+    ['an endless time', ['SET', '1e308 {}']],
     ['a list', ['RPUSH', 'item']],
     ['a set', ['SADD', 'item']],
   ])(

@@ -157,11 +157,11 @@ const OWN_TRACE = { traceId: expect.not.stringMatching(TRACE_ID), parentSpanId: 
 const THEIR_TRACE = { traceId: TRACE_ID, parentSpanId: PARENT_ID };
 
 test.each([
-  ['a stranger is not believed', '', `00-${TRACE_ID}-${PARENT_ID}-01`, [OWN_TRACE]],
-  ['a stranger cannot switch traces off', '', `00-${TRACE_ID}-${PARENT_ID}-00`, [OWN_TRACE]],
-  ['a trusted proxy is believed', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}-01`, [THEIR_TRACE]],
-  ['a trusted proxy that does not sample is believed', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}-00`, []],
-  ['a broken one of a trusted proxy counts as none', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}`, [OWN_TRACE]],
+  ['one of an untrusted client is ignored', '', `00-${TRACE_ID}-${PARENT_ID}-01`, [OWN_TRACE]],
+  ['an untrusted client cannot turn off traces', '', `00-${TRACE_ID}-${PARENT_ID}-00`, [OWN_TRACE]],
+  ['one of a trusted proxy is used', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}-01`, [THEIR_TRACE]],
+  ['one of a trusted proxy without sampling is used', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}-00`, []],
+  ['an invalid one of a trusted proxy is ignored', '127.0.0.1/32', `00-${TRACE_ID}-${PARENT_ID}`, [OWN_TRACE]],
 ])('of a traceparent, %s', async (_what, trustProxy, traceparent, expected) => {
   const { get, stop } = await startTracedService({ TRUST_PROXY: trustProxy });
   await get(`/channel/${SAMPLE_ID}`, { traceparent });

@@ -223,7 +223,7 @@ export function validate({ request, target, authority, base }: RequestContext): 
   if (base === '') {
     throw new AppError(
       'malformed_request',
-      'The host is not a name or address of at most 260 characters, perhaps with a port from 1 to 65535.',
+      'The host is not a name or address of at most 260 characters with an optional port from 1 to 65535.',
     );
   }
   const { expect } = request.headers;

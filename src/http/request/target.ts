@@ -60,15 +60,15 @@ const SEPARATOR_OR_NUL = /%2f|%5c|%00|[\\\0]/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 function findFault(path: string, query: string): string | undefined {
-  if (path.includes('#')) return 'The path holds a "#": leave the fragment out.';
+  if (path.includes('#')) return 'The path contains a "#": leave the fragment out.';
   if (SUSPICIOUS.test(path)) {
-    if (!isDecodable(path)) return 'The path holds a broken percent-escape or broken UTF-8.';
+    if (!isDecodable(path)) return 'The path contains a broken percent-escape or broken UTF-8.';
     if (SEPARATOR_OR_NUL.test(path))
-      return 'The path holds an encoded slash, a backslash or a NUL: none of them can be part of a name.';
-    if (DOT_SEGMENT.test(path)) return 'The path holds a dot segment: write the path without it.';
+      return 'The path contains an encoded slash, a backslash or a NUL: none of them can be part of a name.';
+    if (DOT_SEGMENT.test(path)) return 'The path contains a dot segment: write the path without it.';
   }
   const isBroken = query.includes('%') && !isDecodable(query);
-  return isBroken ? 'The query holds a broken percent-escape or broken UTF-8.' : undefined;
+  return isBroken ? 'The query contains a broken percent-escape or broken UTF-8.' : undefined;
 }
 
 function isDecodable(text: string): boolean {

@@ -135,9 +135,9 @@ describe('the micro-cache', () => {
   memoryTest.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
     ['small bodies', { bodyOf: text }],
     ['long keys', { query: 1_500, bodyOf: text }],
-    ['keys cut out of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],
+    ['keys that are slices of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],
     ['larger bodies', { bodyOf: (number) => Buffer.alloc(3_000, number) }],
-    ['bodies cut out of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
+    ['bodies that are slices of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
   ])('counts at least the memory that it takes: %s', async (_what, { slashes = 0, query: queryLength = 0, bodyOf }) => {
     const cache = create(2 ** 30);
     const taken = await measureHeldBytes(() => {

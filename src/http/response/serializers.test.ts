@@ -50,7 +50,7 @@ describe('the JSON of records', () => {
     ['short', 'text', 0],
     ['long', 'text '.repeat(200), 0],
     ['of any script', '旗'.repeat(500), 0],
-    ['for a host cut out of a long URL', 'text', 6_000],
+    ['for a host that is a slice of a long URL', 'text', 6_000],
   ])('counts at least the memory that it takes: %s', async (_what, description, pathLength) => {
     const count = 3_000;
     const channels = Array.from({ length: count }, (_, number) => channel(number, description));

@@ -225,7 +225,7 @@ function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'va
   if (isVariant(name) && (extension === undefined || format !== undefined)) return { variant: name, format };
   throw new AppError(
     'route_not_found',
-    `There is no picture ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, perhaps with an extension (${EXTENSION_LIST}).`,
+    `There is no picture ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, optionally with an extension (${EXTENSION_LIST}).`,
   );
 }
 

@@ -91,7 +91,7 @@ export function createScheduler(options: SchedulerOptions) {
 
   function refusal(): AppError {
     refused += 1;
-    return overloaded('Too many pictures are being made at the moment.');
+    return overloaded('Too many pictures are being encoded at the moment.');
   }
 
   function startWaiting(): void {
@@ -135,7 +135,7 @@ export function createScheduler(options: SchedulerOptions) {
     } else {
       // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
-      entry.result.reject(overloaded('The picture could not be made at the moment.', { cause: error, scope }));
+      entry.result.reject(overloaded('The picture could not be encoded at the moment.', { cause: error, scope }));
     }
   }
 

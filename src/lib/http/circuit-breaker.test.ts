@@ -104,9 +104,9 @@ describe('a circuit breaker', () => {
   });
 
   it.each([
-    ['a limit of our own', new LocalLimitError('Spent.', 100), never],
+    ['a local limit', new LocalLimitError('Spent.', 100), never],
     ['a bug', new TypeError('undefined is not a function'), never],
-    ['a call that was given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
+    ['an abandoned call', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
   ])('does not count %s', async (_name, error, signal) => {
     await repeat(40, () => fail(error, signal));
     await repeat(19, () => fail());
@@ -157,8 +157,8 @@ describe('an open circuit breaker', () => {
 
   it.each([
     ['fails', new AppError('upstream_unavailable', 'HTML.'), never],
-    ['is given up', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
-    ['ends in a bug', new TypeError('undefined is not a function'), never],
+    ['is aborted', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
+    ['fails because of a bug', new TypeError('undefined is not a function'), never],
   ])('stays open for another ten seconds when the probe %s', async (_name, error, signal) => {
     await openBreaker();
     clock.advance(10_000);

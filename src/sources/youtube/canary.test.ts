@@ -90,7 +90,7 @@ describe('the canary', () => {
 
   it.each([
     ['a block', answerStatus(429), 'refuses to answer this service at the moment. (status 429)'],
-    ['a channel that is no more', answerJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
+    ['a removed channel', answerJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
   ])('reports why it could not be loaded: %s', async (_what, listener, reason) => {
     const canary = startCanary();
     await canary.runIfDue();

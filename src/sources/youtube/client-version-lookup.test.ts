@@ -52,7 +52,7 @@ describe('the current client version', () => {
     ['HTML with another version', sent(homePage('2.20200101.00.00'))],
     ['data without a version', sent(')]}\'\n[["yt.sw.adr",null,[]]]')],
     ['a version in another form', sent(serviceWorkerData('2.20271104'))],
-    ['a version with more behind it', sent(serviceWorkerData(`${VERSION}-canary`))],
+    ['a version with additional text', sent(serviceWorkerData(`${VERSION}-canary`))],
     ['an endless body', FAULTS.endlessBody],
   ])('is read from the home page if the service worker’s data is %s', async (_what, serviceWorker) => {
     const { version, problem } = await lookUp(serviceWorker, sent(homePage(VERSION)));

@@ -66,7 +66,7 @@ describe('a search', () => {
   });
 
   it.each([
-    ['in today’s renderer', continuation('the-token')],
+    ['in the current renderer', continuation('the-token')],
     ['behind a button', { continuationItemRenderer: { button: { buttonRenderer: { command: token('the-token') } } } }],
     [
       'in a view model with a wrapped command',

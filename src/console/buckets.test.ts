@@ -29,7 +29,7 @@ describe('a quantile', () => {
   });
 });
 
-test('the growth leaves out what was counted before, at every level', () => {
+test('the growth excludes earlier counts, at every level', () => {
   const earlier = { all: 1, kinds: { old: 2, same: 1 } };
   const now = { all: 1, kinds: { old: 5, same: 1, new: 1 } };
   expect(growthSince(now, earlier)).toEqual({ all: 0, kinds: { old: 3, same: 0, new: 1 } });

@@ -18,7 +18,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface DownloaderOptions {
   readonly http: HttpClient;
-  /** In place of those of the image hosts. Path and options of the URL are kept. */
+  /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
   /** The folder of the catalog's pictures; without it there are none. */
   readonly catalogImagesDir?: string;

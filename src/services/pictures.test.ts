@@ -133,7 +133,7 @@ async function askUntilDue(): Promise<void> {
 }
 
 const ended = (reason: EndReason) => async () => {
-  throw new AppError('overloaded', 'The picture could not be made.', {
+  throw new AppError('overloaded', 'The picture could not be encoded.', {
     scope: reason === 'preempted' ? 'upstream' : 'key',
   });
 };

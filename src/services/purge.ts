@@ -14,7 +14,7 @@ export interface Removed {
   readonly fileBytes: number;
 }
 
-/** What a purge has removed. */
+/** The removed entries of a purge. */
 export interface Purged {
   /** Removed entries by kind. */
   readonly entries: Readonly<Partial<Record<EntryKind, number>>>;

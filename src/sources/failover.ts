@@ -46,7 +46,7 @@ const RETRY_AFTER_MS = 10_000;
 export function createFailover(options: FailoverOptions) {
   const { sources, breakers, clock, onOutcome } = options;
 
-  /** @param key names the channel or query, because a failure may concern that alone */
+  /** @param key names the channel or query, because a failure may concern only that */
   async function ask<T>(
     source: ChannelSource,
     operation: SourceOperation,

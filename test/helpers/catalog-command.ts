@@ -3,7 +3,7 @@ import { catalogCommands } from '../../src/cli/catalog.ts';
 import type { EndedCommand } from './command.ts';
 import { runInProcess } from './run-command.ts';
 
-/** Runs `catalog …` in this process, beside no service. */
+/** Runs `catalog …` in this process, without a running service. */
 export function runCatalog(
   dataDir: string,
   args: readonly string[],

@@ -6,7 +6,7 @@ import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the comment before a fenced block says about running it. */
+/** The comment before a fenced block about running it. */
 export type Note =
   /** It cannot be run here. */
   | { readonly kind: 'not run'; readonly reason: string }
@@ -88,7 +88,7 @@ export function tableRows(document: string, heading: string): string[][] {
   return tables.flatMap(({ rows }) => rows.map((cells) => cells.map(({ text }) => text)));
 }
 
-/** Where a block is, and how it begins. */
+/** The place of a block and its beginning. */
 export function nameOf({ document, section, text }: Block): string {
   return `${document}, ${section}: ${text.split('\n')[0]}`;
 }

@@ -24,7 +24,7 @@ const TOO_SLOW = { channels: 'upstream_timeout', pictures: 'upstream_timeout', i
 
 const SHORT_FORM = { isForShortForm: true };
 
-/** Every way in which a whole upstream fails. */
+/** Every kind of failure of a whole upstream. */
 export const FAILURE_KINDS: readonly FailureKind[] = [
   { name: 'refused connection', upstream: 'refuses connections', ...UNAVAILABLE, ...SHORT_FORM },
   { name: 'name without an address', upstream: 'has no address', ...UNAVAILABLE, ...SHORT_FORM },

@@ -29,7 +29,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Reference>>;
 }
 
-/** As much of OpenAPI 3.1 as this service's document uses. */
+/** The part of OpenAPI 3.1 that this service's document uses. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
@@ -48,7 +48,7 @@ function validatorOf(schema: object, { components }: OpenApiDocument): ReturnTyp
   return validator;
 }
 
-/** What HTTP itself puts on an answer, and what `content` declares. */
+/** Fields of HTTP itself, and those that `content` declares. */
 const FRAMING = new Set(['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding']);
 
 /**

@@ -20,7 +20,7 @@ interface ReplayCall {
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** Of a POST; `undefined` otherwise. */
+  /** The body of a POST, otherwise `undefined`. */
   readonly body: Record<string, unknown> | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface ReplayOptions {
   readonly answers?: readonly ReplayAnswer[];
   /** Answers `/youtube/v3/…`; 404 without it. */
   readonly dataApi?: RequestListener;
-  /** The picture at any other path, 404 where there is none. Default: a small 16:9 PNG at every path. */
+  /** The picture at any other path, 404 if there is none. Default: a small 16:9 PNG at every path. */
   readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
-  /** Which versions of its web client it accepts (default: all), and names (default: 2.20260630.03.00). */
+  /** The versions of its web client that it accepts (default: all), and that it names (default: 2.20260630.03.00). */
   readonly clientVersions?: ClientVersionPolicy;
   readonly port?: number;
 }
@@ -51,7 +51,7 @@ interface Misbehaviour {
 
 export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 
-/** YouTube as far as this service knows it, on a real socket of this machine. */
+/** The part of YouTube that this service uses, on a real socket of this machine. */
 export async function startReplayServer(options: ReplayOptions = {}) {
   const { answers = readAnswers(OWN_ANSWERS), clientVersions = EVERY_VERSION } = options;
   const { findImage = await showSmallPicture() } = options;
@@ -83,7 +83,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     calls: calls as readonly ReplayCall[],
     callsTo: (route: ReplayRoute) => calls.filter((call) => call.route === route),
     forgetCalls: () => void calls.splice(0),
-    /** Answers a route with something else (such as one of `FAULTS`), for so many calls or for good. */
+    /** Answers a route differently (for example with one of `FAULTS`), for this many calls or permanently. */
     misbehave(route: ReplayRoute | 'all', listener: RequestListener, times = Number.POSITIVE_INFINITY): void {
       misbehaviours.push({ route, listener, left: times });
     },
@@ -128,13 +128,13 @@ const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayC
   },
 };
 
-/** The answer to exactly this request before one of the same channel's other tabs. */
+/** Prefers the answer to exactly this request over those of the channel's other tabs. */
 function findAnswer(answers: readonly ReplayAnswer[], call: ReplayCall): ReplayAnswer | undefined {
   const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
   return matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
 }
 
-/** What YouTube says where it has nothing, per route; recorded in 2026-07. */
+/** YouTube's answers for absent things, per route (recorded in 2026-07). */
 const NOT_FOUND = nothing(404, { error: { code: 404, status: 'NOT_FOUND' } });
 const NOTHING: Partial<Record<ReplayRoute, ReplayAnswer>> = {
   browse: nothing(200, {
@@ -174,7 +174,7 @@ function masked(answer: string, path: string): string {
   return JSON.stringify(Object.fromEntries(parts));
 }
 
-/** Of a version that is too old; recorded in 2026-07. */
+/** The answer for a version that is too old (recorded in 2026-07). */
 const INVALID_ARGUMENT = nothing(400, { error: { code: 400, status: 'INVALID_ARGUMENT' } });
 
 function isRefused({ body, headers }: ReplayCall, { accepts }: ClientVersionPolicy): boolean {
@@ -207,7 +207,7 @@ function sendImage(image: ReturnType<FindImage>, response: ServerResponse): void
   else response.writeHead(200, { 'content-type': image.contentType }).end(image.bytes);
 }
 
-/** By hand: `node test/helpers/replay-server.ts [PORT] [DIRECTORY…]`, then `YOUTUBE_ORIGIN=http://127.0.0.1:PORT`. */
+/** To run it manually: `node test/helpers/replay-server.ts [PORT] [DIRECTORY…]`, then `YOUTUBE_ORIGIN=http://127.0.0.1:PORT`. */
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

@@ -6,14 +6,14 @@ import { type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
 
 export interface ServiceOptions {
-  /** The working directory, which no project's `.env` lies in; the data directory is made in it. */
+  /** The working directory, which contains no `.env` of the project. The data directory is created in it. */
   readonly directory: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whose process it is; only root can choose. */
+  /** The user of the process. Only root can choose. */
   readonly uid?: number;
-  /** A command that runs the one after it. */
+  /** A command that runs the command after it. */
   readonly prefix?: readonly string[];
-  /** What is started: the sources, when left out. */
+  /** The program to start. Default: the sources. */
   readonly program?: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export async function startService(options: ServiceOptions) {
       base: `http://127.0.0.1:${port}`,
       /** Origin of the private listener. */
       inside: `http://127.0.0.1:${consolePort}`,
-      /** From the start of the process to the first answer that it could give. */
+      /** The time from the start of the process until it could respond. */
       startedInMs: performance.now() - startedAtMs,
     };
   } catch (error) {
@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-/** Below those that the kernel gives to outgoing connections, one of which might take it before it is listened on. */
+/** Below the ports of outgoing connections, one of which might take it before the service listens. */
 const FREE_PORTS = { from: 10_000, to: 30_000 };
 
 /** A port of this machine that nothing listens on at the moment. */
@@ -94,8 +94,8 @@ export async function countDescriptors(pid: number): Promise<number> {
 const LISTENING = '0A';
 
 /**
- * The connections to a port of this machine that its process has accepted and not closed. What a client keeps open
- * after that is the kernel's, and has no inode (proc_pid_net(5)).
+ * The connections to a port of this machine that its process has accepted and not closed. Connections that only the
+ * client keeps open have no inode (proc_pid_net(5)).
  */
 export async function countConnections(port: number): Promise<number> {
   const tables = await Promise.all(
@@ -120,7 +120,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return children.split(' ').filter(Boolean).map(Number);
 }
 
-/** False also for a process that has ended and that its parent has not asked about yet. */
+/** Also false for a process that has ended and that its parent has not waited for yet. */
 export async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   return stat !== undefined && !/\) Z /.test(stat);

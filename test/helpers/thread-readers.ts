@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 
-/** Readers for the tests of `src/lib/http/body-reader.ts`: each does in its thread what its name says. */
+/** Readers for the tests of `src/lib/http/body-reader.ts`: each does what its name says. */
 
 export function whereItRuns(): string {
   return isMainThread ? 'event loop' : 'thread';

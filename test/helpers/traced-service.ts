@@ -4,7 +4,7 @@ import { type ServiceProcess, startService } from './service-process.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 import { startTraceReceiver, type TraceReceiver } from './trace-receiver.ts';
 
-/** What docs/tracing.md tells an operator to write into otel.mjs. */
+/** The otel.mjs of docs/tracing.md. */
 export const SDK_FILE = join(import.meta.dirname, 'otel.mjs');
 
 /** The environment of a service that sends its traces to the receiver. */
@@ -20,7 +20,7 @@ export function sdkSettings({ origin }: TraceReceiver): Record<string, string> {
 
 export type TracedService = Awaited<ReturnType<typeof startTracedService>>;
 
-/** The service as a process, until the test ends, with a collector that takes its traces. */
+/** The service as a process until the end of the test, with a collector for its traces. */
 export async function startTracedService(env: Readonly<Record<string, string>> = {}) {
   const receiver = await startTraceReceiver();
   const service = await startUntilTestEnds({
@@ -32,13 +32,13 @@ export async function startTracedService(env: Readonly<Record<string, string>> =
   return {
     service,
     receiver,
-    /** Asks it and reads the whole answer. */
+    /** Sends a request and reads the complete response. */
     async get(path: string, headers: Record<string, string> = {}) {
       const answer = await fetch(service.base + path, { headers });
       await answer.arrayBuffer();
       return answer;
     },
-    /** Stops it, and answers everything that it has sent until then. */
+    /** Stops it, and returns everything that it has sent. */
     async stop() {
       service.child.kill('SIGTERM');
       await service.ended;

@@ -3,14 +3,14 @@ import { type ReplayOptions, startReplayServer, youtubeSettings } from './replay
 
 export type YoutubeService = Awaited<ReturnType<typeof startYoutubeService>>;
 
-/** The whole service with a replayed upstream, which has the same picture at every address. */
+/** The complete service with a replayed upstream, which has the same picture at every URL. */
 export async function startYoutubeService(replayOptions: ReplayOptions = {}, { env, ...options }: TestAppOptions = {}) {
   const replay = await startReplayServer(replayOptions);
   const appOptions = { ...options, env: { ...youtubeSettings(replay.origin), ...env } };
   let service = await startTestApp(appOptions);
   return {
     replay,
-    /** The one that runs. */
+    /** The running service. */
     get service(): TestApp {
       return service;
     },

@@ -83,7 +83,7 @@ export function endpoint<Path, Input>(definition: Endpoint<Path, Input>): Endpoi
  * the operator names none, it is made of the authority, and empty when that is unusable.
  *
  * @param baseUrls the operator's origins
- * @returns a function of what the client calls the service: `Host`, or the authority of an absolute target
+ * @returns a function of the client's name for the service: `Host`, or the authority of an absolute target
  */
 export function createBaseFinder(baseUrls: readonly string[]) {
   const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
@@ -110,7 +110,7 @@ function isUsable(authority: string): boolean {
 export interface ContextOptions {
   readonly clock: Clock;
   readonly clients: { isTrustedProxy(socketAddress: string): boolean };
-  /** The operator's origins. None: each request's own. */
+  /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly nextRequestId: () => string;
   readonly lifetime: Lifetime;

@@ -106,7 +106,7 @@ function refsOfPage(page: string): ChannelRef[] {
 /** Gets the matched parts of the path, and the query. */
 type Rewrite = (found: readonly (string | undefined)[], query: string) => string | undefined;
 
-/** What is near to a request that works, in this order. Paths are decoded and have no slash at the beginning. */
+/** The most similar requests that work, in this order. Paths are decoded and have no slash at the beginning. */
 const REWRITES: readonly (readonly [path: RegExp, Rewrite])[] = [
   // `search?q=text`, `api/search/text`. A search text has up to 100 characters.
   [

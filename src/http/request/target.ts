@@ -89,7 +89,7 @@ export interface Parameter<Value = unknown> {
   readonly description: string;
   /** JSON Schema. */
   readonly schema: { readonly type: 'string' | 'integer' | 'array'; readonly [keyword: string]: unknown };
-  /** What is allowed, for messages. */
+  /** The allowed values, for messages. */
   readonly expected: string;
   readonly isRequired: boolean;
   /** Returns `undefined` when the text is not allowed. */

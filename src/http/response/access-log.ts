@@ -106,7 +106,7 @@ export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEnt
   };
 }
 
-/** What is wrong with a response, apart from the client's mistakes. */
+/** The failure of a response, except for the client's mistakes. */
 function troubleOf(
   line: { readonly route: string },
   failure: Failure | undefined,

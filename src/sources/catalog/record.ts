@@ -57,7 +57,7 @@ function linksOf(json: string): ChannelLink[] {
   return links.map(({ title, url }) => ({ title, url: URL.parse(url)?.href ?? url }));
 }
 
-/** What a record can be found by, besides its ID. */
+/** The names of a record, besides its ID. */
 export function keysOf({ title, customUrl, username }: CatalogRecord) {
   const handleKey = (customUrl === null ? undefined : findHandle(customUrl)?.key) ?? null;
   return {

@@ -36,7 +36,7 @@ function readItems<T extends { readonly channelId: string }>(
   };
 }
 
-/** Where a channels.list item has the fields of a record, best first. No part of the API has the links. */
+/** The paths of a record's fields in a channels.list item, best first. No part of the API has the links. */
 const CHANNEL_PATHS = {
   channelId: ['id'],
   title: ['snippet.title'],

@@ -34,4 +34,10 @@ describe('the text of a failure', () => {
     expect(describeFailure(thrownAgain)).toBe('the source failed (read ECONNRESET)');
     expect(describeFailure('a text')).toBe('a text');
   });
+
+  it('has the code or the kind of an error without a message', () => {
+    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    expect(describeFailure(new Error('no connection', { cause: refused }))).toBe('no connection (ECONNREFUSED)');
+    expect(describeFailure(new AggregateError([]))).toBe('AggregateError');
+  });
 });

@@ -83,7 +83,8 @@ export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return printable(String(error));
   // An error that was rethrown with more details has the same message.
   if (error.cause instanceof Error && error.cause.message === error.message) return describeFailure(error.cause);
-  const message = printable(error.message);
+  // The message is empty when a connection to several addresses of one host fails.
+  const message = printable(error.message || (error as NodeJS.ErrnoException).code || error.name);
   return error.cause === undefined ? message : `${message} (${describeFailure(error.cause)})`;
 }
 

@@ -5,10 +5,10 @@ import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { describeFailure } from '../../lib/logger.ts';
 import { type FieldFinding, isDrift, type LoadedChannel } from '../../sources/source.ts';
 import {
   createUpstream,
-  explain,
   type RecordedCall,
   recordCalls,
   type SourceName,
@@ -66,7 +66,7 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
       origin: upstream.origin,
       channelId: channelId ?? null,
       isFine: failure === undefined && !fields.some(isDrift),
-      failure: failure === undefined ? null : { code: failure.code, message: explain(failure) },
+      failure: failure === undefined ? null : { code: failure.code, message: describeFailure(failure) },
       calls,
       fields,
       remarks: found.remarks,
@@ -132,7 +132,7 @@ async function inspectPictures(
     const finding = { field: `${kind} (original)`, path: ref.key };
     const bytes = await unlessFailed(downloader.download(ref, { signal }));
     calls.push(...tried);
-    if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: explain(bytes) }];
+    if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: describeFailure(bytes) }];
     const value = `${bytes.length} bytes`;
     return [
       tried.length === 1

@@ -1,7 +1,7 @@
 import { type Config, SETTINGS } from '../../config/settings.ts';
-import { AppError } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http/client.ts';
+import { describeFailure } from '../../lib/logger.ts';
 import { type FieldFinding, type LoadedChannel, SOLO_LEASE, type SourceWithDates } from '../../sources/source.ts';
 import { createClientVersions } from '../../sources/youtube/client-version.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
@@ -200,20 +200,10 @@ export function recordCalls(
         note({ status: response.status, body: response.body, problem: null });
         return response;
       } catch (error) {
-        note({ status: null, body: null, problem: error instanceof AppError ? explain(error) : String(error) });
+        note({ status: null, body: null, problem: describeFailure(error) });
         throw error;
       }
     },
     close: () => http.close(),
   };
-}
-
-/** The failure with its cause, which clients of the service do not see. */
-export function explain({ message, cause }: AppError): string {
-  return cause instanceof Error ? `${message} (${reasonOf(cause)})` : message;
-}
-
-function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return [error.message, code].find((text) => text !== undefined && text !== '') ?? error.name;
 }

@@ -6,8 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { isExact } from '../services/exact-publish-dates.ts';
-import type { Failover } from '../sources/failover.ts';
-import type { LoadedChannel } from '../sources/source.ts';
+import { type LoadedChannel, loadFirst } from '../sources/source.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
 /** The current state of a channel in the live sources. */
@@ -45,7 +44,7 @@ export async function fetchChannel(
     version,
   });
   try {
-    const found = await findFirst(upstreams.failover, refs, signal);
+    const found = await loadFirst(upstreams.failover, refs, { signal });
     const { channel, missing } = await withExactTime(found.loaded, upstreams, signal);
     const banner = await download(upstreams, channel.banner, signal);
     const avatar = await download(upstreams, channel.avatar, signal);
@@ -60,25 +59,6 @@ export async function fetchChannel(
 }
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
-
-async function findFirst(failover: Failover, refs: readonly ChannelRef[], signal: AbortSignal) {
-  let notFound: unknown;
-  for (const ref of refs) {
-    try {
-      return { ref, loaded: await load(failover, ref, signal) };
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
-      notFound = error;
-    }
-  }
-  throw notFound;
-}
-
-async function load(failover: Failover, ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
-  if (ref.kind === 'id') return failover.getChannel(ref.value, { signal });
-  const { channelId, loaded } = await failover.resolve(ref, { signal });
-  return loaded ?? failover.getChannel(channelId, { signal });
-}
 
 async function withExactTime(
   loaded: LoadedChannel,

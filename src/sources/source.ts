@@ -1,4 +1,5 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -83,6 +84,29 @@ export interface ChannelSource {
 
 /** A source that knows when a channel was created. */
 export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
+
+/**
+ * Loads the channel of the first reference that is one.
+ *
+ * @throws AppError `channel_not_found` if none is, and any other failure of the source at once
+ */
+export async function loadFirst(
+  source: Pick<ChannelSource, 'resolve' | 'getChannel'>,
+  refs: readonly ChannelRef[],
+  options: LoadOptions,
+): Promise<{ readonly ref: ChannelRef; readonly loaded: LoadedChannel }> {
+  let notFound: unknown;
+  for (const ref of refs) {
+    try {
+      const { channelId, loaded } = ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, options);
+      return { ref, loaded: loaded ?? (await source.getChannel(channelId, options)) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+      notFound = error;
+    }
+  }
+  throw notFound;
+}
 
 /** A task that only one of several instances should do at a time. */
 export interface Lease {

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
-import { type ChannelSource, type KeptText, type Lease, type LoadedChannel, readKept } from '../source.ts';
+import { type ChannelSource, type KeptText, type Lease, loadFirst, readKept } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
@@ -63,26 +63,13 @@ export function createCanary(options: CanaryOptions) {
     return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? intervalMs : Math.min(intervalMs, RECHECK_MS));
   }
 
-  async function load(signal: AbortSignal): Promise<LoadedChannel> {
-    let notFound: unknown;
-    for (const ref of channelRefsOf(name)) {
-      try {
-        const { channelId, loaded } =
-          ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, { signal });
-        return loaded ?? (await source.getChannel(channelId, { signal }));
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
-        notFound = error;
-      }
-    }
-    throw notFound;
-  }
-
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
     try {
-      const { channel } = await withDeadline(clock, LOAD_MS, new AbortController().signal, load);
-      return { name, checkedAtMs, failure: null, ...compare(channel, kept, checkedAtMs) };
+      const { loaded } = await withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
+        loadFirst(source, channelRefsOf(name), { signal }),
+      );
+      return { name, checkedAtMs, failure: null, ...compare(loaded.channel, kept, checkedAtMs) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       return { ...kept, checkedAtMs, failure: describeFailure(error).slice(0, MAX_REASON) };

@@ -38,7 +38,8 @@ export function benchRedisHot(print: (line: string) => void): Promise<Row[]> {
           shared: await runRound(shared, PATH, load, ROUND_SECONDS),
         };
         rounds.push(round);
-        print(`  with Redis ${round.shared.cpuMicrosPerAnswer} µs, without ${round.alone.cpuMicrosPerAnswer} µs`);
+        const [shown, compared] = [round.shared, round.alone].map((each) => each.cpuMicrosPerAnswer.toFixed(1));
+        print(`  with Redis ${shown} µs, without ${compared} µs`);
       }
       const decidedAlone = (await shared.countDecidedAlone()) - decidedAloneBefore;
       for (const service of [alone, shared]) await service.assertAllGood();

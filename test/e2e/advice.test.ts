@@ -113,6 +113,7 @@ describe('"Did you mean …?"', () => {
     [`/channels?ids=${ID}`, `/api/channels?ids=${ID}`],
     [`/api/channels/${ID},@pennantsample`, `/api/channels?ids=${ID},@pennantsample`],
     ['/badge/pennantsample', '/api/badge/@pennantsample'],
+    ['/badge/pennantsample/tv', '/api/badge/@pennantsample'],
     [`/banner/${ID}`, `/api/banner/${ID}`],
     [`/API/Channel/${ID}`, `/api/channel/${ID}`],
     [`/api/${ID}`, `/api/banner/${ID}`],

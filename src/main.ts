@@ -70,6 +70,14 @@ export async function main(args: readonly string[], envFile: EnvFile): Promise<v
   // It cannot be reported anywhere.
   process.stderr.on('error', () => undefined);
   process.exitCode = await run(args, envFile);
+  if (process.exitCode !== EXIT.failed) return;
+  // Writing to a pipe is asynchronous, and `exit` discards what its reader has not taken yet.
+  await Promise.all([process.stdout, process.stderr].map(written));
   // A service that could not start has threads and listeners that would keep the process alive.
-  if (process.exitCode === EXIT.failed) process.exit();
+  process.exit();
+}
+
+/** Resolves when all earlier output is written, or cannot be written. */
+function written(output: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => output.write('', () => resolve()));
 }

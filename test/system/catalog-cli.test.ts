@@ -119,6 +119,19 @@ describe('the catalog command', () => {
     });
   });
 
+  it('reports every refused line to a reader that is slower than the command', async () => {
+    const directory = await createTemporaryDirectory();
+    // More than a pipe or socket takes without a reader.
+    const lines = 20_000;
+    const file = await writeLines(directory, new Array(lines).fill('{}'));
+    const command = launchCommand(['catalog', 'import', file], { directory });
+    command.child.stderr?.pause();
+    await command.printed(/Lines refused: 20000/);
+    command.child.stderr?.resume();
+    expect(await command.closed).toBe(1);
+    expect(command.stderr().match(/^line \d+: /gm)).toHaveLength(lines);
+  });
+
   it('lists, shows and removes channels', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);

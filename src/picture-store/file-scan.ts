@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/work.ts';
+import { untilAborted } from '../lib/work.ts';
 import { createStatisticsCounter, type Statistics } from '../store/stored-kinds.ts';
 import { removeIfAllowed, removeIfEmpty, statsOf } from './atomic-write.ts';
 import { type FileName, fileBytesOf, relativePathOf } from './file-names.ts';
@@ -18,15 +17,22 @@ const MAX_PAUSE_MS = 20;
  * @param signal stops the scan without an error
  */
 export async function scanFiles(directory: string, shards: Shards, clock: Clock, signal: AbortSignal): Promise<void> {
-  const stopped = once(signal, 'abort');
   for (const shard of await shardsIn(directory)) {
     if (signal.aborted) return;
     const startedMs = clock.monotonic();
     const files = await shards.change(shard, (found) => withoutOutdated(directory, found));
     // A former version did not remove the empty directories of evicted files.
     if (files.length === 0) await removeIfEmpty(join(directory, shard));
-    await withinMs(clock, stopped, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)));
+    await pause(clock, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)), signal);
   }
+}
+
+/** Ends early when the signal is aborted. */
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  await untilAborted(elapsed, signal).catch(cancel);
 }
 
 /** Two contents of one key: another process, or one that was killed, has left the older file. */

@@ -76,6 +76,8 @@ describe('the settings', () => {
     ['BASE_URL', 'https://a.example/path'],
     ['BASE_URL', 'ftp://a.example'],
     ['BASE_URL', 'https://user:secret@a.example'],
+    // A URL with a password and no user name.
+    ['BASE_URL', 'https://:secret@a.example'],
     ['SITE_URL', 'site.example'],
     ['SITE_URL', 'javascript:alert(1)'],
     ['SITE_URL', 'https://site.example/?instance=1'],

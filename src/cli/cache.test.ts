@@ -106,3 +106,12 @@ test('a purge reports what the service has removed of each kind', async () => {
 function bytesOf(entries: readonly (readonly [string, string])[]): number {
   return Buffer.byteLength(entries.flat().join(''));
 }
+
+test.each(['', ' '])('an empty --data-dir (%j) does not mean the default directory', async (empty) => {
+  const dataDir = await createTemporaryDirectory();
+  expect(await run(['stats', '--data-dir', empty], dataDir)).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: '--data-dir is empty.\nUsage: pennant cache stats [--json]\n',
+  });
+});

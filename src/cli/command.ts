@@ -96,6 +96,8 @@ async function runSingle(command: Command, args: readonly string[], context: Com
     }
     if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_PROBLEM_CHARACTERS));
     const dataDir = given.options['data-dir'];
+    // As an unset variable of a script gives it. The setting's default would be another directory than intended.
+    if (typeof dataDir === 'string' && dataDir.trim() === '') throw new UsageError('--data-dir is empty.');
     const ownEnv = typeof dataDir === 'string' ? { ...env, DATA_DIR: dataDir } : env;
     return (await command.run(given, { ...context, env: ownEnv })) ? EXIT.done : EXIT.failed;
   } catch (error) {

@@ -33,22 +33,27 @@ export function createInvalidation(
         // When it returns, memory no longer returns what a change has removed.
         onChanges({ position, changes }) {
           const removeAll = () => Promise.all(changesOf(changes).map(purge.apply));
-          void applyOfCatalog(removeAll, () => applied.save({ catalog: position }));
+          applyOfCatalog(removeAll, () => applied.save({ catalog: position }));
         },
       })
     : undefined;
   const stops: (() => void)[] = [];
+  /** The position in the changes of other instances whose removals have begun. */
+  let reached: string = START;
 
   /** Applies the changes that other instances have published. Does nothing while Redis is unavailable. */
   async function followInstances({ receive, position }: SharedChanges): Promise<void> {
     try {
       const received = await receive();
-      const reached = position();
+      if (received.length === 0 && position() === reached) return;
+      const newPosition = position();
+      reached = newPosition;
       // The next read does not wait until files are removed.
-      void applyOfInstances(
+      applyOfInstances(
         async () => received.length > 0 && removals.remove(received),
         () => {
-          if (reached !== START && reached !== applied.positions().redis) applied.save({ redis: reached });
+          const isNew = newPosition !== START && newPosition !== applied.positions().redis;
+          if (isNew) applied.save({ redis: newPosition });
         },
       );
     } catch (error) {
@@ -112,14 +117,26 @@ function repeat(clock: Clock, intervalMs: number, look: () => Promise<void> | un
  */
 function createApplier(onBug: (error: unknown) => void) {
   let isComplete = true;
-  return async (remove: () => Promise<unknown>, savePosition: () => void): Promise<void> => {
+  let latest: Promise<void> = Promise.resolve();
+
+  async function apply(
+    remove: () => Promise<unknown>,
+    savePosition: () => void,
+    earlier: Promise<void>,
+  ): Promise<void> {
     try {
       await remove();
+      // Removals overlap, and a position includes all changes before it.
+      await earlier;
       if (isComplete) savePosition();
     } catch (error) {
       isComplete = false;
       if (!(error instanceof RemovalDelayed)) onBug(error);
     }
+  }
+
+  return (remove: () => Promise<unknown>, savePosition: () => void): void => {
+    latest = apply(remove, savePosition, latest);
   };
 }
 

@@ -1,0 +1,56 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { parseConfig } from '../config/settings.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createRuntime } from '../lib/runtime.ts';
+import { changeOfChannels, createChanges } from '../store/changes.ts';
+import type { AppliedPositions } from './applied-changes.ts';
+import { createInvalidation } from './invalidation.ts';
+import type { Stores } from './stores.ts';
+
+const READ_MS = 500;
+
+it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
+  const clock = createManualClock();
+  const changes = createChanges();
+  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
+  const begun = removals.values();
+  let position = '0-0';
+  const published = ['1-0', '2-0'];
+  const stores = {
+    changes,
+    sharedChanges: {
+      // The third read finds no change.
+      async receive() {
+        const next = published.shift();
+        if (next === undefined) return [];
+        position = next;
+        return [changes.announce(changeOfChannels(new Set([`UC${next}`])), next)];
+      },
+      position: () => position,
+      publish: async () => undefined,
+    },
+    store: { erase: async () => [] },
+    pictures: { erase: () => begun.next().value?.promise },
+    sharedPictures: undefined,
+    caches: {},
+  } as unknown as Stores;
+  const saved: AppliedPositions[] = [];
+  const applied = { positions: () => saved.at(-1) ?? {}, save: (positions: AppliedPositions) => saved.push(positions) };
+  const config = parseConfig({ SOURCES: 'youtube' });
+  const runtime = createRuntime({ clock, logger: createLogger({ level: 'silent' }) });
+  const invalidation = createInvalidation(config, runtime, { stores, applied });
+  await invalidation.start();
+  onTestFinished(() => {
+    for (const { resolve } of removals) resolve({ files: 0, bytes: 0 });
+    return invalidation.stop();
+  });
+
+  for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
+  removals[1]?.resolve({ files: 0, bytes: 0 });
+  // All promises that can settle now do so before this.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(saved).toEqual([]);
+  removals[0]?.resolve({ files: 0, bytes: 0 });
+  await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
+});

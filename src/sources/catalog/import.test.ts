@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { catalogLine, importLines, pngOf, writePictures } from '../../../test/he
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
+import { parseRecord } from './parse-record.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
 import { IS_PICTURE_REFERENCED, openCatalogWriter } from './writer.ts';
@@ -171,6 +172,22 @@ describe('an import', () => {
     writer.close();
     expect(picturesIn(dataDir)).toEqual(['README']);
     expect(titlesFound(dataDir, 'channel')).toEqual(['Channel 2']);
+  });
+
+  it('keeps nothing of a batch that failed', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const paths = catalogPaths(dataDir);
+    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const writer = openCatalogWriter(paths);
+    await writeFile(paths.images, 'not a folder');
+    const records = [catalogLine(1), catalogLine(2, { bannerFile: 'a.png' })].map(parseRecord);
+    expect(() => writer.putBatch(records, imagesFrom)).toThrow();
+    await rm(paths.images);
+    writer.removeLeftovers();
+    writer.close();
+    const db = new DatabaseSync(paths.database);
+    expect(db.prepare("SELECT rowid FROM channel_text WHERE channel_text MATCH 'channel'").all()).toEqual([]);
+    db.close();
   });
 
   it('finds unused pictures without reading all channels, also in a catalog of a former version', async () => {

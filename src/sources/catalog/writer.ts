@@ -58,13 +58,17 @@ export function openCatalogWriter({ database, images }: CatalogPaths, { storesPi
   }
 
   function inTransaction<T>(work: () => T): T {
-    return explainingFailure(database, () =>
-      runInTransaction(db, () => {
-        const result = work();
-        statements.flush();
-        return result;
-      }),
-    );
+    return explainingFailure(database, () => {
+      try {
+        return runInTransaction(db, () => {
+          const result = work();
+          statements.flush();
+          return result;
+        });
+      } finally {
+        statements.forget();
+      }
+    });
   }
 
   return {
@@ -204,15 +208,18 @@ function createRecordStatements(db: DatabaseSync) {
      */
     flush(): void {
       if (changes.length > 0) logChanges(db, changes);
-      changes = [];
       const deletions = [...textsToDelete].sort(ascending);
       const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
-      textsToDelete = new Set();
-      textsToInsert = new Map();
       for (const row of deletions) deleteText.run(row);
       for (const [row, { customUrl, title, description }] of insertions) {
         insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
       }
+    },
+    /** After a transaction, which has written the work of `flush` or was rolled back. */
+    forget(): void {
+      changes = [];
+      textsToDelete = new Set();
+      textsToInsert = new Map();
     },
   };
 }

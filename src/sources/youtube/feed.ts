@@ -8,8 +8,8 @@ export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: stri
 }
 
 /**
- * The content of a feed about its channel. Reads the `published` and the alternate `link` elements that are children of an Atom `feed`; every `entry` has its own.
- * `undefined` if the feed is not well-formed.
+ * The content of a feed about its channel: the `published` and the alternate `link` elements that are children of an
+ * Atom `feed`. Every `entry` has its own. `undefined` if the feed is not well-formed.
  */
 export function readFeed(xml: string) {
   const open: string[] = [];

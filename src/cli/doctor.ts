@@ -36,11 +36,11 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
   },
   async run({ argument, options }, { version, env, stdout, stderr }) {
     const { json, source, record: directory, keep = [] } = options;
-    const config = parseConfig(env);
     const sourceName = SOURCE_NAMES.find((name) => name === source);
     if (sourceName === undefined)
       throw new UsageError(`There is no source "${source}". Sources: ${SOURCE_NAMES.join(', ')}.`);
     const refs = requireRefs(argument);
+    const config = parseConfig(env);
     if (sourceName === 'youtube-data-api' && config.youtubeApiKey === undefined) {
       throw new UsageError('YOUTUBE_API_KEY is not set.');
     }

@@ -98,6 +98,17 @@ describe('the settings', () => {
     expect(mistakes({ [variable]: value })).toHaveLength(1);
   });
 
+  test('never repeat a password in a refused URL', () => {
+    for (const url of [
+      'https://user:secret@a.example',
+      'https://:secret@a.example/x',
+      'https://a/b:secret@a.example',
+    ]) {
+      expect(mistakes({ BASE_URL: url }).join(), url).not.toContain('secret');
+      expect(mistakes({ BASE_URL: url }).join(), url).toContain('a.example');
+    }
+  });
+
   test('accept an override for every address, but not a trusted proxy of every address', () => {
     expect(mistakes({ RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited,::/0=100/1' })).toEqual([]);
   });

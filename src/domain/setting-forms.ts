@@ -29,9 +29,15 @@ function form<T>(
   function parse(value: string): T {
     const found = read(value);
     if (found !== undefined) return found;
-    throw new SettingError(`must be ${expected}, is "${value}"`);
+    throw new SettingError(`must be ${expected}, is "${withoutCredentials(value)}"`);
   }
   return Object.assign(parse, extremes && { extremes });
+}
+
+/** Also of a URL that is not valid. */
+function withoutCredentials(url: string): string {
+  const [from, to] = [url.indexOf('//'), url.lastIndexOf('@')];
+  return from === -1 || to < from ? url : `${url.slice(0, from)}//…${url.slice(to)}`;
 }
 
 export function text(value: string): string {

@@ -27,7 +27,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFile): Promise<number> {
-  const { env, stdin, stdout, stderr } = process;
+  const { env, stdout, stderr } = process;
   if (first === '--version') {
     stdout.write(`${version}\n`);
     return EXIT.done;
@@ -42,6 +42,7 @@ async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFi
     stderr.write(`There is no command "${printable(name)}".\n${USAGE}`);
     return EXIT.usage;
   }
+  const stdin = () => process.stdin;
   const context: CommandContext = { version, env, envFile, stdin, stdout, stderr, stopSignal };
   return runCommand(await load(), args, context);
 }

@@ -31,7 +31,7 @@ async function clearOnTerminal(directory: string, line: string) {
   });
   const { exitCode } = await runInProcess(cacheCommands, ['clear'], {
     env: { DATA_DIR: directory, CONSOLE_PORT: '0' },
-    stdin,
+    stdin: () => stdin,
     stderr,
   });
   return { exitCode, asked };

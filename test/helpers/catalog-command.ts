@@ -11,6 +11,6 @@ export function runCatalog(
 ): Promise<EndedCommand> {
   return runInProcess(catalogCommands, args, {
     env: { ...env, DATA_DIR: dataDir, CONSOLE_PORT: '0' },
-    stdin: Readable.from([Buffer.from(stdin)]),
+    stdin: () => Readable.from([Buffer.from(stdin)]),
   });
 }

@@ -15,7 +15,7 @@ export async function runInProcess(
     version: '0.0.0-test',
     env: {},
     envFile: { path: '/.env', isThere: false, problem: undefined, names: [], loaded: [], ignoredLines: [] },
-    stdin: Readable.from([]),
+    stdin: () => Readable.from([]),
     stdout,
     stderr,
     stopSignal: () => new AbortController().signal,

@@ -120,8 +120,9 @@ Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
 });
 
 async function isConfirmed({ dataDir, redisUrl }: Config, { stdin, stderr }: CommandContext): Promise<boolean> {
-  if (stdin.isTTY !== true) throw new UsageError('There is no terminal to ask on: give --yes if it is meant.');
-  const question = createInterface({ input: stdin, output: stderr });
+  const input = stdin();
+  if (input.isTTY !== true) throw new UsageError('There is no terminal to ask on: give --yes if it is meant.');
+  const question = createInterface({ input, output: stderr });
   const where = redisUrl === undefined ? dataDir : `${dataDir} and in Redis`;
   try {
     return /^y(es)?$/i.test((await question.question(`Empty the cache in ${where}? [y/N] `)).trim());

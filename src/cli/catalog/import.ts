@@ -40,7 +40,7 @@ stopped by SIGTERM.`,
     const signal = stopSignal();
     const writer = explainingFailure(paths.database, () => (isDryRun ? openDryRun(paths) : openCatalogWriter(paths)));
     const progress = createProgressBar(stderr, fileBytes);
-    const input = argument === '-' ? stdin : await openInput(argument);
+    const input = argument === '-' ? stdin() : await openInput(argument);
     try {
       const summary = await importChannels(writer, input, {
         imagesFrom: images ?? paths.images,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { type StartedProcess, startProcess } from './process.ts';
 import { PROGRAM } from './program.ts';
 
@@ -64,12 +65,18 @@ export async function startService(options: ServiceOptions) {
 }
 
 /** Below the ports of outgoing connections, one of which might take it before the service listens. */
-const FREE_PORTS = { from: 10_000, to: 30_000 };
+const FIRST_PORT = 10_000;
+/** Processes and threads that run at the same time choose from different ranges. */
+const RANGES = 200;
+const PORTS_PER_RANGE = 100;
+const firstPortOfThread = FIRST_PORT + ((process.pid * 7 + threadId) % RANGES) * PORTS_PER_RANGE;
+let chosenPorts = 0;
 
-/** A port of this machine that nothing listens on at the moment. */
+/** A port of this machine that nothing listens on at the moment. Callers in one thread get different ports. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
-    const port = FREE_PORTS.from + Math.floor(Math.random() * (FREE_PORTS.to - FREE_PORTS.from));
+    const port = firstPortOfThread + (chosenPorts % PORTS_PER_RANGE);
+    chosenPorts += 1;
     if (await isFree(port)) return port;
   }
 }

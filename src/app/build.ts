@@ -66,7 +66,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Stored data, and its removal by changes
   const applied = openAppliedChanges(config.dataDir, logger);
-  const stores = await createStores(config, runtime, applied.positions().redis);
+  const stores = await createStores(config, runtime, { startPosition: applied.positions().redis });
   const { store, pictures, caches, changes } = stores;
   const invalidation = createInvalidation(config, runtime, { stores, applied });
   const { purge, beforeLookUp } = invalidation;

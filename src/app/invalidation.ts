@@ -210,14 +210,17 @@ function latestPosition(announced: readonly AnnouncedChange[]): string {
 /** The service's stores for a command that clears them, whether the service runs or not. */
 export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
-  const stores = await createStores(config, runtime);
+  const stores = await createStores(config, runtime, { isPatient: true });
   const removals = createStoreRemovals(stores, runtime);
-  // On a busy machine, an earlier lookup times out, and a stored name counts as unknown.
-  await stores.opened();
   return {
     purge: createPurge({ ...stores, removals }),
     /** Why a component cannot be used at the moment. */
-    problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
+    problems: () =>
+      runtime.health
+        .problems()
+        // The failed removal itself, which a command does not try again.
+        .filter(([component]) => component !== 'removal')
+        .map(([component, problem]) => `${component}: ${problem}`),
     async close() {
       await removals.close();
       await stores.close();

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
+import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { createDiskFileStore } from '../picture-store/disk-files.ts';
@@ -31,19 +31,28 @@ const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
+const PATIENT_READ_MS = 10_000;
 
 type CachePolicy<Value> = Pick<
   ReadThroughOptions<Value>,
   'freshMs' | 'staleMs' | 'retryFailedLoadMs' | 'storeKeyOf' | 'isValue' | 'channelIdsOf'
 > & { readonly memoryShare: number };
 
-/** @param startPosition the latest change of other instances that this `DATA_DIR` has applied */
-export async function createStores(config: Config, runtime: Runtime, startPosition?: string) {
+interface StoresOptions {
+  /** The latest change of other instances that this `DATA_DIR` has applied. */
+  readonly startPosition?: string | undefined;
+  /** For programs that end after one task: it fails only if a store takes seconds to respond. */
+  readonly isPatient?: boolean;
+}
+
+export async function createStores(config: Config, runtime: Runtime, options: StoresOptions) {
+  const { startPosition, isPatient = false } = options;
   const { clock, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
       address: config.redisUrl,
+      ...(isPatient && { timings: PATIENT_TIMINGS }),
       clock,
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
@@ -64,7 +73,7 @@ export async function createStores(config: Config, runtime: Runtime, startPositi
     store: unguardedStore,
     runtime,
     changes,
-    readTimeoutMs: TIME_LIMITS_MS.storeRead,
+    readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
     reportsHealth: redis === undefined,
   });
   const maxPictureBytes = SHARED_PICTURE_MAX_BYTES;

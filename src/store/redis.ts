@@ -2,6 +2,7 @@ import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
+  PATIENT_TIMINGS,
   type RedisConnection,
   RedisUnavailable,
   RedisWrongType,
@@ -189,6 +190,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
     let problem = '';
     const connection = await createRedisConnection({
       address,
+      timings: PATIENT_TIMINGS,
       onStateChange(state) {
         problem = state ?? problem;
       },

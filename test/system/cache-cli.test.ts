@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -38,7 +38,11 @@ async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> 
 /** Its stores hold the sample and another channel. */
 async function serveFilled(env: Record<string, string> = {}): Promise<ServiceProcess> {
   const service = await serve(env);
-  for (const way of WAYS) await (await fetch(service.base + way)).arrayBuffer();
+  for (const way of WAYS) {
+    const response = await fetch(service.base + way);
+    await response.arrayBuffer();
+    expect([200, 404], way).toContain(response.status);
+  }
   // Pictures are written after the response has been sent.
   await expect.poll(() => filesIn('pictures')).toHaveLength(6);
   return service;
@@ -229,12 +233,27 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     const keys = async () => ((await redis.command('KEYS', '*')) as string[]).join('\n');
     expect(await keys()).not.toContain(SAMPLE);
     expect(await keys()).toContain(OTHER);
-    expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0 });
+    expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0, stderr: '' });
     const left = (await keys()).split('\n').filter((key) => !['pennant:probe', 'pennant:changes1'].includes(key));
     expect(left).toEqual([expect.stringMatching(/^pennant:limit1:/)]);
     await redis.stop();
     const failed = await cache(['purge', SAMPLE], env);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('ECONNREFUSED') });
     expect(await cache(['stats'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  test.each([
+    [['stats'], 'Redis'],
+    [['clear', '--yes'], 'The cache is empty.'],
+  ])('waits for a Redis that pauses for a second or two: cache %s', async (args, printed) => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    await mkdir(dataDir);
+    await redis.command('CLIENT', 'PAUSE', '2000');
+    expect(await cache(args, { REDIS_URL: redis.url })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining(printed),
+      stderr: '',
+    });
   });
 });

@@ -45,6 +45,8 @@ export interface RedisConnectionOptions {
 /** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
 const MAX_COMMANDS = 10_000;
 const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
+/** For programs that end after one task. No client waits for them, and they do not try again. */
+export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
 /** The span of a command. */
 export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };

@@ -35,7 +35,7 @@ interface Round {
 
 /**
  * The latency of other requests while pictures are encoded. Server and load generator run at normal priority, the
- * load generator on the second core only. Two encoders run on both cores at the lowest priority.
+ * load generator on the second core only. Two encoders run on both cores at their lower priority.
  */
 export function benchBusy(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));

@@ -40,7 +40,7 @@ async function ask(url: string, client: string, signal: AbortSignal): Promise<vo
   try {
     const response = await fetch(url, { headers: { 'X-Forwarded-For': client }, signal });
     const body = await response.arrayBuffer();
-    // At the lowest priority, encoders may get so little CPU time that clients wait too long.
+    // At their lower priority, encoders may get so little CPU time that clients wait too long.
     if (response.status === 200 || response.status >= 503) return;
     throw new Error(`${url} answered ${response.status}: ${Buffer.from(body)}`);
   } catch (error) {

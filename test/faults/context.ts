@@ -130,7 +130,7 @@ export async function encodersOf({ pid }: ServiceProcess): Promise<number[]> {
   return childrenOf(pid);
 }
 
-/** Waits for the encoders of a service that has ended. At the lowest priority they may need a while. */
+/** Waits for the encoders of a service that has ended. At their lower priority they may need a while. */
 export async function findOrphans(encoders: readonly number[]): Promise<string[]> {
   const areGone = async () => !(await Promise.all(encoders.map(isRunning))).includes(true);
   return (await comesTrue(areGone, ORPHAN_MS)) ? [] : ['an encoder process outlived the service'];

@@ -5,7 +5,7 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { isBarePicture } from '../bare-picture.ts';
@@ -23,6 +23,11 @@ const ALLOWED_LOADERS = [
   'VipsForeignLoadNsgifBuffer',
 ];
 
+/**
+ * Below the server's, so that pictures delay other requests by milliseconds only (docs/performance.md). With 19, the lowest
+ * priority, other busy processes leave an encoder less than a hundredth of a core, and every new picture times out.
+ */
+const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
 
 class Undecodable extends Error {}
@@ -47,7 +52,7 @@ function ignoreStopSignals(): void {
 
 /** Gives requests precedence over pictures. New threads inherit the priority; existing threads must be changed. */
 function lowerPriority(): void {
-  for (const thread of threadIds()) setPriority(thread, constants.priority.PRIORITY_LOW);
+  for (const thread of threadIds()) setPriority(thread, NICENESS);
 }
 
 /** The threads of this process. If the system does not list them, 0 means the whole process. */

@@ -10,7 +10,14 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 const PATH = '/api/channel/UCPennantSample00000001A';
 const ROUNDS = 9;
 const ROUND_SECONDS = 2;
+/** The code with Redis is compiled later than the code without. */
+const WARM_UP_ROUNDS = 4;
 const MOST_RATIO = 1.25;
+/** At a lower rate each request has a command of its own, so Redis costs more, while the server has time left. */
+const PACES = [
+  { pace: 'as fast as answers come', pauseMs: 0, mostRatio: MOST_RATIO },
+  { pace: 'with pauses', pauseMs: 2, mostRatio: undefined },
+];
 
 /** The maximum share of requests that are decided without Redis. More of them would make the figure meaningless. */
 const MOST_DECIDED_ALONE = 0.001;
@@ -29,21 +36,27 @@ export function benchRedisHot(print: (line: string) => void): Promise<Row[]> {
     const alone = await startService(join(directory, 'alone'));
     const shared = await startService(join(directory, 'shared'), { REDIS_URL: redis.url });
     try {
-      const rounds: Rounds[] = [];
-      for (const service of [alone, shared]) await runRound(service, PATH, load, ROUND_SECONDS);
-      const decidedAloneBefore = await shared.countDecidedAlone();
-      for (let number = 0; number < ROUNDS; number += 1) {
-        const round = {
-          alone: await runRound(alone, PATH, load, ROUND_SECONDS),
-          shared: await runRound(shared, PATH, load, ROUND_SECONDS),
-        };
-        rounds.push(round);
-        const [shown, compared] = [round.shared, round.alone].map((each) => each.cpuMicrosPerAnswer.toFixed(1));
-        print(`  with Redis ${shown} µs, without ${compared} µs`);
+      const rows: Row[] = [];
+      for (let number = 0; number < WARM_UP_ROUNDS; number += 1) {
+        for (const service of [alone, shared]) await runRound(service, PATH, load, ROUND_SECONDS);
       }
-      const decidedAlone = (await shared.countDecidedAlone()) - decidedAloneBefore;
+      for (const { pace, pauseMs, mostRatio } of PACES) {
+        const rounds: Rounds[] = [];
+        const decidedAloneBefore = await shared.countDecidedAlone();
+        for (let number = 0; number < ROUNDS; number += 1) {
+          const round = {
+            alone: await runRound(alone, PATH, load, ROUND_SECONDS, pauseMs),
+            shared: await runRound(shared, PATH, load, ROUND_SECONDS, pauseMs),
+          };
+          rounds.push(round);
+          const [shown, compared] = [round.shared, round.alone].map(formatRound);
+          print(`  ${pace}: with Redis ${shown}, without ${compared}`);
+        }
+        const decidedAlone = (await shared.countDecidedAlone()) - decidedAloneBefore;
+        rows.push(rowOf(pace, rounds, { decidedAlone, mostRatio }));
+      }
       for (const service of [alone, shared]) await service.assertAllGood();
-      return [rowOf(rounds, decidedAlone)];
+      return rows;
     } finally {
       await alone.stop();
       await shared.stop();
@@ -52,20 +65,29 @@ export function benchRedisHot(print: (line: string) => void): Promise<Row[]> {
   });
 }
 
-function rowOf(rounds: readonly Rounds[], decidedAlone: number): Row {
+function formatRound({ cpuMicrosPerAnswer, answersPerSecond }: Round): string {
+  return `${cpuMicrosPerAnswer.toFixed(1)} µs (${answersPerSecond.toFixed(0)}/s)`;
+}
+
+function rowOf(
+  pace: string,
+  rounds: readonly Rounds[],
+  { decidedAlone, mostRatio }: { decidedAlone: number; mostRatio: number | undefined },
+): Row {
   const answers = rounds.reduce((sum, { shared }) => sum + shared.answers, 0);
   if (decidedAlone > MOST_DECIDED_ALONE * answers) {
     throw new Error(`${decidedAlone} of ${answers} requests were decided without Redis: the rounds do not count.`);
   }
   const ratio = summarize(rounds.map(({ alone, shared }) => shared.cpuMicrosPerAnswer / alone.cpuMicrosPerAnswer));
-  const costOf = (name: keyof Rounds) =>
-    summarize(rounds.map((round) => round[name].cpuMicrosPerAnswer)).median.toFixed(1);
+  const medianOf = (name: keyof Rounds, figure: 'cpuMicrosPerAnswer' | 'answersPerSecond') =>
+    summarize(rounds.map((round) => round[name][figure])).median;
+  const costs = (['shared', 'alone'] as const).map((name) => medianOf(name, 'cpuMicrosPerAnswer').toFixed(1));
+  const rates = (['shared', 'alone'] as const).map((name) => medianOf(name, 'answersPerSecond').toFixed(0));
   return {
     part: 'redis',
-    what: 'hot JSON: CPU time of the server with Redis / without',
-    measured: `${costOf('shared')} / ${costOf('alone')} µs an answer = ${formatSummary(ratio, 2)}; ${decidedAlone} of ${answers} requests decided without Redis`,
-    target: `at most ${MOST_RATIO}`,
-    isMet: ratio.median <= MOST_RATIO,
+    what: `hot JSON ${pace}: CPU time of the server with Redis / without`,
+    measured: `${costs.join(' / ')} µs an answer = ${formatSummary(ratio, 2)} at ${rates.join(' / ')} a second; ${decidedAlone} of ${answers} requests decided without Redis`,
+    ...(mostRatio !== undefined && { target: `at most ${mostRatio}`, isMet: ratio.median <= mostRatio }),
     figures: { rounds },
   };
 }

@@ -10,15 +10,16 @@ export interface Round extends LoadResult {
   readonly busyShare: number;
 }
 
-/** Loads one server for some seconds. */
+/** Loads one server for some seconds. `pauseMs` as for `LoadGenerator.run`. */
 export async function runRound(
   { url, pid }: BenchServer,
   path: string,
   load: LoadGenerator,
   seconds: number,
+  pauseMs = 0,
 ): Promise<Round> {
   const cpuBefore = await cpuSeconds(pid);
-  const result = await load.run(url + path, seconds);
+  const result = await load.run(url + path, seconds, pauseMs);
   const cpu = (await cpuSeconds(pid)) - cpuBefore;
   return {
     ...result,

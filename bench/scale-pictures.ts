@@ -109,6 +109,8 @@ function infoRow(what: string, sizes: Sizes, { small, large }: { small: number; 
 
 function measureDirectory(print: Print, count: number): Promise<{ store: StoreFigures; service: ServiceFigures }> {
   return inTemporaryDirectory(async (directory) => {
+    // The first start with a new directory also imports the sample catalog.
+    await stopProcess((await startService({ directory })).child);
     print(`writing ${format(count)} stored pictures`);
     const pictures = picturesDirectory(join(directory, 'data'));
     writeFiles(pictures, count);

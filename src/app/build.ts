@@ -96,7 +96,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const shutdown = createShutdown({ config, http, backgroundWork, encoder, upstreams, limiter, invalidation, stores });
+  const shutdown = createShutdown({ config, http, backgroundWork, encoder, upstreams, invalidation, stores });
   const readers = { upstreams, encoder, limiter, refusedClients, shutdown };
   const privateListener = openConsole({ config, runtime, version, settings, http, purge, ...readers });
 

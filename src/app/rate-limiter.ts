@@ -37,7 +37,7 @@ export function openRateLimiter(
     read: () => figures().evicted,
   });
   const limiter = redis === undefined ? local : shareLimit(redis, local, runtime);
-  return { hit: limiter.hit, close: limiter.close, figures };
+  return { hit: limiter.hit, figures };
 }
 
 function shareLimit(

@@ -13,7 +13,6 @@ export interface ShutdownOptions {
   readonly backgroundWork: BackgroundWork;
   readonly encoder: Closable;
   readonly upstreams: Closable;
-  readonly limiter: Closable;
   readonly invalidation: { stop(): Promise<void> };
   readonly stores: Closable;
 }
@@ -25,7 +24,7 @@ const IDLE_SWEEP_MS = 50;
 export type Shutdown = ReturnType<typeof createShutdown>;
 
 export function createShutdown(options: ShutdownOptions) {
-  const { config, http, backgroundWork, encoder, upstreams, limiter, invalidation, stores } = options;
+  const { config, http, backgroundWork, encoder, upstreams, invalidation, stores } = options;
   let isAnnounced = false;
 
   /** A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time. */
@@ -53,7 +52,6 @@ export function createShutdown(options: ShutdownOptions) {
       await closeConnections();
       await encoder.close();
       await upstreams.close();
-      await limiter.close();
       await invalidation.stop();
       await Promise.all([stores.close(), flushSpans()]);
     },

@@ -1,7 +1,7 @@
 import { hash as digest, randomFillSync } from 'node:crypto';
 
-/** No log. */
-export const NONE = -1;
+/** No log and no cell: their numbers begin with 1, so that new memory, which is all zeros, names none. */
+export const NONE = 0;
 
 /** The 32-bit fields of a log. */
 const FINGERPRINT = 0;
@@ -10,7 +10,7 @@ const NEXT_IN_BUCKET = 4;
 const LENGTH = 5;
 const FIRST_CELL = 6;
 const LAST_CELL = 7;
-/** Counted from 1: a new log, all zeros, is in none. */
+/** Counted from 1: a new log is in none. */
 const RANK = 8;
 const PREVIOUS_IN_RANK = 9;
 const NEXT_IN_RANK = 10;
@@ -20,10 +20,12 @@ const NEXT_RELEASED = 0;
 
 const FINGERPRINT_WORDS = 3;
 const BLOCK_BITS = 14;
-/** Logs, cells or buckets. */
+/** Logs or cells. */
 const BLOCK_LENGTH = 1 << BLOCK_BITS;
 const IN_BLOCK = BLOCK_LENGTH - 1;
 const CELL_BYTES = 12;
+/** 64 MiB of buckets. */
+const MAX_BUCKET_BITS = 24;
 
 interface CellBlock {
   readonly times: Float64Array;
@@ -32,14 +34,18 @@ interface CellBlock {
 
 /**
  * The logs of clients' admitted requests, by number. They are stored outside the garbage-collected heap: with a million
- * small objects, each collection would block the event loop for tens of milliseconds. Everything grows in blocks, because
- * a growing array would have to be copied. Every operation takes constant time.
+ * small objects, each collection would block the event loop for tens of milliseconds. Logs and cells grow in blocks,
+ * because a growing array would have to be copied. Every operation takes constant time.
  *
  * Stores no text: clients are identified by fingerprints of 96 bits.
+ *
+ * @param maxLogs the number of logs for which the hash table is made; searches among many more are slower
  */
-export function createClientLogs() {
+export function createClientLogs(maxLogs: number) {
   const { get, set, take, release, stats: recordStats } = createRecords();
-  const { firstIn, setFirstIn, bucketOf, grow, stats: bucketStats } = createBuckets();
+  const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(1, Math.ceil(Math.log2(maxLogs))));
+  /** A hash table: the first log of each bucket. Pages that are not used yet take no memory. */
+  const firstInBucket = new Int32Array(2 ** bucketBits);
   const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
   const sought = new Int32Array(FINGERPRINT_WORDS);
   let soughtClient: string | undefined;
@@ -63,28 +69,17 @@ export function createClientLogs() {
     return get(log, LIMIT) === limit;
   }
 
-  function prepend(bucket: number, log: number): void {
-    set(log, NEXT_IN_BUCKET, firstIn(bucket));
-    setFirstIn(bucket, log);
-  }
-
-  /** Moves the logs of a bucket that was split. */
-  function distribute(bucket: number): void {
-    let log = firstIn(bucket);
-    setFirstIn(bucket, NONE);
-    while (log !== NONE) {
-      const next = get(log, NEXT_IN_BUCKET);
-      prepend(bucketOf(get(log, FINGERPRINT)), log);
-      log = next;
-    }
+  /** By the upper bits of a fingerprint's first word, which are the best. */
+  function bucketOf(word: number): number {
+    return word >>> (32 - bucketBits);
   }
 
   function unlink(log: number): void {
     const bucket = bucketOf(get(log, FINGERPRINT));
     const next = get(log, NEXT_IN_BUCKET);
-    let previous = firstIn(bucket);
+    let previous = firstInBucket[bucket] as number;
     if (previous === log) {
-      setFirstIn(bucket, next);
+      firstInBucket[bucket] = next;
       return;
     }
     while (get(previous, NEXT_IN_BUCKET) !== log) previous = get(previous, NEXT_IN_BUCKET);
@@ -109,11 +104,11 @@ export function createClientLogs() {
       firstFreeCell = nextOf(cell);
       return cell;
     }
-    if (usedCells === cells.length * BLOCK_LENGTH) {
+    usedCells += 1;
+    if (usedCells >= cells.length * BLOCK_LENGTH) {
       cells.push({ times: new Float64Array(BLOCK_LENGTH), nextCells: new Int32Array(BLOCK_LENGTH) });
     }
-    usedCells += 1;
-    return usedCells - 1;
+    return usedCells;
   }
 
   function releaseCells(log: number): void {
@@ -137,7 +132,7 @@ export function createClientLogs() {
     /** The log of a client under a limit, or `NONE`. */
     find(client: string, limit: number): number {
       seek(client);
-      let log = firstIn(bucketOf(sought[0] as number));
+      let log = firstInBucket[bucketOf(sought[0] as number)] as number;
       while (log !== NONE && !isSought(log, limit)) log = get(log, NEXT_IN_BUCKET);
       return log;
     },
@@ -148,9 +143,9 @@ export function createClientLogs() {
       const log = take();
       for (let word = 0; word < FINGERPRINT_WORDS; word += 1) set(log, FINGERPRINT + word, sought[word] as number);
       set(log, LIMIT, limit);
-      prepend(bucketOf(sought[0] as number), log);
-      const split = grow(recordStats().entries);
-      if (split !== NONE) distribute(split);
+      const bucket = bucketOf(sought[0] as number);
+      set(log, NEXT_IN_BUCKET, firstInBucket[bucket] as number);
+      firstInBucket[bucket] = log;
       return log;
     },
 
@@ -204,7 +199,7 @@ export function createClientLogs() {
 
     stats(): { readonly entries: number; readonly bytes: number } {
       const { entries, bytes } = recordStats();
-      return { entries, bytes: bytes + bucketStats().bytes + cells.length * BLOCK_LENGTH * CELL_BYTES };
+      return { entries, bytes: bytes + firstInBucket.byteLength + cells.length * BLOCK_LENGTH * CELL_BYTES };
     },
   };
 }
@@ -233,9 +228,9 @@ function createRecords() {
       for (let field = 0; field < FIELD_COUNT; field += 1) set(record, field, 0);
       return record;
     }
-    if (used === blocks.length * BLOCK_LENGTH) blocks.push(new Int32Array(BLOCK_LENGTH * FIELD_COUNT));
     used += 1;
-    return used - 1;
+    if (used >= blocks.length * BLOCK_LENGTH) blocks.push(new Int32Array(BLOCK_LENGTH * FIELD_COUNT));
+    return used;
   }
 
   function release(record: number): void {
@@ -245,55 +240,6 @@ function createRecords() {
   }
 
   return { get, set, take, release, stats: () => ({ entries, bytes: blocks.length * BLOCK_LENGTH * FIELD_COUNT * 4 }) };
-}
-
-/**
- * The buckets of a hash table that grows by one with each entry (linear hashing; Litwin, "Linear hashing: a new tool for
- * file and table addressing", 1980), because doubling a table would block the event loop.
- */
-function createBuckets() {
-  const blocks: Int32Array[] = [];
-  /** The number of buckets before the current round (a power of two), and how many of them are split. */
-  let half = 1;
-  let split = 0;
-  setFirstIn(0, NONE);
-
-  function firstIn(bucket: number): number {
-    return (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & IN_BLOCK] as number;
-  }
-
-  function setFirstIn(bucket: number, log: number): void {
-    if (bucket === blocks.length * BLOCK_LENGTH) blocks.push(new Int32Array(BLOCK_LENGTH));
-    (blocks[bucket >> BLOCK_BITS] as Int32Array)[bucket & IN_BLOCK] = log;
-  }
-
-  function bucketOf(word: number): number {
-    const mixed = mix(word);
-    const bucket = mixed & (2 * half - 1);
-    return bucket < half + split ? bucket : mixed & (half - 1);
-  }
-
-  /** Returns the bucket that was split for the entries, or `NONE`. */
-  function grow(entries: number): number {
-    if (entries <= half + split) return NONE;
-    const bucket = split;
-    setFirstIn(half + split, NONE);
-    split += 1;
-    if (split === half) {
-      half *= 2;
-      split = 0;
-    }
-    return bucket;
-  }
-
-  return { firstIn, setFirstIn, bucketOf, grow, stats: () => ({ bytes: blocks.length * BLOCK_LENGTH * 4 }) };
-}
-
-/** Mixes the upper bits of a word into all bits (the finalizer of MurmurHash3). */
-function mix(word: number): number {
-  let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return mixed ^ (mixed >>> 16);
 }
 
 /** Hash of a text, 32 bits, unsigned. The upper bits are the best. */

@@ -18,7 +18,6 @@ function createSharedLog(clock = createManualClock()) {
       if (failure !== undefined) throw failure;
       return mayAdmit ? log.hit(client, under) : { isAllowed: false, ...log.budget(client, under) };
     },
-    async close() {},
   };
   return {
     shared,
@@ -184,7 +183,6 @@ test('a request counts from its arrival, however late the decision comes', async
       if (isSlow) await promise;
       return { isAllowed: true, remaining: 5, resetMs: 1 };
     },
-    async close() {},
   };
   const limiter = createFallbackRateLimiter({ shared, local: createMemoryRateLimiter({ clock }), clock });
   const decisions = [1, 2, 3].map(() => limiter.hit(CLIENT, limit));

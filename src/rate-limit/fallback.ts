@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
-import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
+import type { RateLimit, RateLimitBudget, RateLimitDecision } from './limiter.ts';
 import type { MemoryRateLimiter } from './memory.ts';
 
 export interface SharedRateLimiter {
@@ -10,24 +10,14 @@ export interface SharedRateLimiter {
    * @throws RedisUnavailable
    */
   hit(client: string, limit: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision>;
-  close(): Promise<void>;
 }
 
 export interface FallbackRateLimiterOptions {
   /** The limiter that all instances share. */
   readonly shared: SharedRateLimiter;
   /** The limiter of this process. */
-  readonly local: Pick<MemoryRateLimiter, 'budget' | 'add' | 'close'>;
+  readonly local: Pick<MemoryRateLimiter, 'budget' | 'add'>;
   readonly clock: Clock;
-}
-
-export interface FallbackRateLimiter extends RateLimiter {
-  stats(): {
-    /** Requests since the start that this process decided without Redis. */
-    readonly decidedAlone: number;
-    /** Clients with requests that Redis is deciding. */
-    readonly undecidedClients: number;
-  };
 }
 
 /**
@@ -36,7 +26,7 @@ export interface FallbackRateLimiter extends RateLimiter {
  * A request is admitted only if the local log and the shared log both have room, and is then counted in both. So an outage
  * of Redis, or the loss of its logs, does not give a client a new budget, and rejected requests do not extend the wait.
  */
-export function createFallbackRateLimiter({ shared, local, clock }: FallbackRateLimiterOptions): FallbackRateLimiter {
+export function createFallbackRateLimiter({ shared, local, clock }: FallbackRateLimiterOptions) {
   let decidedAlone = 0;
   /** How many places in a client's local log are reserved for requests that Redis is deciding. */
   const reserved = new Map<string, number>();
@@ -48,7 +38,8 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
   }
 
   return {
-    hit(client, limit) {
+    /** Like `RateLimiter.hit`. */
+    hit(client: string, limit: RateLimit): Promise<RateLimitDecision> {
       const arrivedAtMs = clock.monotonic();
       const key = `${limit.requests}/${limit.windowMs}:${client}`;
       const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
@@ -75,10 +66,9 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
       if (hasPlace) reserve(key, 1);
       return shared.hit(client, limit, hasPlace).then(decide, decideAlone);
     },
+
+    /** Requests since the start that this process decided without Redis, and clients with requests that Redis is deciding. */
     stats: () => ({ decidedAlone, undecidedClients: reserved.size }),
-    async close() {
-      await Promise.all([shared.close(), local.close()]);
-    },
   };
 }
 

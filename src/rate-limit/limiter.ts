@@ -20,7 +20,6 @@ export interface RateLimitDecision extends RateLimitBudget {
 export interface RateLimiter {
   /** Decides one request of a client. Rejected requests are not counted. May return the decision or a promise. */
   hit(client: string, limit: RateLimit): RateLimitDecision | Promise<RateLimitDecision>;
-  close(): Promise<void>;
 }
 
 export type ClientLimit = RateLimit | 'unlimited';

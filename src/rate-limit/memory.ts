@@ -1,27 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import { createClientLogs, NONE } from './client-logs.ts';
-import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
+import type { RateLimit, RateLimitBudget, RateLimitDecision } from './limiter.ts';
 
-export interface MemoryRateLimiterStats {
-  /** Clients that are stored; some may have expired and wait to be removed. */
-  readonly entries: number;
-  readonly maxEntries: number;
-  readonly bytes: number;
-  /** Clients evicted because of `maxClients`, since the start. */
-  readonly evicted: number;
-}
-
-export interface MemoryRateLimiter extends RateLimiter {
-  hit(client: string, limit: RateLimit): RateLimitDecision;
-  /** Returns the client's budget without counting a request. */
-  budget(client: string, limit: RateLimit): RateLimitBudget;
-  /**
-   * Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. Returns the
-   * budget left after it.
-   */
-  add(client: string, limit: RateLimit, atMs: number): RateLimitBudget;
-  stats(): MemoryRateLimiterStats;
-}
+export type MemoryRateLimiter = ReturnType<typeof createMemoryRateLimiter>;
 
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock;
@@ -41,10 +22,10 @@ const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
  * Decides in this process from a log of each client's admitted requests: no span of `windowMs` contains more than
  * `requests` of them. A client under two limits (an override inside its IPv6 network) has a log for each.
  */
-export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
+export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
   /** Ranked by limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
-  const logs = createClientLogs();
+  const logs = createClientLogs(maxClients);
   /** In the order of their first use. The settings bound their number. */
   const limits: RateLimit[] = [];
   let evicted = 0;
@@ -114,7 +95,8 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
   }
 
   return {
-    hit(client, limit) {
+    /** Counts and decides one request, like `RateLimiter.hit`. */
+    hit(client: string, limit: RateLimit): RateLimitDecision {
       const nowMs = clock.monotonic();
       const number = numberOf(limit);
       sweepNextRank(nowMs);
@@ -125,7 +107,8 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       return { ...budgetOf(log, limit, nowMs), isAllowed };
     },
 
-    budget(client, limit) {
+    /** Returns the client's budget without counting a request. */
+    budget(client: string, limit: RateLimit): RateLimitBudget {
       const log = logs.find(client, numberOf(limit));
       if (log === NONE) return { remaining: limit.requests, resetMs: 0 };
       const nowMs = clock.monotonic();
@@ -133,7 +116,11 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       return budgetOf(log, limit, nowMs);
     },
 
-    add(client, limit, atMs) {
+    /**
+     * Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. Returns the
+     * budget left after it.
+     */
+    add(client: string, limit: RateLimit, atMs: number): RateLimitBudget {
       const nowMs = clock.monotonic();
       const number = numberOf(limit);
       sweepNextRank(nowMs);
@@ -143,13 +130,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       return budgetOf(log, limit, nowMs);
     },
 
-    stats: () => ({
-      entries: logs.stats().entries,
-      maxEntries: maxClients,
-      bytes: logs.stats().bytes,
-      evicted,
-    }),
-
-    async close() {},
+    /** The stored clients (expired ones wait to be removed), and those evicted because of `maxClients` since the start. */
+    stats: () => ({ ...logs.stats(), maxEntries: maxClients, evicted }),
   };
 }

@@ -137,6 +137,5 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
   return {
     hit: (client, limit, mayAdmit = true) => traced(REDIS_CALL, () => queue(client, limit, mayAdmit)),
     stats: () => ({ entries: undecided, maxEntries: MAX_QUESTIONS }),
-    async close() {},
   };
 }

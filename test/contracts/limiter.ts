@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts';
 
 /** A limiter under test with a way to move its clock. */
@@ -21,7 +21,6 @@ export function describeLimiterContract(
     beforeEach(async () => {
       subject = await createLimiter();
     });
-    afterEach(() => subject.limiter.close());
 
     async function hitTimes(client: string, times: number, under = limit) {
       const decisions = [];

@@ -2,7 +2,6 @@ import type { Config } from '../config/settings.ts';
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
-import { createAccessLog } from '../http/response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
@@ -46,15 +45,12 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     contact: config.contact,
     siteUrl: config.siteUrl,
     defaultLimit: config.rateLimit,
-    onRoute: metrics.beginRoute,
-    onResponse: createAccessLog({
-      metrics,
-      refusedClients,
-      logger,
-      troubles: failureLog,
-      logsAll: config.accessLog,
-      showsAddresses: config.logAddresses === 'full',
-    }),
+    metrics,
+    refusedClients,
+    logger,
+    troubles: failureLog,
+    logsAll: config.accessLog,
+    showsAddresses: config.logAddresses === 'full',
   });
   holders.add('refused networks', () => refusedClients.stats());
   metrics.addGauge({

@@ -22,8 +22,11 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
     baseUrls: [],
     clock: createManualClock(),
     holders: createHolders(),
-    onRoute: () => undefined,
-    onResponse: ({ status, failure }: AccessLogEntry) => failures.push({ status, ...failure }),
+    metrics: {
+      beginRoute: () => undefined,
+      countResponse: ({ status, failure }: AccessLogEntry) => failures.push({ status, ...failure }),
+    },
+    troubles: { report: () => false },
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => listener.close());

@@ -2,15 +2,10 @@ import type { ServerOptions } from 'node:http';
 import { createListener, type Listener } from '../lib/http/listener.ts';
 import { createServer } from '../lib/node-http.ts';
 import { createHandlerStep, createPipeline, createRouter, readParameters } from './pipeline.ts';
-import {
-  type ClientStepOptions,
-  createClientStep,
-  createRateLimitStep,
-  type RateLimitOptions,
-} from './request/client.ts';
+import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
 import { type ContextOptions, createContextFactory, createRequestIds, validate } from './request/context.ts';
 import { createRequestTracing, type RequestTracingOptions } from './request/tracing.ts';
-import { createObserver, type ObserverOptions } from './response/access-log.ts';
+import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { applyConditions, send } from './response/response.ts';
@@ -28,12 +23,11 @@ const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes,
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 type StepOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
   ClientStepOptions &
-  RateLimitOptions &
   MicroCacheOptions;
 export type HttpServerOptions = Omit<RouteOptions, 'recordBodies'> &
   RecordBodiesOptions &
   StepOptions &
-  ObserverOptions &
+  AccessLogOptions &
   RequestTracingOptions;
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -51,10 +45,12 @@ const SERVER_OPTIONS: ServerOptions = {
 export function createHttpServer(options: HttpServerOptions): Listener {
   const nextRequestId = createRequestIds();
   const lifetime = { isClosing: false };
+  const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
   const routeOptions = { ...options, recordBodies: createRecordBodies(options) };
   const endpoints = ROUTES.flatMap((routes) => routes(routeOptions));
   const router = createRouter(endpoints);
+  const accessLog = createAccessLog(options, endpoints);
 
   const pipeline = createPipeline({
     createContext: createContextFactory({ ...options, nextRequestId, lifetime }),
@@ -63,7 +59,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [
       createClientStep(options),
-      createRateLimitStep(options),
+      rateLimit,
       validate,
       microCache.find,
       router.route,
@@ -71,9 +67,9 @@ export function createHttpServer(options: HttpServerOptions): Listener {
       createHandlerStep(options),
     ],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, applyConditions, send, createObserver(options, endpoints)],
+    responseSteps: [microCache.keep, applyConditions, send, accessLog.observe],
   });
-  const { onParserError, onConnect } = createClientErrors({ ...options, nextRequestId });
+  const { onParserError, onConnect } = createClientErrors({ ...options, nextRequestId, rateLimit, accessLog });
   const server = createServer(SERVER_OPTIONS, pipeline);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', pipeline);
   return createListener(server, lifetime);

@@ -23,7 +23,7 @@ function servedPaths(): string[] {
     baseUrls: [],
     clock: createManualClock(),
     holders: createHolders(),
-    onRoute: (route: string) => routes.push(route),
+    metrics: { beginRoute: (route: string) => routes.push(route) },
   } as unknown as HttpServerOptions);
   return routes.filter((route) => route.startsWith('/')).map((url) => url.replaceAll(/:(\w+)/g, '{$1}'));
 }

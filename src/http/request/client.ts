@@ -104,13 +104,17 @@ export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   return `${new ipaddr.IPv6(parts)}/${prefixBits}`;
 }
 
+/** For the steps that determine and count the client. */
 export interface ClientStepOptions {
   readonly clients: ClientIdentification;
   readonly holders: Holders;
+  readonly limiter: RateLimiter;
+  /** Contact address of the operator. */
+  readonly contact: string | undefined;
 }
 
 /** The step that determines the client of the request. */
-export function createClientStep({ clients, holders }: ClientStepOptions): Step {
+export function createClientStep({ clients, holders }: Pick<ClientStepOptions, 'clients' | 'holders'>): Step {
   holders.add('IPv6 addresses', clients.stats);
   return (context) => {
     const { socket, headers } = context.request;
@@ -119,45 +123,39 @@ export function createClientStep({ clients, holders }: ClientStepOptions): Step 
   };
 }
 
-/** The decision about one request of a client. */
-export interface Admission {
-  /** `RateLimit…` of draft-ietf-httpapi-ratelimit-headers and the older `X-RateLimit-…`; none for unlimited clients. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** `rate_limited`, when the request is refused. After exactly its `retryAfterMs` the next one is admitted. */
-  readonly refusal: AppError | undefined;
-}
+/**
+ * The step that counts the request and sets its rate-limit fields.
+ *
+ * @throws AppError `rate_limited` over the limit. After exactly its `retryAfterMs` the next request is admitted
+ */
+export function createRateLimitStep({ limiter, contact }: Pick<ClientStepOptions, 'limiter' | 'contact'>) {
+  function apply(context: CountedRequest, limit: RateLimit, decision: RateLimitDecision): undefined {
+    const resetSeconds = Math.ceil(decision.resetMs / 1000);
+    context.limitHeaders = {
+      'ratelimit-policy': policyOf(limit),
+      ratelimit: `"default";r=${decision.remaining};t=${resetSeconds}`,
+      'x-ratelimit-limit': String(limit.requests),
+      'x-ratelimit-remaining': String(decision.remaining),
+      'x-ratelimit-reset': String(resetSeconds),
+    };
+    if (decision.isAllowed) return;
+    const policy = `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client.`;
+    const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
+    const detail = `${policy} Try again in ${resetSeconds} s.${more}`;
+    throw new AppError('rate_limited', detail, { retryAfterMs: decision.resetMs });
+  }
 
-export interface RateLimitOptions {
-  readonly limiter: RateLimiter;
-  /** Contact address of the operator. */
-  readonly contact: string | undefined;
-}
-
-const UNLIMITED: Admission = { headers: {}, refusal: undefined };
-
-/** Counts one request of the client. */
-export function admit(options: RateLimitOptions, { key, limit }: Client): Admission | Promise<Admission> {
-  if (limit === 'unlimited') return UNLIMITED;
-  const decision = options.limiter.hit(key, limit);
-  if (decision instanceof Promise) return decision.then((decided) => admissionOf(limit, decided, options.contact));
-  return admissionOf(limit, decision, options.contact);
-}
-
-function admissionOf(limit: RateLimit, decision: RateLimitDecision, contact: string | undefined): Admission {
-  const resetSeconds = Math.ceil(decision.resetMs / 1000);
-  const headers = {
-    'ratelimit-policy': policyOf(limit),
-    ratelimit: `"default";r=${decision.remaining};t=${resetSeconds}`,
-    'x-ratelimit-limit': String(limit.requests),
-    'x-ratelimit-remaining': String(decision.remaining),
-    'x-ratelimit-reset': String(resetSeconds),
+  return (context: CountedRequest): undefined | Promise<undefined> => {
+    const { key, limit } = context.client;
+    if (limit === 'unlimited') return undefined;
+    const decision = limiter.hit(key, limit);
+    if (decision instanceof Promise) return decision.then((decided) => apply(context, limit, decided));
+    return apply(context, limit, decision);
   };
-  if (decision.isAllowed) return { headers, refusal: undefined };
-  const policy = `Limit: ${limit.requests} requests per ${limit.windowMs / 1000} s per client.`;
-  const more = contact === undefined ? '' : ` Higher limits on request: ${contact}.`;
-  const detail = `${policy} Try again in ${resetSeconds} s.${more}`;
-  return { headers, refusal: new AppError('rate_limited', detail, { retryAfterMs: decision.resetMs }) };
 }
+
+export type RateLimitStep = ReturnType<typeof createRateLimitStep>;
+type CountedRequest = Pick<RequestContext, 'client' | 'limitHeaders'>;
 
 const policies = new WeakMap<RateLimit, string>();
 
@@ -168,20 +166,6 @@ function policyOf(limit: RateLimit): string {
     policies.set(limit, policy);
   }
   return policy;
-}
-
-/** The step that counts the request and refuses those over the limit with `rate_limited`. */
-export function createRateLimitStep(options: RateLimitOptions): Step {
-  function apply(context: RequestContext, { headers, refusal }: Admission): undefined {
-    context.limitHeaders = headers;
-    if (refusal !== undefined) throw refusal;
-  }
-
-  return (context) => {
-    const admission = admit(options, context.client);
-    if (admission instanceof Promise) return admission.then((decided) => apply(context, decided));
-    return apply(context, admission);
-  };
 }
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
@@ -197,26 +181,22 @@ const DOT = 46;
 export function parseIpv4(text: string): number | undefined {
   if (text.length < 7 || text.length > 15) return undefined;
   let bits = 0;
-  let part = 0;
-  let digits = 0;
-  let dots = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === DOT) {
-      if (digits === 0) return undefined;
+  let parts = 0;
+  /** -1 before its first digit. */
+  let part = -1;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? DOT : text.charCodeAt(at);
+    if (code === DOT && part !== -1) {
       bits = bits * 256 + part;
-      part = 0;
-      digits = 0;
-      dots += 1;
-      continue;
+      parts += 1;
+      part = -1;
+    } else {
+      if (code < ZERO || code > ZERO + 9 || part === 0) return undefined;
+      part = Math.max(part, 0) * 10 + code - ZERO;
+      if (part > 255) return undefined;
     }
-    const isLeadingZero = digits === 1 && part === 0;
-    if (code < ZERO || code > ZERO + 9 || isLeadingZero) return undefined;
-    part = part * 10 + code - ZERO;
-    digits += 1;
-    if (part > 255) return undefined;
   }
-  return dots === 3 && digits > 0 ? bits * 256 + part : undefined;
+  return parts === 4 ? bits : undefined;
 }
 
 /** Reads an address; a zone (`%eth0`) is dropped, an IPv4-mapped or NAT64 address is the IPv4 address. */

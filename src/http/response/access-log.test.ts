@@ -26,14 +26,19 @@ const ENTRY: AccessLogEntry = {
 function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entries: Partial<AccessLogEntry>[]): Line[] {
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
-  const log = createAccessLog({
-    metrics: createMetrics(),
-    refusedClients: { note: () => undefined },
-    logger,
-    troubles: createTroubleLog({ logger, clock: createManualClock() }),
-    ...options,
-  });
-  for (const each of entries) log({ ...ENTRY, ...each });
+  const clock = createManualClock();
+  const { report } = createAccessLog(
+    {
+      clock,
+      metrics: createMetrics(),
+      refusedClients: { note: () => undefined },
+      logger,
+      troubles: createTroubleLog({ logger, clock }),
+      ...options,
+    },
+    [],
+  );
+  for (const each of entries) report({ ...ENTRY, ...each });
   return lines;
 }
 

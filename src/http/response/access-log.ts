@@ -13,11 +13,11 @@ export interface AccessLogEntry {
   /** The endpoint's pattern: `/api/channel/:identifier`. `none` without an endpoint, `unparsed` for client errors. */
   readonly route: string;
   readonly status: number;
-  readonly seconds: number;
   readonly requestId: string;
   readonly method: string;
   /** Empty when the request could not be read. */
   readonly path: string;
+  readonly seconds: number;
   /** The client's full address. */
   readonly client: string;
   readonly cache?: CacheOutcome['kind'] | undefined;
@@ -28,45 +28,9 @@ export interface AccessLogEntry {
 const NO_ROUTE = 'none';
 export const UNPARSED = 'unparsed';
 
-export interface ObserverOptions {
-  readonly clock: Clock;
-  /** Called with every route before the first request. */
-  readonly onRoute: (route: string) => void;
-  /** Called with every response that is handed to the socket. */
-  readonly onResponse: (entry: AccessLogEntry) => void;
-}
-
-/** Reports each response that was handed to the socket, to the caller and to the request's span. */
-export function createObserver({ clock, onRoute, onResponse }: ObserverOptions, endpoints: readonly Endpoint[]) {
-  for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) onRoute(route);
-
-  return (context: RequestContext, { status, cache, failure }: HttpResponse): undefined => {
-    const { span, endpoint, receivedAtMs, id, request, target, client } = context;
-    if (span !== undefined) traceOutcome(span, cache, failure);
-    onResponse({
-      route: endpoint?.url ?? NO_ROUTE,
-      status,
-      seconds: (clock.monotonic() - receivedAtMs) / 1000,
-      requestId: id,
-      method: request.method ?? '',
-      path: target.path + target.query,
-      client: client.address,
-      cache,
-      failure,
-    });
-  };
-}
-
-function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure | undefined): void {
-  if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
-  if (failure === undefined) return;
-  const { code, error } = failure;
-  // The message of a bug may contain anything.
-  failSpan(span, code, error instanceof AppError ? error.message : undefined);
-}
-
 export interface AccessLogOptions {
-  readonly metrics: Pick<Metrics, 'countResponse'>;
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, 'beginRoute' | 'countResponse'>;
   /** Gets the clients that the rate limit refuses. */
   readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
@@ -80,30 +44,60 @@ export interface AccessLogOptions {
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** Counts each response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
-export function createAccessLog(options: AccessLogOptions): (entry: AccessLogEntry) => void {
-  const { metrics, refusedClients, logger, troubles, logsAll, showsAddresses } = options;
-  return (entry) => {
+export type AccessLog = ReturnType<typeof createAccessLog>;
+
+/** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
+export function createAccessLog(options: AccessLogOptions, endpoints: readonly Endpoint[]) {
+  const { clock, metrics, refusedClients, logger, troubles, logsAll, showsAddresses } = options;
+  for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) metrics.beginRoute(route);
+
+  /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
+  function report(entry: AccessLogEntry): void {
     metrics.countResponse(entry);
     if (entry.status === 429) refusedClients.note(entry.client);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
-    const { route, status, seconds, requestId, method, path, client, cache, failure } = entry;
+    const { seconds, client, cache, failure, ...fields } = entry;
     const line = {
-      route,
-      status,
-      requestId,
-      method,
-      path,
+      ...fields,
       durationMs: Math.round(seconds * 1000),
       client: showsAddresses ? client : cutAddress(client),
       ...(cache !== undefined && { cache }),
       ...(failure !== undefined && { code: failure.code }),
     };
     const trouble = troubleOf(line, failure, isSlow);
-    const hasLine = trouble !== undefined && troubles.report({ ...trouble, requestId });
+    const hasLine = trouble !== undefined && troubles.report({ ...trouble, requestId: entry.requestId });
     if (logsAll && !hasLine) logger.info(line, 'request');
+  }
+
+  return {
+    report,
+
+    /** The last step of a response. */
+    observe(context: RequestContext, { status, cache, failure }: HttpResponse): undefined {
+      const { span, endpoint, receivedAtMs, id, request, target, client } = context;
+      if (span !== undefined) traceOutcome(span, cache, failure);
+      report({
+        route: endpoint?.url ?? NO_ROUTE,
+        status,
+        requestId: id,
+        method: request.method ?? '',
+        path: target.path + target.query,
+        seconds: (clock.monotonic() - receivedAtMs) / 1000,
+        client: client.address,
+        cache,
+        failure,
+      });
+    },
   };
+}
+
+function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure | undefined): void {
+  if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
+  if (failure === undefined) return;
+  const { code, error } = failure;
+  // The message of a bug may contain anything.
+  failSpan(span, code, error instanceof AppError ? error.message : undefined);
 }
 
 /** The failure of a response, except for the client's mistakes. */

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
-import { type Admission, admit, type ClientIdentification, type RateLimitOptions } from '../request/client.ts';
-import { type Client, methodNotAllowed, notHttp } from '../request/context.ts';
+import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
+import { methodNotAllowed, notHttp } from '../request/context.ts';
 import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
-import { type AccessLogEntry, UNPARSED } from './access-log.ts';
+import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
 import { COMMON_HEADERS } from './response.ts';
 
@@ -25,15 +25,16 @@ interface HttpSocket extends Duplex {
   readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
 }
 
-export interface ClientErrorOptions extends RateLimitOptions {
+export interface ClientErrorOptions {
   readonly clients: ClientIdentification;
+  readonly rateLimit: RateLimitStep;
   readonly nextRequestId: () => string;
   readonly baseUrls: readonly string[];
-  readonly onResponse: (entry: AccessLogEntry) => void;
+  readonly accessLog: Pick<AccessLog, 'report'>;
 }
 
 interface Refusal {
-  readonly fault: unknown;
+  readonly fault: AppError;
   /** Replaces the status of the problem. */
   readonly status?: number;
 }
@@ -43,40 +44,33 @@ interface Refusal {
  * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
-  const { clients, nextRequestId, baseUrls, onResponse } = options;
+  const { clients, rateLimit, nextRequestId, baseUrls, accessLog } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
-  /** Counts the request. The rate limit comes before every other error. */
-  async function decide(client: Client, refusal: Refusal): Promise<Refusal & Pick<Admission, 'headers'>> {
-    try {
-      const admission = await admit(options, client);
-      return {
-        ...(admission.refusal === undefined ? refusal : { fault: admission.refusal }),
-        headers: admission.headers,
-      };
-    } catch (error) {
-      return { fault: error, headers: {} };
-    }
-  }
-
-  async function refuse(socket: HttpSocket, refusal: Refusal): Promise<void> {
+  async function refuse(socket: HttpSocket, { fault, status }: Refusal): Promise<void> {
     if (!isFirstFault(socket)) return;
-    const requestId = nextRequestId();
+    const id = nextRequestId();
     const client = clients.identify(socket.remoteAddress ?? 'unknown', undefined);
-    const { fault, status, headers } = await decide(client, refusal);
-    const context = { base: baseUrls[0] ?? '', id: requestId, ...(status !== undefined && { status }) };
-    const problem = problemResponse(fault, context);
+    const context = { id, base: baseUrls[0] ?? '', client, limitHeaders: {} };
+    let problem: ProblemResponse;
+    try {
+      // The rate limit comes before every other error.
+      await rateLimit(context);
+      problem = problemResponse(fault, { ...context, status });
+    } catch (error) {
+      problem = problemResponse(error, context);
+    }
     await earlierResponses(socket);
-    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': requestId, ...headers }));
+    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': id, ...context.limitHeaders }));
     else if (problem.failure === undefined) return;
-    onResponse({
+    accessLog.report({
       route: UNPARSED,
       status: problem.status,
-      seconds: 0,
-      requestId,
+      requestId: id,
       method: '',
       path: '',
+      seconds: 0,
       client: client.address,
       failure: problem.failure,
     });

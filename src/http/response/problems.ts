@@ -113,7 +113,7 @@ export interface ProblemContext {
   /** The request's. */
   readonly id: string;
   /** Replaces the status of the table, for a code with two statuses. */
-  readonly status?: number;
+  readonly status?: number | undefined;
 }
 
 export type ProblemResponse = HttpResponse & { readonly body: string };

@@ -1,8 +1,7 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
 import { VARIANTS } from '../../domain/variants.ts';
-import { HEADER_FIELDS } from './header-fields.ts';
 import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
-import { preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
+import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
 /** The OpenAPI 3.1 document without `servers`, which depend on the request, and the operator's name. `npm run docs` writes it to openapi.json. */

@@ -49,7 +49,7 @@ const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).m
 const DOCUMENT = {
   tag: 'service',
   responses: responsesOf(
-    success('document', { 'application/json': { schema: { type: 'object' } } }, { fields: DOCUMENT_FIELDS }),
+    success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS),
   ),
 } as const;
 
@@ -60,15 +60,13 @@ const RECORD = {
   responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
 } as const;
 
-const PICTURE = success('picture', PICTURES, {
-  fields: [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary'],
-  bodyFields: ['Content-Disposition'],
-});
+const PICTURE = success('picture', PICTURES, [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary', 'Content-Disposition']);
 /** At `/@handle`, for a client that accepts JSON and no picture. */
 const PICTURE_OR_RECORD = success(
   'picture, or the record',
   { ...PICTURES, 'application/json': { schema: schemaOf('ChannelRecord') } },
-  { fields: [...LOOKED_UP_FIELDS, 'Vary'], optionalFields: ['Last-Modified', 'Content-Disposition'] },
+  [...LOOKED_UP_FIELDS, 'Vary'],
+  ['Last-Modified', 'Content-Disposition'],
 );
 
 const BANNER = {
@@ -111,7 +109,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     tag: 'service',
     summary: 'The service’s icon',
     description: 'Browsers request it with a page.',
-    responses: responsesOf(success('icon', { 'image/png': BYTES }, { fields: DOCUMENT_FIELDS })),
+    responses: responsesOf(success('icon', { 'image/png': BYTES }, DOCUMENT_FIELDS)),
   },
   '/api/channel/{identifier}': {
     id: 'Channel',

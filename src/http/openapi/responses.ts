@@ -1,56 +1,119 @@
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 import { HEADERS_TOO_LARGE_STATUS, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
-import { type HeaderFieldName, type HeaderFields, headersOf, optionalHeaders } from './header-fields.ts';
 import { schemaOf } from './schemas.ts';
 
 /*
- * The responses of each kind of endpoint, for the OpenAPI document. Loaded by `npm run docs` only.
+ * The responses of each kind of endpoint and their header fields, for the OpenAPI document. Loaded by `npm run docs` only.
  */
+
+/** A header field. @param required whether every response that names the field has it */
+function always(description: string, example: string, required = true) {
+  return { description, required, schema: { type: 'string', examples: [example] } };
+}
+
+function sometimes(description: string, example: string) {
+  return always(description, example, false);
+}
+
+/** Fields of every response of the public listener. */
+const COMMON_FIELDS = {
+  'X-Request-Id': always('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
+  'Access-Control-Allow-Origin': always('Any page may read any response.', '*'),
+  'Access-Control-Expose-Headers': always(
+    'The fields that scripts of a page may read.',
+    'RateLimit, ETag, Retry-After',
+  ),
+  'Cross-Origin-Resource-Policy': always('Any page may embed any response.', 'cross-origin'),
+  'Timing-Allow-Origin': always('Any page may measure any response.', '*'),
+  'X-Content-Type-Options': always('Browsers must not guess the media type.', 'nosniff'),
+  'RateLimit-Policy': sometimes(
+    'The client’s limit: `q` requests in any `w` seconds. Clients without a limit do not get this field and the next four.',
+    '"default";q=10;w=30',
+  ),
+  RateLimit: sometimes(
+    'Requests left after this one (`r`), and seconds until one more is free (`t`); draft-ietf-httpapi-ratelimit-headers.',
+    '"default";r=9;t=30',
+  ),
+  'X-RateLimit-Limit': sometimes('Older form of `q`.', '10'),
+  'X-RateLimit-Remaining': sometimes('Older form of `r`.', '9'),
+  'X-RateLimit-Reset': sometimes('Older form of `t`.', '30'),
+};
+
+/** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
+export const HEADER_FIELDS = {
+  ...COMMON_FIELDS,
+  'Cache-Control': always(
+    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, `no-store` for most errors.',
+    'public, max-age=3600',
+  ),
+  'Cache-Status': sometimes(
+    'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source. Missing if nothing was looked up.',
+    'pennant; hit; ttl=3412',
+  ),
+  ETag: always(
+    'A strong validator. If it is sent as `If-None-Match` and nothing has changed, the response is a 304.',
+    '"5d41402abc4b2a76"',
+  ),
+  'Last-Modified': always('When the picture’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'Content-Disposition': always(
+    'The name under which a browser saves the picture.',
+    'inline; filename="UCPennantSample00000001A-tv.avif"',
+  ),
+  Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
+  'Retry-After': always('Seconds until the next attempt.', '12'),
+  Allow: always('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Methods': always('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Headers': always('The fields that a page may send.', '*'),
+  'Access-Control-Max-Age': always('Seconds for which a browser may cache this.', '86400'),
+};
+
+type FieldName = keyof typeof HEADER_FIELDS;
+
+/**
+ * The `headers` of a response: the fields of every response, and these.
+ *
+ * @param optional fields that the response has only in some of its forms
+ */
+function headersOf(names: readonly FieldName[], optional: readonly FieldName[] = []): Record<string, object> {
+  const all = [...Object.keys(COMMON_FIELDS), ...names];
+  return {
+    ...Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...Object.fromEntries(optional.map((name) => [name, { ...HEADER_FIELDS[name], required: false }])),
+  };
+}
 
 /** A response of one status. */
 export interface ResponseSchema {
   readonly description: string;
-  readonly headers: HeaderFields;
+  readonly headers: object;
   /** By media type. */
-  readonly content?: Content;
+  readonly content?: object;
 }
 
-type Content = Readonly<Record<string, { readonly schema: object }>>;
 /** By status. */
 export type Responses = Readonly<Record<string, ResponseSchema>>;
 
-interface SuccessFields {
-  /** Of the 200 and the 304. */
-  readonly fields: readonly HeaderFieldName[];
-  /** Fields of the 200 only. */
-  readonly bodyFields?: readonly HeaderFieldName[];
-  /** Fields that both have in some forms. */
-  readonly optionalFields?: readonly HeaderFieldName[];
-}
-
 /** The 200 of an endpoint and its 304, which has no fields that describe the body. */
-export function success(what: string, content: Content, options: SuccessFields): Responses {
-  const { fields, bodyFields = [], optionalFields = [] } = options;
-  const ofUnchanged = optionalFields.filter((name) => !name.startsWith('Content-'));
+export function success(
+  what: string,
+  content: object,
+  fields: readonly FieldName[],
+  optionalFields?: readonly FieldName[],
+): Responses {
+  const headers = headersOf(fields, optionalFields);
+  const ofUnchanged = Object.entries(headers).filter(([name]) => !name.startsWith('Content-'));
   return {
-    200: {
-      description: `The ${what}.`,
-      headers: { ...headersOf(...fields, ...bodyFields), ...optionalHeaders(optionalFields) },
-      content,
-    },
-    304: {
-      description: `The ${what} has not changed.`,
-      headers: { ...headersOf(...fields), ...optionalHeaders(ofUnchanged) },
-    },
+    200: { description: `The ${what}.`, headers, content },
+    304: { description: `The ${what} has not changed.`, headers: Object.fromEntries(ofUnchanged) },
   };
 }
 
-export const DOCUMENT_FIELDS: readonly HeaderFieldName[] = ['Cache-Control', 'ETag'];
-export const LOOKED_UP_FIELDS: readonly HeaderFieldName[] = [...DOCUMENT_FIELDS, 'Cache-Status'];
+export const DOCUMENT_FIELDS = ['Cache-Control', 'ETag'] as const;
+export const LOOKED_UP_FIELDS = [...DOCUMENT_FIELDS, 'Cache-Status'] as const;
 
 /** JSON that is looked up, with one of the named schemas. */
 export function lookedUp(what: string, schemaName: string): Responses {
-  return success(what, { 'application/json': { schema: schemaOf(schemaName) } }, { fields: LOOKED_UP_FIELDS });
+  return success(what, { 'application/json': { schema: schemaOf(schemaName) } }, LOOKED_UP_FIELDS);
 }
 
 /** The errors of any path, before the first lookup. */
@@ -84,34 +147,31 @@ export const PICTURE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_n
 
 /** An endpoint's responses: its own, the errors of any path, and these errors. */
 export function responsesOf(own: Responses, errors: readonly ErrorCode[] = []): Responses {
-  const byStatus = new Map<number, ErrorCode[]>([[HEADERS_TOO_LARGE_STATUS, ['request_too_large']]]);
-  for (const code of ERROR_CODES.filter((one) => REQUEST_ERRORS.includes(one) || errors.includes(one))) {
-    const { status } = PROBLEMS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const problems = [...byStatus].map(([status, codes]) => [status, problemOf(status, codes)]);
-  return { ...own, ...Object.fromEntries(problems) };
+  const codes = ERROR_CODES.filter((code) => REQUEST_ERRORS.includes(code) || errors.includes(code));
+  const byStatus = Object.groupBy(codes, (code) => PROBLEMS[code].status);
+  const problems = Object.entries({ ...byStatus, [HEADERS_TOO_LARGE_STATUS]: ['request_too_large'] as const });
+  return { ...own, ...Object.fromEntries(problems.map(([status, of = []]) => [status, problemOf(status, of)])) };
 }
 
 /** The responses to OPTIONS. A path with parameters may have no endpoint. */
 export function preflightResponses(hasParameters: boolean): Responses {
-  const headers = headersOf(
+  const headers = headersOf([
     'Allow',
     'Access-Control-Allow-Methods',
     'Access-Control-Allow-Headers',
     'Access-Control-Max-Age',
-  );
+  ]);
   const own = { 204: { description: 'The methods and fields that a browser may use.', headers } };
   return responsesOf(own, hasParameters ? ['invalid_parameter', 'route_not_found'] : []);
 }
 
-function problemOf(status: number, codes: readonly ErrorCode[]): ResponseSchema {
-  const fields: HeaderFieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
+function problemOf(status: string, codes: readonly ErrorCode[]): ResponseSchema {
+  const fields: FieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
   if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
-  if (status === 405) fields.push('Allow');
+  if (status === '405') fields.push('Allow');
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
-    headers: headersOf(...fields),
+    headers: headersOf(fields),
     content: { [PROBLEM_MEDIA_TYPE]: { schema: schemaOf('Problem') } },
   };
 }

@@ -4,7 +4,7 @@ import { createServer } from '../lib/node-http.ts';
 import { createHandlerStep, createPipeline, createRouter, readParameters } from './pipeline.ts';
 import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
 import { type ContextOptions, createContextFactory, createRequestIds, validate } from './request/context.ts';
-import { createRequestTracing, type RequestTracingOptions } from './request/tracing.ts';
+import { createRequestTracing } from './request/tracing.ts';
 import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
@@ -21,14 +21,12 @@ const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes,
 
 /** Shared by all endpoints. */
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
-type StepOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
+export type HttpServerOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
   ClientStepOptions &
-  MicroCacheOptions;
-export type HttpServerOptions = Omit<RouteOptions, 'recordBodies'> &
+  MicroCacheOptions &
+  Omit<RouteOptions, 'recordBodies'> &
   RecordBodiesOptions &
-  StepOptions &
-  AccessLogOptions &
-  RequestTracingOptions;
+  AccessLogOptions;
 
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,

@@ -8,7 +8,7 @@ export interface RateLimit {
 export interface RateLimitBudget {
   /** Requests left, after the decision. */
   readonly remaining: number;
-  /** Milliseconds until one more request is allowed than now; 0 if the whole budget is left. */
+  /** Milliseconds until `remaining` grows by one; 0 if the whole budget is left. */
   readonly resetMs: number;
 }
 

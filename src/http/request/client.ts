@@ -97,11 +97,9 @@ function hostOf(entry: string): string {
 
 /** The network with so many leading bits: `2001:db8::/64`. */
 export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
-  const parts = address.parts.map((part, index) => {
-    const bits = Math.min(16, Math.max(0, prefixBits - index * 16));
-    return part & (0xffff << (16 - bits));
-  });
-  return `${new ipaddr.IPv6(parts)}/${prefixBits}`;
+  const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(prefixBits).parts;
+  const network = new ipaddr.IPv6(address.parts.map((part, at) => part & (mask[at] as number)));
+  return `${network}/${prefixBits}`;
 }
 
 /** For the steps that determine and count the client. */

@@ -8,7 +8,7 @@ import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { ClientLimit } from '../../rate-limit/limiter.ts';
 import { ALLOWED_METHODS, type HttpResponse } from '../response/response.ts';
-import { parseTarget, type RequestTarget } from './target.ts';
+import { malformed, parseTarget, type RequestTarget } from './target.ts';
 
 /** The client that a request counts for. */
 export interface Client {
@@ -79,8 +79,8 @@ export function endpoint<Path, Input>(definition: Endpoint<Path, Input>): Endpoi
 }
 
 /**
- * Finds the origin that URLs in a response start with: the operator's one that the client asks for, else the first. If
- * the operator names none, it is made of the authority, and empty when that is unusable.
+ * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first
+ * one. Without such origins it consists of the scheme and the authority, and is empty if the authority is unusable.
  *
  * @param baseUrls the operator's origins
  * @returns a function of the client's name for the service: `Host`, or the authority of an absolute target
@@ -198,16 +198,13 @@ interface HttpSocket extends Socket {
  * Node's parser stops after such a request and drops the rest of the packet. A request that was pipelined there would
  * be lost, and the client would take the next response for it. Closing the connection tells the client to send it again.
  */
-function isLastAfterUpgrade(request: IncomingMessage): boolean {
-  return request.headers.upgrade !== undefined && !isWholePacket(request);
-}
-
-function isWholePacket({ method, url, headers, socket }: IncomingMessage): boolean {
-  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
+function isLastAfterUpgrade({ method, url, headers, socket }: IncomingMessage): boolean {
+  if (headers.upgrade === undefined) return false;
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return true;
   const packet = (socket as HttpSocket).parser?.getCurrentBuffer?.();
-  if (packet === undefined) return false;
   const start = `${method} ${url} `;
-  return packet.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
+  const isWhole = packet?.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
+  return !isWhole;
 }
 
 /**
@@ -218,14 +215,9 @@ function isWholePacket({ method, url, headers, socket }: IncomingMessage): boole
 export function validate({ request, target, authority, base }: RequestContext): undefined {
   if (target.problem !== undefined) throw target.problem;
   // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
-  if (request.httpVersionMajor !== 1) throw notHttp();
-  if (authority === '') throw new AppError('malformed_request', 'Send exactly one Host field that names a host.');
-  if (base === '') {
-    throw new AppError(
-      'malformed_request',
-      'The host is not a name or address of at most 260 characters with an optional port from 1 to 65535.',
-    );
-  }
+  if (request.httpVersionMajor !== 1) throw malformed(NOT_HTTP);
+  if (authority === '') throw malformed('Send exactly one Host field that names a host.');
+  if (base === '') throw malformed(UNUSABLE_HOST);
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AppError('expectation_failed', 'The only supported expectation is 100-continue.');
@@ -239,9 +231,9 @@ export function isAllowedMethod(method: string | undefined): boolean {
   return METHODS.has(method);
 }
 
-export function notHttp(): AppError {
-  return new AppError('malformed_request', 'The request is not valid HTTP/1.1.');
-}
+export const NOT_HTTP = 'The request is not valid HTTP/1.1.';
+const UNUSABLE_HOST =
+  'The host is not a name or address of at most 260 characters with an optional port from 1 to 65535.';
 
 export function methodNotAllowed(): AppError {
   return new AppError('method_not_allowed', `Only ${ALLOWED_METHODS} are supported.`);

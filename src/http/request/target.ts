@@ -29,15 +29,16 @@ export function parseTarget(rawUrl: string): RequestTarget {
   const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
-  if (!path.startsWith('/')) return unusable(noTarget());
-  if (absolute?.[1] === '') return unusable(new AppError('malformed_request', 'The absolute URL has no host.'));
-  const reason = findFault(path, query);
-  if (reason !== undefined) return unusable(new AppError('malformed_request', reason));
+  if (!path.startsWith('/')) return unusable(malformed(NO_TARGET));
+  const reason = absolute?.[1] === '' ? 'The absolute URL has no host.' : findFault(path, query);
+  if (reason !== undefined) return unusable(malformed(reason));
   return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
 }
 
-export function noTarget(): AppError {
-  return new AppError('malformed_request', 'The request target is neither a path nor an absolute URL.');
+export const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
+
+export function malformed(reason: string): AppError {
+  return new AppError('malformed_request', reason);
 }
 
 export function urlTooLong(): AppError {
@@ -103,36 +104,27 @@ type Values<Query extends Parameters> = {
 };
 
 /** @param fallback what the endpoint uses without the parameter */
-function oneOf<const Name extends string>(
-  names: readonly Name[],
-  description: string,
-  fallback?: NoInfer<Name>,
-): Parameter<Name | undefined> {
+function oneOf<const Name extends string>(names: readonly Name[], description: string, fallback?: NoInfer<Name>) {
   return {
     description,
     schema: { type: 'string', enum: names, default: fallback },
     expected: `${names.join(', ')} (lower case)`,
     isRequired: false,
-    read: (text) => names.find((name) => name === text),
-  };
+    read: (text: string) => names.find((name) => name === text),
+  } satisfies Parameter;
 }
 
-function wholeNumber(
-  minimum: number,
-  maximum: number,
-  description: string,
-  fallback?: number,
-): Parameter<number | undefined> {
+function wholeNumber(minimum: number, maximum: number, description: string, fallback?: number) {
   return {
     description,
     schema: { type: 'integer', minimum, maximum, default: fallback },
     expected: `a whole number from ${minimum} to ${maximum}`,
     isRequired: false,
-    read(text) {
+    read(text: string) {
       const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= minimum && value <= maximum ? value : undefined;
     },
-  };
+  } satisfies Parameter;
 }
 
 export const CHANNEL_QUERY = {

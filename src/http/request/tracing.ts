@@ -1,13 +1,8 @@
 import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
-import type { ClientIdentification } from './client.ts';
-import type { RequestContext } from './context.ts';
+import type { ContextOptions, RequestContext } from './context.ts';
 
 /** Starts the span of a request. `undefined` for a request that is not sampled. */
 export type RequestTracing = (context: RequestContext) => Span | undefined;
-
-export interface RequestTracingOptions {
-  readonly clients: Pick<ClientIdentification, 'isTrustedProxy'>;
-}
 
 /**
  * `undefined` if no SDK is loaded. Creates a span for each request, from its header section to the last byte of its response.
@@ -15,7 +10,7 @@ export interface RequestTracingOptions {
  * `traceparent` is read from trusted proxies only. Otherwise any client could have every request sampled, or write into
  * other traces.
  */
-export function createRequestTracing({ clients }: RequestTracingOptions): RequestTracing | undefined {
+export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'>): RequestTracing | undefined {
   if (!isSdkLoaded()) return undefined;
 
   function finish(span: Span, context: RequestContext): void {

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/node-http.ts';
 import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
-import { methodNotAllowed, notHttp } from '../request/context.ts';
-import { MAX_URL_BYTES, noTarget, urlTooLong } from '../request/target.ts';
+import { methodNotAllowed, NOT_HTTP } from '../request/context.ts';
+import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
 import { COMMON_HEADERS } from './response.ts';
@@ -159,19 +159,17 @@ function refusalFor(error: ParserError): Refusal {
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT':
     case 'HPE_INVALID_VERSION':
-      return { fault: REQUEST_LINE.test(text) ? methodNotAllowed() : notHttp() };
+      return { fault: REQUEST_LINE.test(text) ? methodNotAllowed() : malformed(NOT_HTTP) };
     case 'HPE_INVALID_URL':
-      return { fault: /[^\x21-\x7e]/.test(target) ? unescapedTarget() : noTarget() };
+      return { fault: malformed(/[^\x21-\x7e]/.test(target) ? UNESCAPED : NO_TARGET) };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { fault: new AppError('request_timeout', 'The request did not arrive in time.') };
     default:
-      return { fault: notHttp() };
+      return { fault: malformed(NOT_HTTP) };
   }
 }
 
-function unescapedTarget(): AppError {
-  return new AppError('malformed_request', 'The URL contains characters that must be percent-encoded.');
-}
+const UNESCAPED = 'The URL contains characters that must be percent-encoded.';
 
 /** The malformed packet without the requests before it. */
 function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError): string {

@@ -6,15 +6,13 @@ import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { cacheControlOf, cacheStatusOf, entityTag, type HttpResponse } from './response.ts';
 
-/** How picture URLs are written: form A (`/api/banner/{id}?type=tv`) or form B (`/{id}/tv`). */
-type UrlForm = 'api' | 'short';
-
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
 /** The form of picture URLs. */
 export interface PictureUrlStyle {
-  readonly urlForm: UrlForm;
+  /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
+  readonly urlForm: 'api' | 'short';
   /** True: `v=` and the picture's version. A cache then never has an old picture under the URL of a new record. */
   readonly hasPictureVersions: boolean;
 }

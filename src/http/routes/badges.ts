@@ -8,20 +8,15 @@ import { keptForMs } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
-interface BadgeRouteOptions {
-  readonly channels: ChannelService;
-}
-
 /** A count of a channel for an endpoint badge of shields.io. */
-export function badgeRoutes({ channels }: BadgeRouteOptions): Endpoint[] {
+export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
   const badge = endpoint({
     url: '/api/badge/:identifier',
     parsePath: refsOf,
     parseInput: (refs, { target }) => ({ refs, ...readQuery(BADGE_QUERY, parseQuery(target.query)) }),
     async respond({ refs, metric = 'subscribers' }) {
       const { channel, outcome } = await channels.getChannel(refs);
-      const body = JSON.stringify(badgeOf(channel, metric, keptForMs(outcome)));
-      return jsonResponse(outcome, { body });
+      return jsonResponse(outcome, { body: JSON.stringify(badgeOf(channel, metric, keptForMs(outcome))) });
     },
   });
   return [badge];

@@ -88,7 +88,7 @@ const OTHER_KINDS = [
 
 const RECORD_PATH = '/api/channel/';
 
-/** Where `type` can be added as it is, that is shorter than the whole request. */
+/** Names the whole request, or only the `type` if adding it is enough. */
 function requestFor({ kind, value }: ChannelRef, { path, query }: RequestTarget): string {
   if (path.startsWith(RECORD_PATH) && query === '') return `add ?type=${kind}`;
   return `ask for ${RECORD_PATH}${encodeURIComponent(value)}?type=${kind}`;

@@ -39,14 +39,12 @@ function unchanging(contentType: string, body: string | Buffer): HttpResponse {
 
 /** The output of `npm run docs`. Read at the first request, because it is rarely requested. */
 function readOpenApi({ contact, version }: DocumentRouteOptions): object {
-  openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8')) as OpenApi;
-  const { info, ...rest } = openApi;
+  openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8'));
+  const { info, ...rest } = openApi as OpenApi;
   return { ...rest, info: { ...info, version, ...(contact !== undefined && { contact: { name: contact } }) } };
 }
 
-interface OpenApi {
-  readonly info: object;
-}
+type OpenApi = { readonly info: object };
 let openApi: OpenApi | undefined;
 
 const EXAMPLE_ID = 'UCPennantSample00000001A';

@@ -3,21 +3,16 @@ import { type Endpoint, endpoint } from '../request/context.ts';
 import { parseQuery, readQuery, SEARCH_QUERY } from '../request/target.ts';
 import { jsonResponse, type PictureUrlStyle, searchResultOf } from '../response/serializers.ts';
 
-interface SearchRouteOptions extends PictureUrlStyle {
-  readonly searches: SearchService;
-}
-
 const DEFAULT_LIMIT = 20;
 
-export function searchRoutes(options: SearchRouteOptions): Endpoint[] {
+export function searchRoutes(options: PictureUrlStyle & { readonly searches: SearchService }): Endpoint[] {
   const search = endpoint({
     url: '/api/search',
     parseInput: (_path, { target }) => readQuery(SEARCH_QUERY, parseQuery(target.query)),
     async respond({ q, limit = DEFAULT_LIMIT }, { base }) {
       const { hits, outcome } = await options.searches.search(q, limit);
       const results = hits.map((hit) => searchResultOf(hit, base, options));
-      const body = JSON.stringify({ query: q, results });
-      return jsonResponse(outcome, { body });
+      return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
     },
   });
   return [search];

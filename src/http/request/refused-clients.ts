@@ -3,8 +3,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { formatAddress, networkOf, parseAddress } from './client.ts';
 
 const PERIOD_MS = 5 * 60_000;
-/** The current period and the previous one. */
-const PERIODS = 2;
 /** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
 const MAX_NETWORKS = 2_000;
 
@@ -12,42 +10,43 @@ export type RefusedClients = ReturnType<typeof createRefusedClients>;
 
 /** Clients that the rate limit refuses: networks only, in memory only, dropped after ten minutes. */
 export function createRefusedClients({ clock }: { readonly clock: Clock }) {
-  let current = createPeriod();
-  let previous = createPeriod();
+  /** The current one and the previous one. */
+  let periods = [createPeriod(), createPeriod()] as const;
   let beganAtMs = clock.monotonic();
 
+  /** Begins a new period if the current one is over. */
   function turn(): void {
     const elapsedMs = clock.monotonic() - beganAtMs;
     if (elapsedMs < PERIOD_MS) return;
-    previous = elapsedMs < 2 * PERIOD_MS ? current : createPeriod();
-    current = createPeriod();
+    periods = [createPeriod(), elapsedMs < 2 * PERIOD_MS ? periods[0] : createPeriod()];
     beganAtMs = clock.monotonic();
   }
 
-  function networks(): Set<string> {
-    return new Set([...current.keys(), ...previous.keys()]);
+  /** The refusals of each network in both periods. */
+  function countRefused(): Map<string, number> {
+    turn();
+    const counts = new Map<string, number>();
+    for (const period of periods) {
+      for (const [network, count] of period.entries()) counts.set(network, (counts.get(network) ?? 0) + count);
+    }
+    return counts;
   }
 
   return {
     note(address: string): void {
       turn();
       const network = cutAddress(address);
-      current.set(network, (current.get(network) ?? 0) + 1);
+      periods[0].set(network, (periods[0].get(network) ?? 0) + 1);
     },
 
     /** The networks with the most refusals in the last five to ten minutes, most first. */
-    list(limit: number): readonly { readonly network: string; readonly refused: number }[] {
-      turn();
-      return [...networks()]
-        .map((network) => ({ network, refused: (current.peek(network) ?? 0) + (previous.peek(network) ?? 0) }))
+    list: (limit: number) =>
+      [...countRefused()]
+        .map(([network, refused]) => ({ network, refused }))
         .sort((a, b) => b.refused - a.refused)
-        .slice(0, limit);
-    },
+        .slice(0, limit),
 
-    stats(): { readonly entries: number; readonly maxEntries: number } {
-      turn();
-      return { entries: networks().size, maxEntries: PERIODS * MAX_NETWORKS };
-    },
+    stats: () => ({ entries: countRefused().size, maxEntries: periods.length * MAX_NETWORKS }),
   };
 }
 

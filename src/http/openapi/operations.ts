@@ -48,9 +48,7 @@ const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).m
 
 const DOCUMENT = {
   tag: 'service',
-  responses: responsesOf(
-    success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS),
-  ),
+  responses: responsesOf(success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS)),
 } as const;
 
 const RECORD = {

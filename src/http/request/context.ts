@@ -203,7 +203,8 @@ function isLastAfterUpgrade({ method, url, headers, socket }: IncomingMessage): 
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return true;
   const packet = (socket as HttpSocket).parser?.getCurrentBuffer?.();
   const start = `${method} ${url} `;
-  const isWhole = packet?.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
+  const isWhole =
+    packet?.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
   return !isWhole;
 }
 

@@ -104,27 +104,36 @@ type Values<Query extends Parameters> = {
 };
 
 /** @param fallback what the endpoint uses without the parameter */
-function oneOf<const Name extends string>(names: readonly Name[], description: string, fallback?: NoInfer<Name>) {
+function oneOf<const Name extends string>(
+  names: readonly Name[],
+  description: string,
+  fallback?: NoInfer<Name>,
+): Parameter<Name | undefined> {
   return {
     description,
     schema: { type: 'string', enum: names, default: fallback },
     expected: `${names.join(', ')} (lower case)`,
     isRequired: false,
-    read: (text: string) => names.find((name) => name === text),
-  } satisfies Parameter;
+    read: (text) => names.find((name) => name === text),
+  };
 }
 
-function wholeNumber(minimum: number, maximum: number, description: string, fallback?: number) {
+function wholeNumber(
+  minimum: number,
+  maximum: number,
+  description: string,
+  fallback?: number,
+): Parameter<number | undefined> {
   return {
     description,
     schema: { type: 'integer', minimum, maximum, default: fallback },
     expected: `a whole number from ${minimum} to ${maximum}`,
     isRequired: false,
-    read(text: string) {
+    read(text) {
       const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= minimum && value <= maximum ? value : undefined;
     },
-  } satisfies Parameter;
+  };
 }
 
 export const CHANNEL_QUERY = {

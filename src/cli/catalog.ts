@@ -1,6 +1,6 @@
 import { parseConfig } from '../config/settings.ts';
 import { openForReading } from '../sources/catalog/reader.ts';
-import { CatalogVersionError, catalogPaths } from '../sources/catalog/schema.ts';
+import { CatalogOutdatedError, catalogPaths } from '../sources/catalog/schema.ts';
 import { addCommand } from './catalog/add.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
@@ -27,7 +27,7 @@ function isOlder(path: string): boolean {
     openForReading(path)?.close();
     return false;
   } catch (error) {
-    if (error instanceof CatalogVersionError && error.isOlder) return true;
+    if (error instanceof CatalogOutdatedError) return true;
     throw error;
   }
 }

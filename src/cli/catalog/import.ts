@@ -38,7 +38,9 @@ stopped by SIGTERM.`,
     if (images !== undefined) requireFolder(images);
     const paths = catalogPaths(parseConfig(env).dataDir);
     const signal = stopSignal();
-    const writer = explainingFailure(paths.database, () => (isDryRun ? openDryRun(paths) : openCatalogWriter(paths)));
+    const writer = explainingFailure(paths.database, () =>
+      isDryRun ? openDryRun(paths.database) : openCatalogWriter(paths),
+    );
     const progress = createProgressBar(stderr, fileBytes);
     const input = argument === '-' ? stdin() : await openInput(argument);
     try {

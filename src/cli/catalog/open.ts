@@ -13,14 +13,14 @@ export async function withReader<T>(
   { database }: CatalogPaths,
   work: (reader: CatalogReader) => T | Promise<T>,
 ): Promise<T | undefined> {
-  const catalog = openForReading(database);
-  if (catalog === undefined) return undefined;
+  const reader = openForReading(database);
+  if (reader === undefined) return undefined;
   try {
-    return await work(catalog.reader);
+    return await work(reader);
   } catch (error) {
     throw explainFailure(database, error);
   } finally {
-    catalog.close();
+    reader.close();
   }
 }
 

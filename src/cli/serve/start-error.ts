@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { nearestExisting } from '../../lib/file-system.ts';
-import { findCatalogProblem, findVersionProblem } from '../../sources/catalog/reader.ts';
-import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { findCatalogProblem } from '../../sources/catalog/reader.ts';
+import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
 
 /**
@@ -15,7 +15,7 @@ export function findStartError(config: Config): string | undefined {
   const ofStore = chooseStore(config).findVersionProblem();
   if (ofStore !== undefined || !sources.includes('catalog')) return ofStore;
   const { database } = catalogPaths(dataDir);
-  if (sources.length > 1) return findVersionProblem(database);
+  if (sources.length > 1) return findCatalogProblem(database, CatalogVersionError);
   return findCatalogProblem(database) ?? findCreationError(database);
 }
 

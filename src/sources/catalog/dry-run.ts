@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openToLook } from '../../lib/sqlite-read-only.ts';
-import { type CatalogPaths, explainingFailure, readSchemaState } from './schema.ts';
+import { inspectCatalog } from './reader.ts';
+import { readSchemaState } from './schema.ts';
 import { type CatalogWriter, openCatalogWriter } from './writer.ts';
 
 /**
@@ -11,16 +11,18 @@ import { type CatalogWriter, openCatalogWriter } from './writer.ts';
  *
  * @throws CatalogUnusableError if the catalog is damaged, newer or not a catalog
  */
-export function openDryRun({ database, images }: CatalogPaths): CatalogWriter {
+export function openDryRun(database: string): CatalogWriter {
   const directory = mkdtempSync(join(tmpdir(), 'pennant-dry-run-'));
   const remove = () => rmSync(directory, { recursive: true, force: true });
   const copy = join(directory, 'catalog.db');
   try {
-    if (statSync(database, { throwIfNoEntry: false }) !== undefined) copyDatabase(database, copy);
-    const writer = openCatalogWriter({ database: copy, images }, { storesPictures: false });
+    inspectCatalog(database, (db) => {
+      readSchemaState(db, database);
+      db.prepare('VACUUM INTO ?').run(copy);
+    });
+    const writer = openCatalogWriter({ database: copy, images: null });
     return {
       ...writer,
-      removeLeftovers: () => undefined,
       close() {
         writer.close();
         remove();
@@ -30,16 +32,4 @@ export function openDryRun({ database, images }: CatalogPaths): CatalogWriter {
     remove();
     throw error;
   }
-}
-
-function copyDatabase(from: string, to: string): void {
-  explainingFailure(from, () => {
-    const db = openToLook(from);
-    try {
-      readSchemaState(db, from);
-      db.prepare('VACUUM INTO ?').run(to);
-    } finally {
-      db.close();
-    }
-  });
 }

@@ -16,7 +16,7 @@ function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
   const catalog = openForReading(catalogPaths(dataDir).database);
   if (catalog === undefined) throw new Error('the catalog has no tables');
   try {
-    return question(catalog.reader);
+    return question(catalog);
   } finally {
     catalog.close();
   }

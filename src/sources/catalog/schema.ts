@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
@@ -20,23 +20,17 @@ const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /** The catalog is unusable. The message, for the operator, names the file and says what to do. */
 export class CatalogUnusableError extends OperatorError {
-  constructor(message: string, cause?: unknown) {
-    super(printable(message, MAX_MESSAGE_CHARACTERS), cause === undefined ? undefined : { cause });
+  constructor(message: string, options?: ErrorOptions) {
+    super(printable(message, MAX_MESSAGE_CHARACTERS), options);
     this.name = 'CatalogUnusableError';
   }
 }
 
 /** The catalog is intact but has another version. */
-export class CatalogVersionError extends CatalogUnusableError {
-  /** False: it is newer. */
-  readonly isOlder: boolean;
+export class CatalogVersionError extends CatalogUnusableError {}
 
-  constructor(message: string, { isOlder }: { readonly isOlder: boolean }) {
-    super(message);
-    this.name = 'CatalogVersionError';
-    this.isOlder = isOlder;
-  }
-}
+/** The catalog is intact but has an older version. */
+export class CatalogOutdatedError extends CatalogVersionError {}
 
 /**
  * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
@@ -92,9 +86,7 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
   if (version > steps.length) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
     const versions = `schema ${version}, this one knows ${steps.length}`;
-    throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`, {
-      isOlder: false,
-    });
+    throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`);
   }
   if (version > 0) return 'older';
   if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
@@ -109,8 +101,7 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
 export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
   const state = readSchemaState(db, path, steps);
   if (state === 'older') {
-    const problem = `${path} was written by an older Pennant: run "pennant catalog upgrade".`;
-    throw new CatalogVersionError(problem, { isOlder: true });
+    throw new CatalogOutdatedError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
   }
   return state === 'ready';
 }
@@ -121,24 +112,6 @@ function schemaVersion(db: DatabaseSync): number {
 
 function readNumber(db: DatabaseSync, sql: string): number {
   return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
-}
-
-export interface OpenOptions {
-  readonly readOnly: boolean;
-  /** How long to wait for the lock of another process. */
-  readonly busyTimeoutMs: number;
-}
-
-/**
- * Opens an existing catalog database.
- *
- * @throws CatalogUnusableError if there is no such file or it is not a database
- */
-export function openExisting(path: string, { readOnly, busyTimeoutMs }: OpenOptions): DatabaseSync {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    throw new CatalogUnusableError(`There is no catalog at ${path}: start the server once, or import channels.`);
-  }
-  return explainingFailure(path, () => new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs }));
 }
 
 /** Runs database work and translates its errors with `explainFailure`. */
@@ -158,18 +131,11 @@ export function explainFailure(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'errcode' in error)) return error;
   const code = Number(error.errcode) & PRIMARY_CODE_MASK;
   if (BUG_CODES.has(code)) return error;
-  return new CatalogUnusableError(DAMAGE_CODES.has(code) ? damaged(path, error) : unusable(path, error), error);
-}
-
-function damaged(path: string, error: Error): string {
-  return (
-    `${path} is damaged (${error.message}): stop the server and put a backup in its place, or move the file away ` +
-    'and import your channels again. It is left as it is.'
-  );
-}
-
-function unusable(path: string, error: Error): string {
-  return `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
+  const message = DAMAGE_CODES.has(code)
+    ? `${path} is damaged (${error.message}): stop the server and put a backup in its place, or move the file away ` +
+      'and import your channels again. It is left as it is.'
+    : `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
+  return new CatalogUnusableError(message, { cause: error });
 }
 
 /** sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
@@ -181,34 +147,30 @@ const BUG_CODES = new Set([1, 19, 20, 21, 25]);
 
 /** A folder in which a new catalog is built before it gets its name. */
 const DRAFT_PREFIX = 'catalog.new-';
+const OWN_PREFIX = `${DRAFT_PREFIX}${process.pid}-`;
 /** Much longer than a draft takes: another process may be writing one. */
 const ABANDONED_MS = 600_000;
 
 /** Creates a folder for a draft, and removes folders that a killed process left behind. */
 export function createDraftFolder(dataDir: string): string {
   makeDirectory(dataDir);
-  for (const path of draftsIn(dataDir, DRAFT_PREFIX)) {
-    const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - modifiedAtMs > ABANDONED_MS) rmSync(path, { recursive: true, force: true });
-  }
-  return mkdtempSync(join(dataDir, ownPrefix()));
+  removeDrafts(dataDir, DRAFT_PREFIX, ABANDONED_MS);
+  return mkdtempSync(join(dataDir, OWN_PREFIX));
 }
 
 /** Removes this process's drafts when it ends early. A folder that cannot be removed stays until it counts as abandoned. */
 export function removeOwnDrafts(dataDir: string): void {
   try {
-    for (const path of draftsIn(dataDir, ownPrefix())) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    removeDrafts(dataDir, OWN_PREFIX, Number.NEGATIVE_INFINITY);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
   }
 }
 
-function ownPrefix(): string {
-  return `${DRAFT_PREFIX}${process.pid}-`;
-}
-
-function draftsIn(dataDir: string, prefix: string): string[] {
-  return readdirSync(dataDir)
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => join(dataDir, name));
+function removeDrafts(dataDir: string, prefix: string, minAgeMs: number): void {
+  for (const name of readdirSync(dataDir).filter((each) => each.startsWith(prefix))) {
+    const path = join(dataDir, name);
+    const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - modifiedAtMs > minAgeMs) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  }
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { foldText, indexedText } from './folded-text.ts';
-import { type OpenedCatalog, openForReading } from './reader.ts';
+import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths, upgradeSchema } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
@@ -33,7 +33,7 @@ const CHANNELS = [
 ];
 
 let directory: string;
-let catalog: OpenedCatalog;
+let catalog: CatalogReader;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'pennant-search-'));
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const found = (query: string, limit = 20) =>
-  catalog.reader.search(query, limit).map(({ channelId }) => Number(channelId.slice(2)));
+  catalog.search(query, limit).map(({ channelId }) => Number(channelId.slice(2)));
 
 describe('a search in the catalog', () => {
   it('lists exact handles and titles first, then titles with this beginning, then other text, each by subscribers', () => {
@@ -98,7 +98,7 @@ describe('a search in the catalog', () => {
   });
 
   it('returns the fields of a hit', () => {
-    expect(catalog.reader.search('elan', 1)).toEqual([
+    expect(catalog.search('elan', 1)).toEqual([
       {
         channelId: numberedChannelId(8),
         title: 'Élan Café',

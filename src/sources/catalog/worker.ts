@@ -3,17 +3,18 @@ import { workerData } from 'node:worker_threads';
 import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
-import { type CatalogReader, createOpenCatalog } from './reader.ts';
+import { type CatalogReader, openForReading } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
 import { createCatalog, type NewCatalog } from './samples.ts';
-import { CatalogUnusableError, catalogPaths } from './schema.ts';
+import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
 export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: string };
 
 const { dataDir, samplesDir } = workerData as NewCatalog;
-const paths = catalogPaths(dataDir);
-const catalog = createOpenCatalog(paths.database);
+const { database } = catalogPaths(dataDir);
+let reader: CatalogReader | undefined;
+let openedFile: string | undefined;
 /** A catalog is created only at the start. If it disappears later, the operator must restore it. */
 let isCreationDue = true;
 
@@ -21,24 +22,45 @@ const functions = {
   /** Opens the catalog. Creates it if there is none. */
   open: () => answer(() => undefined, undefined),
   find: (ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> =>
-    answer((reader) => reader.findRecord(ref), undefined),
+    answer((catalog) => catalog.findRecord(ref), undefined),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }): Promise<CatalogAnswer<SearchHit[]>> =>
-    answer((reader) => reader.search(query, limit), []),
+    answer((catalog) => catalog.search(query, limit), []),
 };
 
 export type CatalogFunctions = typeof functions;
 
 serveCalls(functions);
 
-async function answer<T>(work: (reader: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
+async function answer<T>(work: (catalog: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
   try {
     await createOnce();
-    return { value: catalog.query(work) ?? ofEmptyCatalog };
+    const value = explainingFailure(database, () => {
+      const current = openCurrent();
+      return current && work(current);
+    });
+    return { value: value ?? ofEmptyCatalog };
   } catch (error) {
+    // The next call opens the file again.
+    close();
     if (error instanceof CatalogUnusableError) return { unusable: error.message };
-    if (isSystemError(error)) return { unusable: `${paths.database} cannot be made or read (${error.message}).` };
+    if (isSystemError(error)) return { unusable: `${database} cannot be made or read (${error.message}).` };
     throw error;
   }
+}
+
+/** Opens the file that has the name now, because other processes may replace, damage, repair and fill it. */
+function openCurrent(): CatalogReader | undefined {
+  const stats = statSync(database, { bigint: true, throwIfNoEntry: false });
+  const file = stats && `${stats.dev}:${stats.ino}`;
+  if (file !== openedFile) close();
+  openedFile = file;
+  reader ??= openForReading(database);
+  return reader;
+}
+
+function close(): void {
+  reader?.close();
+  reader = undefined;
 }
 
 /** The folder is missing, full, or not accessible. */
@@ -48,7 +70,7 @@ function isSystemError(error: unknown): error is Error {
 
 async function createOnce(): Promise<void> {
   if (!isCreationDue) return;
-  if (statSync(paths.database, { throwIfNoEntry: false }) === undefined) {
+  if (statSync(database, { throwIfNoEntry: false }) === undefined) {
     await createCatalog({ dataDir, samplesDir });
   }
   isCreationDue = false;

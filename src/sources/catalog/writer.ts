@@ -8,7 +8,7 @@ import { indexedText } from './folded-text.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
+import { explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 /** The outcome of one record of a batch. */
@@ -17,8 +17,8 @@ export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
 
 /**
- * They find the pictures that no record names, without reading every record for each picture. Versions that do not know
- * them keep them up to date, so the schema version stays the same.
+ * Indexes for finding the pictures that no record names without reading every record. Versions that do not know them keep
+ * them up to date, so the schema version stays the same.
  */
 const PICTURE_INDEXES = `
   CREATE INDEX IF NOT EXISTS channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
@@ -34,41 +34,38 @@ export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file =
  * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
  * Creates the database if there is none, and upgrades an older one.
  *
- * @param options.storesPictures false: pictures are only checked
+ * @param paths `images` is `null`: pictures are only checked
  * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
-export function openCatalogWriter({ database, images }: CatalogPaths, { storesPictures } = { storesPictures: true }) {
+export function openCatalogWriter({ database, images }: { readonly database: string; readonly images: string | null }) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
-  const statements = createRecordStatements(db);
+  const beginBatch = prepareBatches(db);
   const isPictureReferenced = db.prepare(IS_PICTURE_REFERENCED);
 
-  function put(record: CatalogRecord, imagesFrom: string): Outcome {
+  function put(batch: Batch, record: CatalogRecord, imagesFrom: string): Outcome {
     const place = (field: 'bannerFile' | 'avatarFile') => {
       const name = record[field];
-      return name === null ? null : placePicture(field, name, imagesFrom, storesPictures ? images : null);
+      return name === null ? null : placePicture(field, name, imagesFrom, images);
     };
     try {
-      statements.refuseConflicts(record);
-      return statements.put({ ...record, bannerFile: place('bannerFile'), avatarFile: place('avatarFile') });
+      batch.refuseConflicts(record);
+      return batch.put({ ...record, bannerFile: place('bannerFile'), avatarFile: place('avatarFile') });
     } catch (error) {
       if (error instanceof RecordRefusedError) return error;
       throw error;
     }
   }
 
-  function inTransaction<T>(work: () => T): T {
-    return explainingFailure(database, () => {
-      try {
-        return runInTransaction(db, () => {
-          const result = work();
-          statements.flush();
-          return result;
-        });
-      } finally {
-        statements.forget();
-      }
-    });
+  function inTransaction<T>(work: (batch: Batch) => T): T {
+    return explainingFailure(database, () =>
+      runInTransaction(db, () => {
+        const batch = beginBatch();
+        const result = work(batch);
+        batch.flush();
+        return result;
+      }),
+    );
   }
 
   return {
@@ -77,16 +74,18 @@ export function openCatalogWriter({ database, images }: CatalogPaths, { storesPi
      * records. The whole batch becomes visible at once.
      */
     putBatch: (records: readonly CatalogRecord[], imagesFrom: string): Outcome[] =>
-      inTransaction(() => records.map((record) => put(record, imagesFrom))),
+      inTransaction((batch) => records.map((record) => put(batch, record, imagesFrom))),
     /** Removes a channel; false if there is none with this ID. */
-    remove: (channelId: string): boolean => inTransaction(() => statements.remove(channelId)),
+    remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
     /** Empties the change log of a new catalog, because its records are no changes. */
     beginChangeLog: (): void => inTransaction(() => emptyChangeLog(db)),
     /** Removes the pictures that no record names. */
-    removeLeftovers: (): void =>
+    removeLeftovers(): void {
+      if (images === null) return;
       inTransaction(() =>
         removeUnreferencedPictures(images, (name) => isPictureReferenced.get({ name }) !== undefined),
-      ),
+      );
+    },
     close: (): void => db.close(),
   };
 }
@@ -123,11 +122,15 @@ function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Adds and removes single records, inside the caller's write transaction. */
-function createRecordStatements(db: DatabaseSync) {
+type Batch = ReturnType<ReturnType<typeof prepareBatches>>;
+
+/** Prepares the statements of batches, which add and remove records inside the caller's write transaction. */
+function prepareBatches(db: DatabaseSync) {
   const selectFormer = db.prepare(`SELECT row, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`);
-  const selectHandleOwner = db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?');
-  const selectUsernameOwner = db.prepare('SELECT channel_id FROM channels WHERE username_key = ? AND channel_id <> ?');
+  const selectOtherOwner = {
+    customUrl: db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?'),
+    username: db.prepare('SELECT channel_id FROM channels WHERE username_key = ? AND channel_id <> ?'),
+  };
   const selectLastRow = db.prepare('SELECT max(row) AS row FROM channels WHERE row >= ? AND row < ?');
   const deleteRow = db.prepare('DELETE FROM channels WHERE row = ?');
   const insertRow = db.prepare(`
@@ -140,23 +143,11 @@ function createRecordStatements(db: DatabaseSync) {
   const deleteText = db.prepare('DELETE FROM channel_text WHERE rowid = ?');
   const insertText = db.prepare('INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, ?, ?, ?)');
 
-  let changes: LoggedChange[] = [];
-  let textsToDelete = new Set<number>();
-  let textsToInsert = new Map<number, CatalogRecord>();
-
   function findFormer(channelId: string): { readonly row: number; readonly record: CatalogRecord } | undefined {
     const found = selectFormer.get(channelId);
     if (found === undefined) return undefined;
     const { row, ...columns } = found;
     return { row: Number(row), record: recordOf(columns) };
-  }
-
-  function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
-    // An unchanged record, as in a nightly import of the same file, is no change.
-    if (isDeepStrictEqual(former, record)) return;
-    const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
-    const channelId = (record ?? former)?.channelId ?? '';
-    changes.push({ channelId, names: [...names], isRemoved: record === undefined });
   }
 
   function allocateRow(subscriberCount: string | null, formerRow: number | undefined): number {
@@ -169,58 +160,69 @@ function createRecordStatements(db: DatabaseSync) {
     throw new RecordRefusedError('subscriberCount', `shared by more than ${ROWS_PER_COUNT} channels`);
   }
 
-  function takeOut(row: number): void {
-    deleteRow.run(row);
-    if (!textsToInsert.delete(row)) textsToDelete.add(row);
-  }
+  return function beginBatch() {
+    const changes: LoggedChange[] = [];
+    const textsToDelete = new Set<number>();
+    const textsToInsert = new Map<number, CatalogRecord>();
 
-  return {
-    /** @throws RecordRefusedError if the handle or user name belongs to another channel */
-    refuseConflicts(record: CatalogRecord): void {
-      const { handleKey, usernameKey } = keysOf(record);
-      const handleOwner = selectHandleOwner.get(handleKey, record.channelId);
-      if (handleOwner !== undefined) throw belongsTo('customUrl', record.customUrl, handleOwner.channel_id);
-      const usernameOwner = selectUsernameOwner.get(usernameKey, record.channelId);
-      if (usernameOwner !== undefined) throw belongsTo('username', record.username, usernameOwner.channel_id);
-    },
-    /** @throws RecordRefusedError if there is no row left for the subscriber count */
-    put(record: CatalogRecord): 'added' | 'replaced' {
-      const former = findFormer(record.channelId);
-      const formerRow = former?.row;
-      const row = allocateRow(record.subscriberCount, formerRow);
-      if (formerRow !== undefined) takeOut(formerRow);
-      const links = record.links === null ? null : JSON.stringify(record.links);
-      insertRow.run({ ...record, ...keysOf(record), row, links });
-      textsToInsert.set(row, record);
-      noteChange(former?.record, record);
-      return formerRow === undefined ? 'added' : 'replaced';
-    },
-    remove(channelId: string): boolean {
-      const former = findFormer(channelId);
-      if (former === undefined) return false;
-      takeOut(former.row);
-      noteChange(former.record, undefined);
-      return true;
-    },
-    /**
-     * Writes the change log and updates the full-text index for the calls before it. The index is updated in row order,
-     * because FTS5 writes a new segment for each row number that is smaller than the previous one.
-     */
-    flush(): void {
-      if (changes.length > 0) logChanges(db, changes);
-      const deletions = [...textsToDelete].sort(ascending);
-      const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
-      for (const row of deletions) deleteText.run(row);
-      for (const [row, { customUrl, title, description }] of insertions) {
-        insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
-      }
-    },
-    /** After a transaction, which has written the work of `flush` or was rolled back. */
-    forget(): void {
-      changes = [];
-      textsToDelete = new Set();
-      textsToInsert = new Map();
-    },
+    function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
+      // An unchanged record, as in a nightly import of the same file, is no change.
+      if (isDeepStrictEqual(former, record)) return;
+      const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
+      const channelId = (record ?? former)?.channelId ?? '';
+      changes.push({ channelId, names: [...names], isRemoved: record === undefined });
+    }
+
+    function takeOut(row: number): void {
+      deleteRow.run(row);
+      if (!textsToInsert.delete(row)) textsToDelete.add(row);
+    }
+
+    return {
+      /** @throws RecordRefusedError if the handle or user name belongs to another channel */
+      refuseConflicts(record: CatalogRecord): void {
+        const { handleKey, usernameKey } = keysOf(record);
+        for (const [field, key] of [
+          ['customUrl', handleKey],
+          ['username', usernameKey],
+        ] as const) {
+          const owner = selectOtherOwner[field].get(key, record.channelId)?.channel_id;
+          if (owner === undefined) continue;
+          throw new RecordRefusedError(field, `${record[field]} belongs to the channel ${owner}`);
+        }
+      },
+      /** @throws RecordRefusedError if there is no row left for the subscriber count */
+      put(record: CatalogRecord): 'added' | 'replaced' {
+        const former = findFormer(record.channelId);
+        const row = allocateRow(record.subscriberCount, former?.row);
+        if (former !== undefined) takeOut(former.row);
+        const links = record.links === null ? null : JSON.stringify(record.links);
+        insertRow.run({ ...record, ...keysOf(record), row, links });
+        textsToInsert.set(row, record);
+        noteChange(former?.record, record);
+        return former === undefined ? 'added' : 'replaced';
+      },
+      remove(channelId: string): boolean {
+        const former = findFormer(channelId);
+        if (former === undefined) return false;
+        takeOut(former.row);
+        noteChange(former.record, undefined);
+        return true;
+      },
+      /**
+       * Ends the batch: writes the change log and updates the full-text index. The index is updated in row order, because
+       * FTS5 writes a new segment for each row number that is smaller than the previous one.
+       */
+      flush(): void {
+        if (changes.length > 0) logChanges(db, changes);
+        const deletions = [...textsToDelete].sort(ascending);
+        const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
+        for (const row of deletions) deleteText.run(row);
+        for (const [row, { customUrl, title, description }] of insertions) {
+          insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
+        }
+      },
+    };
   };
 }
 
@@ -228,11 +230,7 @@ function ascending(a: number, b: number): number {
   return a - b;
 }
 
-function belongsTo(field: string, name: string | null, owner: unknown): RecordRefusedError {
-  return new RecordRefusedError(field, `${name} belongs to the channel ${owner}`);
-}
-
-/** The names of a record, besides its ID. */
+/** The handle and user name of a record, in the form of the change log. */
 function namesOf(record: CatalogRecord): string[] {
   const { handleKey, usernameKey } = keysOf(record);
   return [

@@ -21,9 +21,9 @@ export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', imp
 /** How long to wait before an unusable catalog is opened again. */
 const RETRY_AFTER_MS = 3_000;
 
-/** A query takes a millisecond. More waiting queries would be answered too late. */
+/** A query takes a millisecond, so more waiting queries would take too long. */
 const MAX_WAITING = 1_000;
-/** The retry time when the queue is full. */
+/** After this time a client should try again when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
@@ -31,7 +31,7 @@ const WORKER_FILE = new URL(`./worker${extname(import.meta.url)}`, import.meta.u
 
 /**
  * The operator's own channels, from `catalog.db`. A thread reads it, so that queries do not block the event loop. It is
- * created at the start if there is none. Changes of the command line are visible at once.
+ * created at the start if there is none. Changes that the command line makes are visible at once.
  *
  * While the file is damaged, newer or missing, every call fails with `upstream_unavailable`.
  */
@@ -56,7 +56,7 @@ export function createCatalogSource({
     if (!(error instanceof AppError)) throw error;
   });
 
-  /** `call` is without the signal, which could only end the thread: an answer takes milliseconds. */
+  /** The signal is not passed to the thread, because a query takes only a millisecond. */
   async function ask<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);

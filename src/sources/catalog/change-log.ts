@@ -144,17 +144,6 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     return isNew ? found : undefined;
   }
 
-  function findChangesIfReadable(): ChangesSince | undefined {
-    try {
-      return findChanges();
-    } catch {
-      // The reader of the catalog reports what is wrong with the file.
-      close();
-      retryAtMs = clock.monotonic() + CHECK_FILE_MS;
-      return undefined;
-    }
-  }
-
   return {
     /**
      * Calls `onChanges` if there are changes since the last check, or since the start position. It is called for every
@@ -162,12 +151,19 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
      * loop: that takes 2 µs if nothing has changed, and the requests of a turn had arrived before it began.
      */
     check(): undefined {
-      if (isChecked) return;
+      if (isChecked || clock.monotonic() < retryAtMs) return;
       isChecked = true;
       setImmediate(() => {
         isChecked = false;
       });
-      const found = clock.monotonic() < retryAtMs ? undefined : findChangesIfReadable();
+      let found: ChangesSince | undefined;
+      try {
+        found = findChanges();
+      } catch {
+        // The reader of the catalog reports what is wrong with the file.
+        close();
+        retryAtMs = clock.monotonic() + CHECK_FILE_MS;
+      }
       if (found !== undefined) onChanges(found);
     },
     close,

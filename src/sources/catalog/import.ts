@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { isUtf8 } from 'node:buffer';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseRecord, RecordRefusedError } from './parse-record.ts';
 import { MissingPictureError } from './pictures.ts';
@@ -81,43 +82,29 @@ export async function importChannels(
 
   let bytesRead = 0;
   let bytesDone = 0;
-  for await (const line of untilAborted(readNdjsonLines(input), signal)) {
-    take(line);
-    counts.lastLine = line.number;
-    bytesRead = line.endOffset;
-    if (
-      batch.length >= RECORDS_PER_BATCH ||
-      pictures >= MAX_BATCH_PICTURES ||
-      bytesRead - bytesDone >= MAX_BATCH_BYTES
-    ) {
-      flush(bytesRead);
-      bytesDone = bytesRead;
-      // Signals are only delivered between turns of the event loop.
-      await nextTurn();
+  try {
+    for await (const line of readNdjsonLines(signal === undefined ? input : addAbortSignal(signal, input))) {
+      take(line);
+      counts.lastLine = line.number;
+      bytesRead = line.endOffset;
+      if (
+        batch.length >= RECORDS_PER_BATCH ||
+        pictures >= MAX_BATCH_PICTURES ||
+        bytesRead - bytesDone >= MAX_BATCH_BYTES
+      ) {
+        flush(bytesRead);
+        bytesDone = bytesRead;
+        // Signals are only delivered between turns of the event loop.
+        await nextTurn();
+      }
+      if (signal?.aborted) break;
     }
+  } catch (error) {
+    // The signal destroys the input.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
   }
   flush(bytesRead);
   return counts;
-}
-
-/** Ends when the signal is aborted, without waiting for more input. */
-async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
-  const iterator = items[Symbol.asyncIterator]();
-  const aborted = Promise.withResolvers<{ readonly done: true }>();
-  const stop = () => aborted.resolve({ done: true });
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
-    while (signal?.aborted !== true) {
-      const next = iterator.next();
-      // After the signal the result of this read is ignored.
-      next.catch(() => undefined);
-      const result = await Promise.race([next, aborted.promise]);
-      if (result.done) return;
-      yield result.value;
-    }
-  } finally {
-    signal?.removeEventListener('abort', stop);
-  }
 }
 
 /** Well above the longest record (parse-record.ts bounds each field), and small in memory. */
@@ -170,21 +157,12 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 }
 
 const NEWLINE = 0x0a;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function readContent(parts: Buffer[], bytes: number, isFirst: boolean): NdjsonLine['content'] | undefined {
   if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes` };
-  const text = decode(Buffer.concat(parts, bytes));
-  if (text === undefined) return { problem: 'not UTF-8' };
-  const line = (isFirst && text.startsWith('\u{feff}') ? text.slice(1) : text).replace(/\r$/, '');
+  const joined = Buffer.concat(parts, bytes);
+  if (!isUtf8(joined)) return { problem: 'not UTF-8' };
+  const text = joined.toString('utf8').replace(/\r$/, '');
+  const line = isFirst && text.startsWith('\u{feff}') ? text.slice(1) : text;
   return line.trim() === '' ? undefined : { text: line };
-}
-
-function decode(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
 }

@@ -1,25 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { FORMATS, formatRow, sniffFormat } from '../../domain/formats.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './parse-record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 /** 128 bits of SHA-256, which is enough against collisions. */
 const DIGEST_HEX_CHARACTERS = 32;
-/** What `placePicture` writes: digest, extension, and a suffix until the file is complete. */
-const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})(\.[0-9a-f]{8}\.tmp)?$/;
+const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})$/;
 const EXTENSIONS: readonly string[] = [...FORMATS.map((format) => formatRow(format).extension), 'gif'];
-
-function parseFileName(fileName: string): { readonly isComplete: boolean } | undefined {
-  const [, extension, suffix] = FILE_NAME.exec(fileName) ?? [];
-  return extension !== undefined && EXTENSIONS.includes(extension) ? { isComplete: suffix === undefined } : undefined;
-}
+/** A file has it until it is complete. */
+const TEMPORARY_SUFFIX = /\.[0-9a-f]{8}\.tmp$/;
 
 /** Whether `placePicture` gives files such a name. */
 export function isPictureName(fileName: string): boolean {
-  return parseFileName(fileName)?.isComplete === true;
+  const [, extension = ''] = FILE_NAME.exec(fileName) ?? [];
+  return EXTENSIONS.includes(extension);
 }
 
 /**
@@ -65,7 +62,7 @@ function readFile(field: string, fileName: string, fromDir: string): Buffer {
 }
 
 function extensionOf(field: string, fileName: string, bytes: Buffer): string {
-  const format: SourceFormat | undefined = sniffFormat(bytes);
+  const format = sniffFormat(bytes);
   if (format === undefined) {
     throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
   }
@@ -79,6 +76,7 @@ function extensionOf(field: string, fileName: string, bytes: Buffer): string {
 export function removeUnreferencedPictures(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
   if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;
   for (const name of readdirSync(imagesDir)) {
-    if (parseFileName(name) !== undefined && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
+    const isOwn = isPictureName(name.replace(TEMPORARY_SUFFIX, ''));
+    if (isOwn && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
   }
 }

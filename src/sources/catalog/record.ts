@@ -57,7 +57,7 @@ function linksOf(json: string): ChannelLink[] {
   return links.map(({ title, url }) => ({ title, url: URL.parse(url)?.href ?? url }));
 }
 
-/** The names of a record, besides its ID. */
+/** The keys that find a record by its title, handle and user name. */
 export function keysOf({ title, customUrl, username }: CatalogRecord) {
   const handleKey = (customUrl === null ? undefined : findHandle(customUrl)?.key) ?? null;
   return {

@@ -32,7 +32,10 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
     }
     if (existsSync(paths.database)) return;
     // Pictures first: a catalog never names a picture that is not there.
-    if (existsSync(draft.images)) linkPictures(draft.images, paths.images);
+    if (existsSync(draft.images)) {
+      makeDirectory(paths.images);
+      for (const name of readdirSync(draft.images)) linkUnlessThere(join(draft.images, name), join(paths.images, name));
+    }
     linkUnlessThere(draft.database, paths.database);
   } finally {
     rmSync(draftDir, { recursive: true });
@@ -47,11 +50,6 @@ async function importSamples(writer: CatalogWriter, samplesDir: string): Promise
       throw new CatalogUnusableError(`${file} is broken: line ${lineNumber}: ${reason}`);
     },
   });
-}
-
-function linkPictures(from: string, to: string): void {
-  makeDirectory(to);
-  for (const name of readdirSync(from)) linkUnlessThere(join(from, name), join(to, name));
 }
 
 /** Unlike a rename, a link never replaces a file. */

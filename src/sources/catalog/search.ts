@@ -1,26 +1,22 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { foldText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
-import { createTextSearch, indexedPrefix, MAX_QUERY_WORDS } from './text-search.ts';
+import { createRowQuery, createTextSearch, indexedPrefix, MAX_QUERY_WORDS } from './text-search.ts';
 
 /** The limits of a search for titles that start with the query, however many do. */
-export interface TitleSearchLimits {
+const LIMITS = {
   /** Up to this many titles are read and sorted by subscribers. */
-  readonly fewTitles: number;
+  fewTitles: 200,
   /** With more titles, this many channels that contain the first word are searched, those with the most subscribers. */
-  readonly candidates: number;
+  candidates: 1_000,
   /** If too few are found there, this many titles are read, in alphabetical order, and sorted by subscribers. */
-  readonly sortedTitles: number;
-}
-
-const LIMITS: TitleSearchLimits = { fewTitles: 200, candidates: 1_000, sortedTitles: 5_000 };
+  sortedTitles: 5_000,
+};
 
 /**
  * Finds the rows that match, at most `limit`: exact handles and titles first, then titles that start with the query, then
  * other matches in handle, title and description. Within each group, channels with more subscribers come first.
  */
-export type CatalogSearch = (query: string, limit: number) => number[];
-
-export function createCatalogSearch(db: DatabaseSync, limits: TitleSearchLimits = LIMITS): CatalogSearch {
+export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
   const { fewTitles, candidates, sortedTitles } = limits;
   // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
   const selectByExactTitle = createRowQuery(
@@ -62,7 +58,7 @@ export function createCatalogSearch(db: DatabaseSync, limits: TitleSearchLimits 
     return [...new Set([...found, ...sorted])].sort((a, b) => a - b);
   }
 
-  return (query, limit) => {
+  return (query: string, limit: number): number[] => {
     const key = foldText(query);
     const rows = new Set<number>();
     const steps = [
@@ -88,14 +84,6 @@ function firstWords(key: string): [word: string, words: string] {
   if (last === undefined) return ['', ''];
   const words = `"${[...tokens, indexedPrefix(last)].join(' ')}" *`;
   return [tokens.length === 0 ? words : `"${tokens[0]}"`, `title : ^ ${words}`];
-}
-
-type RowQuery = (parameters: Record<string, SQLInputValue>) => number[];
-
-/** As one text, because thousands of separate values would take several times as long. */
-function createRowQuery(db: DatabaseSync, sql: string): RowQuery {
-  const statement = db.prepare(`SELECT json_group_array(row) AS rows FROM (${sql})`);
-  return (parameters) => JSON.parse(String(statement.get(parameters)?.rows)) as number[];
 }
 
 /** How many channels may share one subscriber count. */

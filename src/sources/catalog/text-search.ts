@@ -1,48 +1,51 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { foldText, indexedText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
 
 /** The limits of a search, however many channels contain its words. */
-export interface TextSearchLimits {
+export type TextSearchLimits = typeof LIMITS;
+
+const LIMITS = {
   /**
    * If every word is in more channels than this, only the channels of each word with the most subscribers are searched:
    * this many at first, and the larger number if that is not enough.
    */
-  readonly channelsOfCommonWord: readonly [number, number];
+  channelsOfCommonWord: [1_000, 5_000] as [few: number, many: number],
   /** How many different words a long prefix matches, in alphabetical order. */
-  readonly maxTerms: number;
+  maxTerms: 100,
   /** How many channels are read to find adjacent characters of an unspaced script, if each character is common. */
-  readonly maxReadChannels: number;
-}
-
-const LIMITS: TextSearchLimits = { channelsOfCommonWord: [1_000, 5_000], maxTerms: 100, maxReadChannels: 200 };
+  maxReadChannels: 200,
+};
 
 /** The longest prefix for which the index need not visit each matching word (schema.ts). */
 const MAX_INDEXED_PREFIX = 8;
 /** More words than users type. Each word costs one index lookup. */
 export const MAX_QUERY_WORDS = 10;
 
-/** Finds rows in whose texts every word of the query starts some word, most subscribers first. */
-export type TextSearch = (query: string, limit: number) => number[];
-
 /** The tokens of one word: several in a script without spaces. The last one is a prefix. */
 type Tokens = readonly string[];
 
-/** @param db with the tables of schema.ts */
-export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LIMITS): TextSearch {
+/**
+ * Finds the rows of channels in whose texts each word of the query is the beginning of a word. Channels with more
+ * subscribers come first.
+ *
+ * @param db with the tables of schema.ts
+ */
+export function createTextSearch(db: DatabaseSync, limits = LIMITS) {
   const [few, many] = limits.channelsOfCommonWord;
   // In memory: the directory for temporary files may be read-only.
   db.exec('PRAGMA temp_store = MEMORY');
   db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'channel_text', 'instance')");
   const selectTerm = db.prepare('SELECT term FROM temp.terms WHERE term >= ? AND term < ? LIMIT 1');
-  // As one text, because ten thousand separate values would take several times as long. FTS5 begins at the row only if it
-  // is an integer, and numbers are bound as floating point.
-  const selectRows = db.prepare(`
-    SELECT json_group_array(rowid) AS rows
-    FROM (SELECT rowid FROM channel_text WHERE channel_text MATCH ? AND rowid > CAST(? AS INTEGER) ORDER BY rowid LIMIT ?)`);
+  // FTS5 begins at the row only if it is an integer, and numbers are bound as floating point.
+  const selectRows = createRowQuery(
+    db,
+    `SELECT rowid AS row FROM channel_text
+     WHERE channel_text MATCH :match AND rowid > CAST(:after AS INTEGER) ORDER BY rowid LIMIT :limit`,
+  );
   const selectTexts = db.prepare('SELECT custom_url, title, description FROM channels WHERE row = ?');
 
   function rowsOf(match: string, limit: number, after = -1): number[] {
-    return JSON.parse(String(selectRows.get(match, after, limit)?.rows)) as number[];
+    return selectRows({ match, limit, after });
   }
 
   /** The words with the prefix, with one seek each. A prefix query would read every occurrence of all of them. */
@@ -120,7 +123,7 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
     return found;
   }
 
-  return (query, limit) => {
+  return (query: string, limit: number): number[] => {
     const words = queryWords(query);
     if (words.length === 0 || !words.every(mayOccur)) return [];
     const expressions = expressionsOfTokens(words);
@@ -137,7 +140,14 @@ export function createTextSearch(db: DatabaseSync, limits: TextSearchLimits = LI
   };
 }
 
-/** So many rows that match, most subscribers first. */
+/** @param sql a query of `row` */
+export function createRowQuery(db: DatabaseSync, sql: string) {
+  // As one text, because thousands of separate values would take several times as long.
+  const statement = db.prepare(`SELECT json_group_array(row) AS rows FROM (${sql})`);
+  return (parameters: Record<string, SQLInputValue>) => JSON.parse(String(statement.get(parameters)?.rows)) as number[];
+}
+
+/** The first `count` rows that match, those with the most subscribers first. */
 type FirstRows = (count: number) => number[];
 
 /** The numbers that both lists have. Both are in order. */

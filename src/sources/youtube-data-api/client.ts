@@ -5,8 +5,8 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import type { LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
-import * as answerReaders from './answer-readers.ts';
 import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
+import { channels, search } from './parse.ts';
 import { createDailyQuota, type DailyQuotaOptions } from './quota.ts';
 
 export interface YoutubeDataApiOptions extends DailyQuotaOptions {
@@ -21,12 +21,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_RESULTS = 50;
 const CHANNEL_PARTS = 'snippet,statistics,brandingSettings';
 
-type ListOf<Method extends keyof typeof answerReaders> = NonNullable<
-  NonNullable<ReturnType<(typeof answerReaders)[Method]>>['list']
->;
-
+const READERS = { channels, search };
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
+const READERS_MODULE = new URL(`./parse${extname(import.meta.url)}`, import.meta.url);
+
+type Method = keyof typeof READERS;
+type ListOf<M extends Method> = NonNullable<NonNullable<ReturnType<(typeof READERS)[M]>>['list']>;
 
 /** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. */
 const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as const;
@@ -38,14 +38,13 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): SourceWithDates {
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
+  const reader = createBodyReader({ readers: READERS, module: READERS_MODULE });
 
-  const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
-
-  async function call<Method extends 'channels' | 'search'>(
-    method: Method,
+  async function call<M extends Method>(
+    method: M,
     query: Record<string, string>,
     { signal }: LoadOptions,
-  ): Promise<ListOf<Method>> {
+  ): Promise<ListOf<M>> {
     const allowance = method === 'search' ? 'searches' : 'units';
     quota.spend(allowance);
     const response = await http.request({
@@ -66,7 +65,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
     }
     const list = answer?.list;
     if (!list) throw invalidAnswer(method === 'search' ? 'not a list of search results' : 'not a list of channels');
-    return list as ListOf<Method>;
+    return list as ListOf<M>;
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {

@@ -1,7 +1,15 @@
 import { AppError } from '../../domain/errors.ts';
 import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
 
-export type RefusalReason = 'quota_exceeded' | 'rate_limited' | 'key_refused' | 'channel_refused' | 'refused';
+const MESSAGES = {
+  quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
+  rate_limited: 'The YouTube Data API gets too many requests at the moment.',
+  key_refused: 'The YouTube Data API does not accept this service’s key.',
+  channel_refused: 'The YouTube Data API does not show this channel.',
+  refused: 'The YouTube Data API does not answer this service at the moment.',
+} as const;
+
+type RefusalReason = keyof typeof MESSAGES;
 
 /** The API refused the call. `reason` is for logs and metrics. */
 export class DataApiRefusal extends AppError {
@@ -15,14 +23,6 @@ export class DataApiRefusal extends AppError {
     this.reason = reason;
   }
 }
-
-const MESSAGES: Record<RefusalReason, string> = {
-  quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
-  rate_limited: 'The YouTube Data API is asked too often at the moment.',
-  key_refused: 'The YouTube Data API does not accept this service’s key.',
-  channel_refused: 'The YouTube Data API does not show this channel.',
-  refused: 'The YouTube Data API does not answer this service at the moment.',
-};
 
 /** `error.errors[].reason`: developers.google.com/youtube/v3/docs/errors and .../docs/core_errors (seen 2026-11). */
 const REASONS: ReadonlyMap<string, RefusalReason> = new Map([

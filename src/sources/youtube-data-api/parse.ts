@@ -1,39 +1,46 @@
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { FieldFinding } from '../source.ts';
-import { firstAt, type JsonObject, valuesAt } from '../youtube/json.ts';
+import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../youtube/json.ts';
 import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
-import { avatarOfHit, avatarOriginal, bannerOriginal, parseHandle, parsePicture } from '../youtube/urls.ts';
+import { avatarOfHit, parseHandle, parsePicture } from '../youtube/urls.ts';
+import { readApiError } from './errors.ts';
 
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
 
-/** The channels of a channels.list answer; `null` for anything else. */
-export function readChannelList(body: JsonObject) {
-  return body.kind === 'youtube#channelListResponse' ? readItems(valuesAt(body, 'items.*'), parseChannel) : null;
-}
+/*
+ * A thread imports this module for long answers (`BodyReader`), so its readers must have no state. `null` means that the
+ * answer is no JSON object, and a `list` of `null` that it is no list of this kind.
+ */
 
-/** The hits of a search.list answer, in its order; `null` for anything else. Items that are no channel are omitted. */
-export function readSearchList(body: JsonObject) {
-  if (body.kind !== 'youtube#searchListResponse') return null;
-  const items = valuesAt(body, 'items.*').filter((item) => textAt(item, 'id.channelId') !== undefined);
-  return readItems(items, parseHit);
-}
+/** The channels of a channels.list answer. */
+export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseChannel);
 
-function readItems<T extends { readonly channelId: string }>(
-  items: readonly unknown[],
+/** The hits of a search.list answer, in its order. Items that are no channel are omitted. */
+export const search = (body: Uint8Array) =>
+  readList(body, 'youtube#searchListResponse', (item) => textAt(item, 'id.channelId') !== undefined, parseHit);
+
+function readList<T extends { readonly channelId: string }>(
+  body: Uint8Array,
+  kind: string,
+  isListed: (item: unknown) => boolean,
   parse: (item: unknown) => T | undefined,
 ) {
+  const object = parseJsonObject(body);
+  if (object === undefined) return null;
+  const items = valuesAt(object, 'items.*').filter(isListed);
   const found = items
     .slice(0, MAX_ITEMS)
     .map(parse)
     .filter((item) => item !== undefined);
-  return {
+  const list = {
     /** The number of items, including unreadable ones. */
     items: items.length,
     found: [...new Map(found.map((item) => [item.channelId, item])).values()],
   };
+  return { error: readApiError(object), list: object.kind === kind ? list : null };
 }
 
 /** The paths of a record's fields in a channels.list item, best first. No part of the API has the links. */
@@ -69,8 +76,8 @@ function parseChannel(item: unknown): Channel | undefined {
     viewCount: match(text('viewCount'), DECIMAL),
     videoCount: match(text('videoCount'), DECIMAL),
     links: null,
-    banner: parsePicture(text('banner'), bannerOriginal) ?? null,
-    avatar: parsePicture(text('avatar'), avatarOriginal) ?? null,
+    banner: parsePicture(text('banner'), 'banner') ?? null,
+    avatar: parsePicture(text('avatar'), 'avatar') ?? null,
   };
 }
 

@@ -13,13 +13,6 @@ export interface DailyQuotaOptions {
   readonly searchesPerDay: number;
 }
 
-const PACIFIC = {
-  timeZone: 'America/Los_Angeles',
-  dateStyle: 'short',
-  timeStyle: 'medium',
-  hourCycle: 'h23',
-} as const;
-
 const SEARCH_BURST_SHARE = 0.2;
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = DAY_MS / 1_000;
@@ -38,7 +31,12 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
     capacity: Math.max(1, searchesPerDay * SEARCH_BURST_SHARE),
     nowMs: clock.monotonic(),
   });
-  const pacific = new Intl.DateTimeFormat('en-US', PACIFIC);
+  const pacific = new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/Los_Angeles',
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  });
   let day: string | undefined;
   let spent = { searches: 0, units: 0 };
 

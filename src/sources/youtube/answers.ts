@@ -59,7 +59,7 @@ function blocked({ headers }: HttpResponse, what: string): AppError {
 }
 
 function requireObject<Value>(value: Value | null): Value {
-  if (value === null) throw invalid('The video site sent an answer that is cut short or no JSON object.');
+  if (value === null) throw invalid('The video site sent an answer that is incomplete or not a JSON object.');
   return value;
 }
 

@@ -4,7 +4,7 @@ import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
+import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { type ChannelSource, type KeptText, type Lease, loadFirst, readKept } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
@@ -20,17 +20,20 @@ export interface CanaryOptions {
   readonly lease: Lease;
 }
 
+const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
+
 /** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
-interface Kept {
-  readonly name: string;
-  readonly checkedAtMs: number;
+const isKept = fields({
+  name: text(),
+  checkedAtMs: TIME,
   /** Fields that the channel had. */
-  readonly known: readonly (keyof Channel)[];
+  known: listOf(oneOf(CHANNEL_FIELDS)),
   /** Fields that disappeared, and when. */
-  readonly gone: Readonly<Record<string, number>>;
+  gone: mapOf(TIME),
   /** Why the last load failed. */
-  readonly failure: string | null;
-}
+  failure: nullOr(text()),
+});
+type Kept = Checked<typeof isKept>;
 
 const MINUTE_MS = 60_000;
 /** After a failure or a lost field the channel is loaded again sooner, because the problem may be temporary. */
@@ -50,7 +53,7 @@ export function createCanary(options: CanaryOptions) {
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
-    const found = await readKept(shared, KEPT);
+    const found = await readKept(shared, isKept);
     if (found?.name !== name || found.checkedAtMs <= kept.checkedAtMs) return;
     const gone = Object.entries(found.gone).filter(([field]) => found.known.some((each) => each === field));
     kept = { ...found, gone: Object.fromEntries(gone) };
@@ -108,12 +111,3 @@ function compare(channel: Channel, before: Kept, nowMs: number): Pick<Kept, 'kno
 function isThere(value: Channel[keyof Channel]): boolean {
   return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
-
-const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
-const KEPT = fields<Kept>({
-  name: text(),
-  checkedAtMs: TIME,
-  known: listOf(oneOf(CHANNEL_FIELDS)),
-  gone: mapOf(TIME),
-  failure: nullOr(text()),
-});

@@ -23,58 +23,42 @@ export interface LookupOptions {
   readonly timeoutMs: number;
 }
 
-export interface Lookup {
-  /** Absent if no place named a version. */
-  readonly version?: string;
-  /** Why places named no version; absent if the first place did. */
-  readonly problem?: string;
-}
-
-/** A place where YouTube names the version of its web client. */
-interface Place {
-  readonly path: string;
-  read(text: string): string | undefined;
-}
-
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The data of the service worker (about 1 KB), then the home page. State of 2026-11. */
-const PLACES: Readonly<Record<'sw.js_data' | 'page', Place>> = {
-  'sw.js_data': { path: '/sw.js_data', read: readServiceWorkerData },
-  page: { path: '/', read: readPage },
-};
+/** Where YouTube names the version: the data of the service worker (about 1 KB), then the home page. State of 2026-11. */
+const PLACES = [
+  { name: 'sw.js_data', path: '/sw.js_data', read: readServiceWorkerData },
+  { name: 'page', path: '/', read: readPage },
+];
 
-/** Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version. */
-export async function lookUpClientVersion(options: LookupOptions): Promise<Lookup> {
-  const { clock } = options;
-  // The first place must leave time for the second one.
-  const timeoutMs = options.timeoutMs / 2;
+/**
+ * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
+ *
+ * @returns `version` unless no place named one, and `problem`: why the places before it named none
+ */
+export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: LookupOptions) {
+  // Each place must leave time for the others.
+  const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
-  const problem = () => (problems.length === 0 ? {} : { problem: problems.join('; ') });
-  for (const [name, place] of Object.entries(PLACES)) {
+  let version: string | undefined;
+  for (const { name, path, read } of PLACES) {
     try {
-      const { signal } = new AbortController();
-      const version = await withDeadline(clock, timeoutMs, signal, (deadline) =>
-        ask(place, { ...options, timeoutMs }, deadline),
-      );
-      return { version, ...problem() };
+      version = await withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
+        const url = `${origin}${path}`;
+        const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
+        const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });
+        if (status !== 200) throw invalid(`status ${status}`);
+        const found = read(body.toString('utf8'));
+        if (found === undefined) throw invalid('no version in the answer');
+        return compactCopy(found);
+      });
+      break;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       problems.push(`${name}: ${error.message}`);
     }
   }
-  return problem();
-}
-
-async function ask({ path, read }: Place, options: LookupOptions, signal: AbortSignal): Promise<string> {
-  const { http, origin, timeoutMs } = options;
-  const url = `${origin}${path}`;
-  const headers = PAGE_HEADERS;
-  const { status, body } = await http.request({ method: 'GET', url, headers, timeoutMs, maxBytes: MAX_BYTES, signal });
-  if (status !== 200) throw invalid(`status ${status}`);
-  const version = read(body.toString('utf8'));
-  if (version === undefined) throw invalid('no version in the answer');
-  return compactCopy(version);
+  return { version, problem: problems.length === 0 ? undefined : problems.join('; ') };
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

@@ -2,7 +2,7 @@ import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import { fields, nullOr, numberIn, text } from '../../lib/shape.ts';
+import { type Checked, fields, nullOr, numberIn, text } from '../../lib/shape.ts';
 import { type KeptText, type Lease, readKept } from '../source.ts';
 import { CLIENT_VERSION, lookUpClientVersion } from './client-version-lookup.ts';
 
@@ -28,20 +28,24 @@ export interface ClientVersionsOptions {
   readonly onChange: (change: ClientVersionChange) => void;
 }
 
+const VERSION = nullOr(text(CLIENT_VERSION));
+const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
+
 /** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
-interface Kept {
+const isKept = fields({
   /** `null`: the built-in version. */
-  readonly current: string | null;
+  current: VERSION,
   /** The previous version. */
-  readonly earlier: string | null;
+  earlier: VERSION,
   /** The version that YouTube named last. */
-  readonly learned: string | null;
+  learned: VERSION,
   /** A learned version that was refused while an earlier one worked. It is not used again automatically. */
-  readonly rejected: string | null;
-  readonly learnedAtMs: number;
-  readonly askedAtMs: number;
-  readonly writtenAtMs: number;
-}
+  rejected: VERSION,
+  learnedAtMs: TIME,
+  askedAtMs: TIME,
+  writtenAtMs: TIME,
+});
+type Kept = Checked<typeof isKept>;
 
 const NOTHING_KEPT: Kept = {
   current: null,
@@ -102,7 +106,7 @@ export function createClientVersions(options: ClientVersionsOptions) {
 
   /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
   async function readShared(): Promise<boolean> {
-    const found = await readKept(shared, KEPT);
+    const found = await readKept(shared, isKept);
     const past = found && withoutFuture(found, clock.now());
     const storedAtMs = past?.writtenAtMs ?? 0;
     if (past !== undefined && storedAtMs > kept.writtenAtMs) take(past);
@@ -208,18 +212,6 @@ function describeLookups({ current, learnedAtMs, askedAtMs }: Kept): string | nu
   const since = learnedAtMs === 0 ? '' : ` since ${new Date(learnedAtMs).toISOString().slice(0, 10)}`;
   return `YouTube has not named its client version${since}; ${current ?? BUILT_IN_CLIENT_VERSION} stays in use`;
 }
-
-const VERSION = nullOr(text(CLIENT_VERSION));
-const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
-const KEPT = fields<Kept>({
-  current: VERSION,
-  earlier: VERSION,
-  learned: VERSION,
-  rejected: VERSION,
-  learnedAtMs: TIME,
-  askedAtMs: TIME,
-  writtenAtMs: TIME,
-});
 
 function withoutFuture(kept: Kept, nowMs: number): Kept {
   const past = (timeMs: number) => (timeMs > nowMs + MAX_CLOCK_SKEW_MS ? 0 : timeMs);

@@ -7,39 +7,8 @@ export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: stri
   return isOfAnother ? undefined : feed?.publishedAt;
 }
 
-/**
- * The content of a feed about its channel: the `published` and the alternate `link` elements that are children of an
- * Atom `feed`. Every `entry` has its own. `undefined` if the feed is not well-formed.
- */
-export function readFeed(xml: string) {
-  const open: string[] = [];
-  let publishedAt: string | undefined;
-  let channelId: string | undefined;
-  for (const tag of tagsOf(xml)) {
-    if (tag === undefined) return undefined;
-    if (tag.isClosing) {
-      if (open.pop() !== tag.name) return undefined;
-      continue;
-    }
-    if (open.length === 0 && tag.name !== 'feed') return undefined;
-    if (open.length === 1 && tag.name === 'link') channelId ??= channelIdOfLink(tag.attributes);
-    if (open.length === 1 && tag.name === 'published') publishedAt ??= parseTimestamp(textFrom(xml, tag.end));
-    if (!tag.attributes.endsWith('/')) open.push(tag.name);
-    if (open.length > MAX_DEPTH) return undefined;
-  }
-  return open.length === 0 ? { publishedAt, channelId } : undefined;
-}
-
 /** Upstream's feeds have four levels. */
 const MAX_DEPTH = 32;
-
-interface Tag {
-  readonly name: string;
-  readonly isClosing: boolean;
-  readonly attributes: string;
-  /** Where its content starts. */
-  readonly end: number;
-}
 
 /** Markup of XML 1.0 that does not end at the next `>`. It is skipped. */
 const SKIPPED = [
@@ -48,21 +17,37 @@ const SKIPPED = [
   ['<?', '?>'],
 ] as const;
 
-const NAME = /^[A-Za-z_][\w:.-]*/;
+const TAG_START = /^(\/?)([A-Za-z_][\w:.-]*)/;
 
-/** The tags in document order. Broken markup yields `undefined` and ends the sequence. */
-function* tagsOf(xml: string): Generator<Tag | undefined> {
-  for (let start = xml.indexOf('<'); start !== -1; ) {
-    const skipped = SKIPPED.find(([opening]) => xml.startsWith(opening, start));
-    const end = skipped === undefined ? findTagEnd(xml, start) : endOf(xml, skipped[1], start);
-    const tag = skipped === undefined && end !== -1 ? parseTag(xml.slice(start + 1, end - 1), end) : undefined;
-    if (end === -1 || (skipped === undefined && tag === undefined)) {
-      yield undefined;
-      return;
+/**
+ * The content of a feed about its channel: the `published` and the alternate `link` elements that are children of an
+ * Atom `feed`. Every `entry` has its own. `undefined` if the feed is not well-formed.
+ */
+export function readFeed(xml: string) {
+  const open: string[] = [];
+  let publishedAt: string | undefined;
+  let channelId: string | undefined;
+  for (let start = xml.indexOf('<'), end = 0; start !== -1; start = xml.indexOf('<', end)) {
+    const closing = SKIPPED.find(([opening]) => xml.startsWith(opening, start))?.[1];
+    end = closing === undefined ? findTagEnd(xml, start) : endOf(xml, closing, start);
+    if (end === -1) return undefined;
+    if (closing !== undefined) continue;
+    const tag = xml.slice(start + 1, end - 1);
+    const [tagStart = '', slash, name] = TAG_START.exec(tag) ?? [];
+    if (name === undefined) return undefined;
+    if (slash === '/') {
+      if (open.pop() !== name) return undefined;
+      continue;
     }
-    if (tag !== undefined) yield tag;
-    start = xml.indexOf('<', end);
+    const attributes = tag.slice(tagStart.length);
+    if (open.length === 0 && name !== 'feed') return undefined;
+    if (open.length === 1 && name === 'link') channelId ??= channelIdOfLink(attributes);
+    if (open.length === 1 && name === 'published')
+      publishedAt ??= parseTimestamp(xml.slice(end, xml.indexOf('<', end)));
+    if (!attributes.endsWith('/')) open.push(name);
+    if (open.length > MAX_DEPTH) return undefined;
   }
+  return open.length === 0 ? { publishedAt, channelId } : undefined;
 }
 
 function endOf(xml: string, closing: string, start: number): number {
@@ -83,27 +68,16 @@ function findTagEnd(xml: string, start: number): number {
   return -1;
 }
 
-function parseTag(text: string, end: number): Tag | undefined {
-  const isClosing = text.startsWith('/');
-  const inner = isClosing ? text.slice(1) : text;
-  const name = NAME.exec(inner)?.[0];
-  return name === undefined ? undefined : { name, isClosing, attributes: inner.slice(name.length), end };
-}
-
 /** Since 2023 the ID elements of feeds lack the "UC" or are empty. The alternate link has the full ID. */
 function channelIdOfLink(attributes: string): string | undefined {
   if (!/\brel=["']alternate["']/.test(attributes)) return undefined;
   return parseChannelId(/\bhref=["']([^"']{1,2048})["']/.exec(attributes)?.[1] ?? '');
 }
 
-function textFrom(xml: string, start: number): string {
-  const end = xml.indexOf('<', start);
-  return xml.slice(start, end < 0 ? undefined : end).trim();
-}
-
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-function parseTimestamp(text: string): string | undefined {
+function parseTimestamp(content: string): string | undefined {
+  const text = content.trim();
   const date = TIMESTAMP.test(text) ? new Date(text) : undefined;
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : toIsoSeconds(date);
 }

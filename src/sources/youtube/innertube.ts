@@ -82,7 +82,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   function report(version: string, { status, body }: HttpResponse): void {
     if (status === 400) clientVersions.report(version, 'refused');
     // Blocks and failures are not API responses, whatever their status.
-    else if (isApiStatus(status) && !isMarkup(body)) clientVersions.report(version, 'accepted');
+    else if ((status === 200 || status === 404) && !isMarkup(body)) clientVersions.report(version, 'accepted');
   }
 
   return {
@@ -112,10 +112,6 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
         ...limits,
       }),
   };
-}
-
-function isApiStatus(status: number): boolean {
-  return status === 200 || status === 404;
 }
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */

@@ -13,12 +13,6 @@ export interface ChannelAnswers {
   readonly about: JsonObject;
 }
 
-export interface ChannelInspection {
-  readonly fields: readonly FieldFinding[];
-  /** Remarks about the responses as a whole. */
-  readonly remarks: readonly string[];
-}
-
 /** The parts of current responses. The first path of each field leads into one of them. */
 const PARTS = {
   metadata: layouts.METADATA,
@@ -47,8 +41,8 @@ function findSpecialLayout(answers: ChannelAnswers): string | undefined {
 /** Fields that a channel may lack: hidden, never set, or never uploaded. */
 const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
 
-/** Compares responses about one channel with the known layouts, field by field. */
-export function inspectChannel(answers: ChannelAnswers): ChannelInspection {
+/** Compares responses about one channel with the known layouts, field by field. `remarks` are about the whole responses. */
+export function inspectChannel(answers: ChannelAnswers) {
   const page = readPage(answers.page);
   const readings = [...page.fields, ...readPanel(answers.about).fields];
   const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, answers, readings));
@@ -72,7 +66,7 @@ function inspectField(field: keyof Channel, answers: ChannelAnswers, readings: r
   const note = describeNewest(newest, answers, unread);
   if (found !== undefined) {
     const { path } = found;
-    // Of a picture, its identity.
+    // A picture is reported by its key.
     const value = isJsonObject(found.value) ? found.value.key : found.value;
     if (path === newest) return { field, state: 'fine', value, path, note: null };
     const isRounded = field === 'videoCount' && isRoundedVideoCount(value);

@@ -34,9 +34,10 @@ export function parseLinks(about: unknown): ChannelLink[] | undefined {
 }
 
 function parseLink(link: unknown): ChannelLink | undefined {
-  const display = textOf(firstAt(link, DISPLAY))?.trim();
+  const display = textOf(firstAt(link, DISPLAY))?.trim() ?? '';
   const target = TARGETS.flatMap((path) => valuesAt(link, path))[0];
-  const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseDisplay(display ?? '');
+  const isShortened = display.endsWith('…') || display.endsWith('...');
+  const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseWebUrl(isShortened ? '' : display);
   if (url === undefined) return undefined;
   const title = textOf(TITLES.flatMap((path) => valuesAt(link, path))[0])?.trim();
   return { title: shortened(title || display || url.hostname), url: url.href };
@@ -55,11 +56,6 @@ export function parseTarget(target: string): URL | undefined {
   const url = findYoutubeUrl(target) ?? parseWebUrl(target);
   const isWrapper = url?.pathname === '/redirect' && findYoutubeUrl(url.href) !== undefined;
   return isWrapper ? parseWebUrl(url.searchParams.get('q') ?? '') : url;
-}
-
-function parseDisplay(display: string): URL | undefined {
-  const isShortened = display.endsWith('…') || display.endsWith('...');
-  return isShortened ? undefined : parseWebUrl(display);
 }
 
 const WEB_SCHEME = /^https?:/i;

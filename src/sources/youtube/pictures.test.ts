@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { avatarOriginal, bannerOriginal, parsePictureBase } from './urls.ts';
+import { parsePicture } from './urls.ts';
 
-describe('parsePictureBase', () => {
+describe('parsePicture', () => {
   it.each([
     ['https://yt3.ggpht.com/abc=s88-c-k', 'https://yt3.ggpht.com/abc'],
     ['//yt3.ggpht.com/ytc/abc=s88', 'https://yt3.ggpht.com/ytc/abc'],
     ['https://yt3.googleusercontent.com/abc', 'https://yt3.googleusercontent.com/abc'],
     ['https://yt3.googleusercontent.com/abc=s200?days_since_epoch=20666', 'https://yt3.googleusercontent.com/abc'],
   ])('reads %s', (url, base) => {
-    expect(parsePictureBase(url)).toBe(base);
+    expect(parsePicture(url, 'avatar')?.key).toBe(base);
   });
 
   it.each([
@@ -22,18 +22,18 @@ describe('parsePictureBase', () => {
     undefined,
     { url: 'https://yt3.ggpht.com/abc' },
   ])('finds no picture in %j', (value) => {
-    expect(parsePictureBase(value)).toBeUndefined();
+    expect(parsePicture(value, 'avatar')).toBeUndefined();
   });
 });
 
 it('the original is requested first, then the whole picture at a fixed size', () => {
   const base = 'https://yt3.ggpht.com/abc';
-  expect(bannerOriginal(base)).toEqual({
+  expect(parsePicture(base, 'banner')).toEqual({
     kind: 'remote',
     key: base,
     urls: [`${base}=s0`, `${base}=w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj`],
   });
-  expect(avatarOriginal(base)).toEqual({
+  expect(parsePicture(base, 'avatar')).toEqual({
     kind: 'remote',
     key: base,
     urls: [`${base}=s0`, `${base}=s900-c-k-c0x00ffffff-no-rj`],

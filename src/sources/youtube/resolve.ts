@@ -3,7 +3,7 @@ import { channelNotFound, invalid, requireFound } from './answers.ts';
 import { type Innertube, YOUTUBE_WEB } from './innertube.ts';
 import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
-/** In 2025-07 a handle led to another URL instead of its channel. More than one such step was never seen. */
+/** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */
 const MAX_HOPS = 3;
 
 /**
@@ -25,7 +25,7 @@ export async function resolveChannelId(innertube: Innertube, ref: ChannelRef, si
     if (channelId !== undefined) return channelId;
     url = next;
   }
-  throw invalid('The video site sends this name from one address to the next.');
+  throw invalid('The video site redirects this name too often.');
 }
 
 function pageUrl({ kind, value }: ChannelRef): string {
@@ -33,11 +33,11 @@ function pageUrl({ kind, value }: ChannelRef): string {
   return `${YOUTUBE_WEB}/${kind === 'handle' ? '@' : 'user/'}${encodeURIComponent(value)}`;
 }
 
-const NOT_UNDERSTOOD = 'The video site did not understand the question for this name.';
+const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
 
 function requireNextUrl(target: string | undefined): string {
-  if (target === undefined) throw invalid('The video site sent an answer without a channel or an address.');
+  if (target === undefined) throw invalid('The video site sent an answer without a channel or a URL.');
   const url = findYoutubeUrl(target);
-  if (url === undefined) throw invalid('The video site sent this name to an address that is not its own.');
+  if (url === undefined) throw invalid('The video site redirects this name to another site.');
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }

@@ -3,7 +3,7 @@ import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { pictureVersion } from '../../domain/channel.ts';
-import { avatarOriginal } from './urls.ts';
+import { parsePicture } from './urls.ts';
 import type { YoutubeSource } from './youtube.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
@@ -54,7 +54,7 @@ describe('a search', () => {
     const renderer = { ...HIT, thumbnail: { thumbnails: [{ url }] } };
     replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: renderer }))));
     const [hit] = (await search()).hits;
-    const inRecord = pictureVersion(avatarOriginal('https://yt3.googleusercontent.com/ytc/abc'));
+    const inRecord = pictureVersion(parsePicture('https://yt3.googleusercontent.com/ytc/abc', 'avatar') ?? null);
     expect([hit?.avatar, hit?.avatarVersion]).toEqual([avatar, avatar === 'present' ? inRecord : undefined]);
   });
 

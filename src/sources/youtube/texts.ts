@@ -87,12 +87,8 @@ export function parseJoinedDate(text: string): string | undefined {
   const [joined, first = '', second = '', year = '', ...rest] = wordsOf(text.replace(',', ''));
   if (joined !== 'joined' || rest.length > 0 || !YEAR.test(year)) return undefined;
   const [month, day] = DAY.test(first) ? [second, first] : [first, second];
-  return DAY.test(day) ? midnight(year, MONTH.exec(month)?.[1], day) : undefined;
-}
-
-function midnight(year = '', month = '', day = ''): string | undefined {
-  const monthIndex = MONTHS.indexOf(month);
-  if (monthIndex < 0) return undefined;
+  const monthIndex = MONTHS.indexOf(MONTH.exec(month)?.[1] ?? '');
+  if (monthIndex < 0 || !DAY.test(day)) return undefined;
   const date = new Date(Date.UTC(Number(year), monthIndex, Number(day)));
   return date.getUTCDate() === Number(day) ? toIsoSeconds(date) : undefined;
 }

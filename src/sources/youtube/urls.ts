@@ -1,5 +1,6 @@
 import { type OriginalRef, pictureVersion, type SearchHit } from '../../domain/channel.ts';
 import { findHandle, isChannelId } from '../../domain/identifier.ts';
+import type { ImageKind } from '../../domain/variants.ts';
 
 const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
 
@@ -43,50 +44,37 @@ function handleSegment(text: string): string | undefined {
 const DEFAULT_AVATAR_PATH = '/a/default-user';
 
 /**
- * The identity of a picture: its https URL up to the first `=`. Only size and crop options follow after it. `undefined`
- * for the default avatar and everything that is not an https URL.
- */
-export function parsePictureBase(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  const [base = ''] = (value.startsWith('//') ? `https:${value}` : value).split(/[=?#]/);
-  const url = URL.parse(base);
-  if (url?.protocol !== 'https:' || url.pathname.length < 2) return undefined;
-  return isDefaultAvatar(base) ? undefined : base;
-}
-
-export function isDefaultAvatar(pictureUrl: string): boolean {
-  const absolute = pictureUrl.startsWith('//') ? `https:${pictureUrl}` : pictureUrl;
-  return URL.parse(absolute)?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
-}
-
-/**
  * Options for the whole picture: `s0` is the uploaded original; the second one is used by upstream's own pages. Without
  * options the image service sends a smaller copy.
  */
-const BANNER_OPTIONS = ['s0', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'];
-const AVATAR_OPTIONS = ['s0', 's900-c-k-c0x00ffffff-no-rj'];
+const WHOLE_PICTURE: Readonly<Record<ImageKind, readonly string[]>> = {
+  banner: ['s0', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'],
+  avatar: ['s0', 's900-c-k-c0x00ffffff-no-rj'],
+};
 
-/** The original of a picture, by one of its URLs; `undefined` like `parsePictureBase`. */
-export function parsePicture(url: unknown, original: (base: string) => OriginalRef): OriginalRef | undefined {
-  const base = parsePictureBase(url);
-  return base === undefined ? undefined : original(base);
+/**
+ * The original of a picture, by one of its URLs. Its key is the https URL up to the first `=`, after which only size and
+ * crop options follow. `undefined` for the default avatar and everything that is not an https URL.
+ */
+export function parsePicture(url: unknown, kind: ImageKind): OriginalRef | undefined {
+  if (typeof url !== 'string') return undefined;
+  const [key = ''] = withScheme(url).split(/[=?#]/);
+  const parsed = URL.parse(key);
+  if (parsed?.protocol !== 'https:' || parsed.pathname.length < 2 || isDefaultAvatar(key)) return undefined;
+  return { kind: 'remote', key, urls: WHOLE_PICTURE[kind].map((options) => `${key}=${options}`) };
 }
 
-export function bannerOriginal(base: string): OriginalRef {
-  return original(base, BANNER_OPTIONS);
+export function isDefaultAvatar(pictureUrl: string): boolean {
+  return URL.parse(withScheme(pictureUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
 }
 
-export function avatarOriginal(base: string): OriginalRef {
-  return original(base, AVATAR_OPTIONS);
-}
-
-function original(base: string, options: readonly string[]): OriginalRef {
-  return { kind: 'remote', key: base, urls: options.map((option) => `${base}=${option}`) };
+function withScheme(url: string): string {
+  return url.startsWith('//') ? `https:${url}` : url;
 }
 
 /** @param thumbnail URL of the avatar in search results */
 export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
   if (thumbnail === undefined) return { avatar: 'unknown' };
   if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };
-  return { avatar: 'present', avatarVersion: pictureVersion(parsePicture(thumbnail, avatarOriginal) ?? null) };
+  return { avatar: 'present', avatarVersion: pictureVersion(parsePicture(thumbnail, 'avatar') ?? null) };
 }

@@ -23,7 +23,7 @@ export interface YoutubeSourceOptions {
   readonly http: HttpClient;
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  /** Also does its due work with the source. */
+  /** Its due work is part of the source's. */
   readonly clientVersions: ClientVersions;
   /** Requests only the needed parts of a channel page. */
   readonly useFieldMask: boolean;
@@ -79,7 +79,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const answer = await innertube.browseChannel(channelId, { useFieldMask: false, signal });
-    return requireFound(answer, 'browse', 'The video site did not understand the question for this channel.');
+    return requireFound(answer, 'browse', 'The video site did not understand the request for this channel.');
   }
 
   /** Starts to load the panel before the page is known, unless the setting demands the token of the page. */

@@ -61,8 +61,8 @@ export interface SearchHit {
 const CATALOG_DIGEST = /^catalog:([0-9a-f]{8})/;
 
 /**
- * Eight hex digits that change with the picture: the start of the SHA-256 of its upstream URL, or in the catalog of its
- * bytes. `undefined` without a picture.
+ * Eight hex digits that change with the picture: the start of the SHA-256 of its upstream URL, or of its bytes if it is
+ * in the catalog. `undefined` without a picture.
  */
 export function pictureVersion(original: OriginalRef | null): string | undefined {
   return original === null

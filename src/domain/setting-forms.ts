@@ -34,7 +34,7 @@ function form<T>(
   return Object.assign(parse, extremes && { extremes });
 }
 
-/** Also of a URL that is not valid. */
+/** Hides the user name and password, even if the URL is invalid. */
 function withoutCredentials(url: string): string {
   const [from, to] = [url.indexOf('//'), url.lastIndexOf('@')];
   return from === -1 || to < from ? url : `${url.slice(0, from)}//…${url.slice(to)}`;
@@ -88,7 +88,7 @@ export const origin = form('an origin such as https://pennant.example, without a
   return url && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
 });
 
-/** The http or https URL of a directory, without a query or a fragment. Reads it with a slash at the end. */
+/** The http or https URL of a directory, without a query or a fragment. The value ends with a slash. */
 export const directoryUrl = form('a URL such as https://pennant.example/play/, without a query', (value) => {
   const url = /[?#]/.test(value) ? undefined : findHttpUrl(value);
   return url?.href.replace(/[^/]$/, '$&/');

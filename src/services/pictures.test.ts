@@ -7,7 +7,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
-import type { EndReason } from '../images/encoder/pool.ts';
+import type { EndReason } from '../images/encoder/child.ts';
 import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
 import { createChanges } from '../store/changes.ts';

@@ -1,5 +1,6 @@
+import { type EndReason, TaskInterrupted } from '../../src/images/encoder/child.ts';
 import type { EncoderTask, Priority, TaskReply } from '../../src/images/encoder/job.ts';
-import { type EncoderPool, type EndReason, TaskInterrupted } from '../../src/images/encoder/pool.ts';
+import type { EncoderPool } from '../../src/images/encoder/pool.ts';
 import { createScheduler } from '../../src/images/encoder/scheduler.ts';
 import { createManualClock } from './clock.ts';
 

@@ -8,8 +8,8 @@ test('a task fails as soon as its process is killed, before the process has ende
   void child.ended.then(() => {
     isGone = true;
   });
-  child.kill();
-  await expect(task).rejects.toThrow('killed');
+  child.kill('closed');
+  await expect(task).rejects.toMatchObject({ reason: 'closed' });
   expect(isGone).toBe(false);
   await child.ended;
 });

@@ -2,11 +2,38 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EncoderGreeting, EncoderTask, TaskReply } from './job.ts';
+import type { EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
+/** Metrics have a series for every reason from the start. */
+export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'idle', 'closed'] as const;
+
+/**
+ * Why an encoder process ended: the deadline of a task, a crash, it cannot work for this server, preempted by interactive
+ * work, too much memory, no task for a while, or the end of the encoder.
+ */
+export type EndReason = (typeof END_REASONS)[number];
+
+/** The reasons for which the server kills a process. */
+export type KillReason = Exclude<EndReason, 'crash' | 'unusable'>;
+
+export type ProcessEnd =
+  | { readonly reason: KillReason }
+  /** `detail`: the last output of a crashed process, or why a process is unusable (a sentence without its subject). */
+  | { readonly reason: 'crash' | 'unusable'; readonly detail: string };
+
+/** The process of a task ended before it responded. */
+export class TaskInterrupted extends Error {
+  readonly reason: EndReason;
+
+  constructor(reason: EndReason) {
+    super(`The encoder process ended: ${reason}`);
+    this.reason = reason;
+  }
+}
+
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const PROGRAM = fileURLToPath(new URL(`./start${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
 
 /** The paths of Debian, Fedora, Alpine and local builds. */
 const JEMALLOC_PATHS = [
@@ -19,8 +46,9 @@ const JEMALLOC_PATHS = [
 
 /** The version of the files when the server started. */
 const SERVER_VERSION = readEncoderVersion();
+const OTHER_VERSION = 'is of another version than this server, whose files were replaced while it ran: restart it';
 /** How much of a process's stderr is kept. */
-const MAX_STDERR_CHARACTERS = 2_000;
+const MAX_STDERR_CHARACTERS = 8_000;
 
 export type EncoderChild = ReturnType<typeof startEncoderChild>;
 
@@ -33,35 +61,41 @@ export function startEncoderChild() {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-
-  let pending: PromiseWithResolvers<TaskReply> | undefined;
-  let unusableReason: string | undefined;
-  let stderr = '';
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
-  let isReady = false;
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', (code) => {
-      // It ended by itself before its first message: its files are gone.
-      if (!isReady && code !== null && code !== 0) unusableReason ??= cannotBeLoaded(errorLineIn(stderr));
-      resolve();
-    });
-    child.on('error', () => {
-      if (child.pid === undefined) resolve();
-    });
+  const { promise: ended, resolve: onEnded } = Promise.withResolvers<ProcessEnd>();
+  let pending: PromiseWithResolvers<TaskReply> | undefined;
+  let hasVersion = false;
+  let stderr = '';
+  /** Known before the end of a process that the server kills. */
+  let end: ProcessEnd | undefined;
+
+  function handleEnd(code: number | null): void {
+    // Without a version, its code could not be loaded.
+    const isUnusable = !hasVersion && code !== null && code !== 0;
+    end ??= isUnusable
+      ? { reason: 'unusable', detail: cannotBeLoaded(stderr) }
+      : { reason: 'crash', detail: stderr.trimEnd() };
+    onEnded(end);
+    pending?.reject(new TaskInterrupted(end.reason));
+  }
+
+  child.once('close', handleEnd);
+  child.on('error', () => {
+    if (child.pid === undefined) handleEnd(null);
   });
-  void ended.then(() => pending?.reject(new Error('The encoder process ended')));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
   });
-  child.once('message', (greeting) => {
-    unusableReason = findMismatch(greeting as EncoderGreeting);
-    if (unusableReason !== undefined) {
+  // A process that has loaded its code sends its version first.
+  child.once('message', (version) => {
+    hasVersion = true;
+    if (version === SERVER_VERSION) {
+      child.on('message', (reply) => pending?.resolve(reply as TaskReply));
+      onReady();
+    } else {
+      end ??= { reason: 'unusable', detail: OTHER_VERSION };
       child.kill('SIGKILL');
-      return;
     }
-    child.on('message', (reply) => pending?.resolve(reply as TaskReply));
-    isReady = true;
-    onReady();
   });
 
   return {
@@ -70,11 +104,7 @@ export function startEncoderChild() {
     ended,
     /** Settles when it accepts tasks; never if it ends before that. */
     ready,
-    /** Why such a process cannot work for this server, for the operator; `undefined` if it can. */
-    unusableReason: () => unusableReason,
-    /** The end of what it has written to stderr. */
-    stderr: () => stderr.trimEnd(),
-    /** Runs one task at a time. Rejects if the process ends or is killed before it has responded. */
+    /** Runs one task at a time. Rejects with `TaskInterrupted` if the process ends or is killed before it has responded. */
     run(task: EncoderTask): Promise<TaskReply> {
       pending = Promise.withResolvers();
       void ready.then(() =>
@@ -85,28 +115,19 @@ export function startEncoderChild() {
       return pending.promise;
     },
     /** Kills the process at once. */
-    kill(): void {
+    kill(reason: KillReason): void {
+      end ??= { reason };
       child.kill('SIGKILL');
       // Without waiting for its end, which can take seconds at low priority on a busy machine.
-      pending?.reject(new Error('The encoder process was killed'));
+      pending?.reject(new TaskInterrupted(end.reason));
     },
   };
 }
 
-function findMismatch(greeting: EncoderGreeting): string | undefined {
-  if (greeting.kind === 'unusable') return cannotBeLoaded(greeting.reason);
-  if (greeting.version === SERVER_VERSION) return undefined;
-  return 'is of another version than this server, whose files were replaced while it ran: restart it';
-}
-
-function cannotBeLoaded(reason: string): string {
-  const [firstLine = ''] = reason.split('\n', 1);
-  return `cannot be loaded (${firstLine}): if the server’s files were replaced while it ran, restart it`;
-}
-
-/** Node writes the source line first, then the error. */
-function errorLineIn(stderr: string): string {
-  return stderr.split('\n').find((line) => /^\w*Error\b/.test(line)) ?? 'no reason given';
+/** @param stderr Node writes the source line first, then the error. */
+function cannotBeLoaded(stderr: string): string {
+  const [, reason = 'no reason given'] = /^\w*Error(?: \[\w+\])?: (.*)/m.exec(stderr) ?? [];
+  return `cannot be loaded (${reason}): if the server’s files were replaced while it ran, restart it`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskFailure } from './job.ts';
+import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskReply } from './job.ts';
 import { createEncoderPool, type PoolEvent, poolSizeFor } from './pool.ts';
 import { createScheduler, type FinishedTask } from './scheduler.ts';
 
@@ -51,9 +51,7 @@ export function createEncoder(options: EncoderOptions = {}) {
   const scheduler = createScheduler({ clock, pool, queueLength, deadlineMs, onFinished: options.onFinished });
 
   async function perform(task: EncoderTask, jobOptions: JobOptions): Promise<PictureInfo | Buffer | undefined> {
-    const reply = await scheduler.submit(task, jobOptions);
-    if (reply.ok) return reply.result;
-    throw errorOf(reply.failure, reply.detail);
+    return resultOf(await scheduler.submit(task, jobOptions));
   }
 
   return {
@@ -75,14 +73,11 @@ export function createEncoder(options: EncoderOptions = {}) {
   };
 }
 
-function errorOf(failure: TaskFailure, detail: string): Error {
-  const cause = new Error(detail);
-  switch (failure) {
-    case 'undecodable':
-      return new AppError('upstream_invalid', 'The original picture cannot be decoded.', { cause });
-    case 'missing':
-      return Object.assign(cause, { code: 'ENOENT' });
-    case 'bug':
-      return cause;
+function resultOf(reply: TaskReply): PictureInfo | Buffer | undefined {
+  if (reply.ok) return reply.result;
+  const cause = new Error(reply.detail);
+  if (reply.failure === 'undecodable') {
+    throw new AppError('upstream_invalid', 'The original picture cannot be decoded.', { cause });
   }
+  throw reply.failure === 'missing' ? Object.assign(cause, { code: 'ENOENT' }) : cause;
 }

@@ -39,11 +39,6 @@ export interface JobOptions {
   readonly priority?: Priority;
 }
 
-/** The first message of an encoder process. */
-export type EncoderGreeting =
-  | { readonly kind: 'ready'; readonly version: string }
-  | { readonly kind: 'unusable'; readonly reason: string };
-
 /** A task for an encoder process, as plain data. */
 export type EncoderTask =
   | { readonly kind: 'inspect'; readonly original: OriginalBytes }

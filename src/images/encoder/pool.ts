@@ -1,24 +1,12 @@
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type EncoderChild, startEncoderChild } from './child.ts';
+import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
-
-/** Metrics have a series for every reason from the start. */
-export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'idle', 'closed'] as const;
-
-/**
- * Why an encoder process ended: the deadline of a task, a crash, it cannot work for this server, preempted by interactive
- * work, too much memory, no task for a while, or the end of the encoder.
- */
-export type EndReason = (typeof END_REASONS)[number];
-type PoolReason = Exclude<EndReason, 'crash' | 'unusable'>;
 
 export type PoolEvent = { readonly pid: number | undefined } & (
   | { readonly kind: 'started' | 'ready' }
-  | { readonly kind: 'ended'; readonly reason: PoolReason }
-  /** `detail`: the last output of a crashed process, or why a process is unusable (a sentence without its subject). */
-  | { readonly kind: 'ended'; readonly reason: 'crash' | 'unusable'; readonly detail: string }
+  | ({ readonly kind: 'ended' } & ProcessEnd)
 );
 
 export interface EncoderPoolOptions {
@@ -27,16 +15,6 @@ export interface EncoderPoolOptions {
   readonly maxRssBytes: number;
   readonly clock: Clock;
   readonly onEvent: (event: PoolEvent) => void;
-}
-
-/** The process of a task ended before it responded. */
-export class TaskInterrupted extends Error {
-  readonly reason: EndReason;
-
-  constructor(reason: EndReason) {
-    super(`The encoder process ended: ${reason}`);
-    this.reason = reason;
-  }
 }
 
 export type EncoderPool = ReturnType<typeof createEncoderPool>;
@@ -50,8 +28,6 @@ interface Worker {
   busy: boolean;
   /** While the process is idle. */
   cancelIdleLimit: () => void;
-  /** Set when the pool ends the process. A process that ends without a reason has crashed. */
-  endReason: PoolReason | undefined;
 }
 
 /** Processes that run one task at a time each, and are started on demand. */
@@ -61,17 +37,14 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   let unusableUntilMs = 0;
 
   function start(): Worker {
-    const worker: Worker = {
-      child: startEncoderChild(),
-      busy: false,
-      cancelIdleLimit: () => undefined,
-      endReason: undefined,
-    };
+    const child = startEncoderChild();
+    const { pid } = child;
+    const worker: Worker = { child, busy: false, cancelIdleLimit: () => undefined };
     workers.add(worker);
     limitIdleTime(worker);
-    options.onEvent({ kind: 'started', pid: worker.child.pid });
-    void worker.child.ready.then(() => options.onEvent({ kind: 'ready', pid: worker.child.pid }));
-    void worker.child.ended.then(() => onEnded(worker));
+    options.onEvent({ kind: 'started', pid });
+    void child.ready.then(() => options.onEvent({ kind: 'ready', pid }));
+    void child.ended.then((ended) => onEnded(worker, ended));
     return worker;
   }
 
@@ -80,33 +53,23 @@ export function createEncoderPool(options: EncoderPoolOptions) {
     worker.cancelIdleLimit = options.clock.after(TIME_LIMITS_MS.encoderIdle, () => end(worker, 'idle'));
   }
 
-  function onEnded(worker: Worker): void {
-    const { child, endReason, busy } = worker;
+  function onEnded(worker: Worker, ended: ProcessEnd): void {
     workers.delete(worker);
     worker.cancelIdleLimit();
-    const { pid } = child;
-    const unusable = child.unusableReason();
-    if (endReason !== undefined) {
-      options.onEvent({ kind: 'ended', pid, reason: endReason });
-    } else if (unusable !== undefined) {
-      unusableUntilMs = performance.now() + UNUSABLE_PAUSE_MS;
-      options.onEvent({ kind: 'ended', pid, reason: 'unusable', detail: unusable });
-    } else {
-      options.onEvent({ kind: 'ended', pid, reason: 'crash', detail: child.stderr() });
-      // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
-      if (busy) start();
-    }
+    if (ended.reason === 'unusable') unusableUntilMs = performance.now() + UNUSABLE_PAUSE_MS;
+    options.onEvent({ kind: 'ended', pid: worker.child.pid, ...ended });
+    // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
+    if (ended.reason === 'crash' && worker.busy) start();
   }
 
   /** Frees the place at once, although a killed process may take a while to release its memory. */
-  function end(worker: Worker, reason: PoolReason): void {
-    worker.endReason ??= reason;
+  function end(worker: Worker, reason: KillReason): void {
     worker.cancelIdleLimit();
-    worker.child.kill();
+    worker.child.kill(reason);
     workers.delete(worker);
   }
 
-  function replace(worker: Worker, reason: PoolReason): void {
+  function replace(worker: Worker, reason: KillReason): void {
     end(worker, reason);
     start();
   }
@@ -119,9 +82,6 @@ export function createEncoderPool(options: EncoderPoolOptions) {
       if (reply.rssBytes > options.maxRssBytes) replace(worker, 'grown');
       else limitIdleTime(worker);
       return reply;
-    } catch {
-      const reason = worker.child.unusableReason() === undefined ? 'crash' : 'unusable';
-      throw new TaskInterrupted(worker.endReason ?? reason);
     } finally {
       cancelDeadline();
     }

@@ -5,6 +5,7 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
@@ -12,6 +13,7 @@ import { isBarePicture } from '../bare-picture.ts';
 import { encoderOptions, MAX_ORIGINAL_PIXELS } from '../encode-settings.ts';
 import type { EncodeJob, EncoderTask, OriginalBytes, PictureInfo, TaskFailure, TaskReply } from './job.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
+import { readEncoderVersion } from './version.ts';
 
 /** Incomplete files are rejected. Warnings of decoders (a wrong checksum in a comment, for example) are accepted, as in browsers. */
 const INPUT_OPTIONS: SharpOptions = { limitInputPixels: MAX_ORIGINAL_PIXELS, failOn: 'error' };
@@ -177,3 +179,6 @@ process.on('message', async (task: EncoderTask) => {
   // that is still being written survives minor collections. A full collection takes about 20 ms.
   globalThis.gc?.({ type: performed % TASKS_PER_FULL_COLLECTION === 0 ? 'major' : 'minor', execution: 'sync' });
 });
+process.send?.(readEncoderVersion());
+// Not at the end, because the server kills this process. It does nothing without a compile cache.
+flushCompileCache();

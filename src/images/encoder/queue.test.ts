@@ -52,15 +52,6 @@ describe('the fair queue', () => {
     queue.remove('b', 'a1');
     expect(queue.size).toBe(1);
   });
-
-  it('returns an item first that was put back, even when full', () => {
-    const queue = createQueue(1);
-    queue.add('a', 'a1');
-    queue.putBack('b1');
-    expect(queue.size).toBe(2);
-    expect(queue.drain()).toEqual(['b1', 'a1']);
-    expect(queue.size).toBe(0);
-  });
 });
 
 describe('a full fair queue', () => {
@@ -100,13 +91,5 @@ describe('a full fair queue', () => {
     expect(queue.add('d', 'd1')).toEqual({ isAdded: true, displaced: 'a1' });
     expect(queue.add('e', 'e1')).toEqual({ isAdded: true, displaced: 'b1' });
     expect(queue.add('f', 'f1')).toEqual({ isAdded: false });
-  });
-
-  it('keeps items that were put back', () => {
-    const queue = createQueue(2);
-    fill(queue, 'a1 a2');
-    expect(queue.next()).toBe('a1');
-    queue.putBack('a1');
-    expect(queue.add('b', 'b1')).toEqual({ isAdded: false });
   });
 });

@@ -6,17 +6,11 @@ export type FairQueue<T> = ReturnType<typeof createFairQueue<T>>;
  * item of the client with the most items, if `isDisplaceable` returns true for it.
  */
 export function createFairQueue<T>(maxLength: number, isDisplaceable: (item: T) => boolean) {
-  const returned: T[] = [];
   // The order of the map is the order of turns. After its turn a client is inserted again at the end.
   const waiting = new Map<string, T[]>();
   let size = 0;
 
   function next(): T | undefined {
-    const again = returned.shift();
-    if (again !== undefined) {
-      size -= 1;
-      return again;
-    }
     const [first] = waiting;
     if (first === undefined) return undefined;
     const [client, [item, ...rest]] = first;
@@ -67,11 +61,6 @@ export function createFairQueue<T>(maxLength: number, isDisplaceable: (item: T) 
       else items.push(item);
       size += 1;
       return { isAdded: true, displaced };
-    },
-    /** Returns an item to the queue. It is next, and the bound does not apply. */
-    putBack(item: T): void {
-      returned.push(item);
-      size += 1;
     },
     next,
     remove,

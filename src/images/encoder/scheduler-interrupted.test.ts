@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REPLY, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
-import type { EndReason } from './pool.ts';
+import type { EndReason } from './child.ts';
 
 describe('the scheduler, when a process ends', () => {
   it('repeats the job of a crashed process before all others', async () => {

@@ -2,8 +2,9 @@ import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
+import { type EndReason, TaskInterrupted } from './child.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
-import { type EncoderPool, type RunningTask, TaskInterrupted } from './pool.ts';
+import type { EncoderPool, RunningTask } from './pool.ts';
 import { createFairQueue, type FairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
@@ -20,7 +21,8 @@ interface Entry {
   /** Whether other requests wait for it, too. */
   readonly isShared: () => boolean;
   readonly submittedAtMs: number;
-  trace: ReturnType<typeof traceTask>;
+  /** `undefined` if the request is not traced. */
+  startSpan: ReturnType<typeof traceTask>;
   hasCrashed: boolean;
 }
 
@@ -48,6 +50,8 @@ export function createScheduler(options: SchedulerOptions) {
   const isDisplaceable = ({ isShared }: Entry) => !isShared();
   const interactive = createFairQueue(queueLength, isDisplaceable);
   const background = createFairQueue(queueLength, isDisplaceable);
+  /** Jobs whose process crashed. They are next, and the bounds of the queues do not apply. */
+  const crashed: Entry[] = [];
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;
@@ -63,13 +67,13 @@ export function createScheduler(options: SchedulerOptions) {
       ...{ task, client, priority, queue, result, isShared },
       submittedAtMs: clock.monotonic(),
       stopListening: () => undefined,
-      trace: undefined,
+      startSpan: undefined,
       hasCrashed: false,
     };
     const { isAdded, displaced } = queue.add(client, entry);
     if (!isAdded) throw refusal();
     if (displaced !== undefined) drop(displaced, refusal());
-    entry.trace = traceTask(task.kind, result.promise);
+    entry.startSpan = traceTask(task.kind, result.promise);
     const onDisconnect = () => drop(entry, signal.reason);
     const onLate = () => drop(entry, refusal());
     const stopWaiting = priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
@@ -95,9 +99,10 @@ export function createScheduler(options: SchedulerOptions) {
   }
 
   function startWaiting(): void {
-    if (interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
+    if (crashed.length + interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
     while (pool.hasFreePlace()) {
-      const entry = interactive.next() ?? (runningBackground === undefined ? background.next() : undefined);
+      const next = crashed.shift() ?? interactive.next();
+      const entry = next ?? (runningBackground === undefined ? background.next() : undefined);
       if (entry === undefined) return;
       void perform(entry);
     }
@@ -110,7 +115,7 @@ export function createScheduler(options: SchedulerOptions) {
 
   async function perform(entry: Entry): Promise<void> {
     entry.stopListening();
-    entry.trace?.begin();
+    entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     const running = pool.run(entry.task, deadlineOf(entry));
     if (entry.priority === 'background') runningBackground = running;
@@ -130,8 +135,8 @@ export function createScheduler(options: SchedulerOptions) {
       entry.result.reject(error);
     } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
       entry.hasCrashed = true;
-      entry.trace?.waitAgain();
-      entry.queue.putBack(entry);
+      entry.startSpan?.('encoder queue', error.reason);
+      crashed.push(entry);
     } else {
       // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
@@ -142,11 +147,11 @@ export function createScheduler(options: SchedulerOptions) {
   return {
     submit,
     /** `queued` jobs of both priorities; `refused` ones, because the queue was full or did not move. */
-    stats: () => ({ queued: interactive.size + background.size, running: pool.busy, refused }),
+    stats: () => ({ queued: crashed.length + interactive.size + background.size, running: pool.busy, refused }),
     /** Rejects all waiting and new jobs. */
     close(): void {
       isClosed = true;
-      for (const entry of [...interactive.drain(), ...background.drain()]) {
+      for (const entry of [...crashed.splice(0), ...interactive.drain(), ...background.drain()]) {
         drop(entry, overloaded('The service is stopping.'));
       }
     },
@@ -159,27 +164,17 @@ function overloaded(message: string, options: AppErrorOptions = {}): AppError {
 
 /**
  * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
- * last one ends with the result. `undefined` if the request is not traced.
+ * last one ends with the result. Returns a function that starts the next one, also when a process has failed.
  */
 function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>) {
   const parent = currentSpan();
   if (parent === undefined) return undefined;
   const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
   let stage = startStage('encoder queue');
-
-  function startNext(name: string): void {
+  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
+  return (name: 'encoder queue' | 'encoder task', failure?: EndReason) => {
+    if (failure !== undefined) failSpan(stage, failure);
     stage.end();
     stage = startStage(name);
-  }
-
-  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
-  return {
-    /** The task starts in an encoder process. */
-    begin: () => startNext('encoder task'),
-    /** The process has crashed, and the task waits for another one. */
-    waitAgain(): void {
-      failSpan(stage, 'crash');
-      startNext('encoder queue');
-    },
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 
 /** The code of the encoder and of what it imports. */
 const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.dirname, name));
@@ -13,17 +13,12 @@ const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.d
 export function readEncoderVersion(): string {
   const hash = createHash('sha256');
   for (const directory of CODE_DIRECTORIES) {
-    for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true }).toSorted(byPath)) {
-      if (!entry.isFile() || entry.name.includes('.test.')) continue;
-      const path = join(entry.parentPath, entry.name);
-      hash.update(`\n${relative(directory, path)}\n`).update(readFileSync(path));
+    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
+      const isCode = /\.[jt]s$/.test(name) && !name.includes('.test.');
+      if (isCode) hash.update(`\n${name}\n`).update(readFileSync(join(directory, name)));
     }
   }
   return hash.update(`\n${libraryVersion()}`).digest('hex').slice(0, 16);
-}
-
-function byPath(a: Dirent, b: Dirent): number {
-  return join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1;
 }
 
 function libraryVersion(): string {

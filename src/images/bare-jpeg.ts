@@ -3,7 +3,6 @@ import {
   createQuantisationTable,
   findScanEnd,
   type HuffmanTable,
-  huffmanTableBytes,
   isNeeded,
   type Scan,
   type Table,
@@ -119,23 +118,17 @@ function readFrame(header: Header, content: Buffer): boolean {
     units: unitsAcross * unitsDown,
     components: components.map(({ across, down, ...rest }) => ({ ...rest, blocksPerUnit: across * down })),
   };
-  const hasFactors = components.every(({ across, down }) => isFactor(across) && isFactor(down));
+  const hasFactors = components.flatMap(({ across, down }) => [across, down]).every((each) => each >= 1 && each <= 4);
   return hasFactors && COMPONENT_IDS.has(components.map(({ id }) => id).join());
-}
-
-function isFactor(factor: number): boolean {
-  return factor >= 1 && factor <= 4;
 }
 
 function readHuffmanTables({ huffman }: Header, content: Buffer): boolean {
   for (let rest = content; rest.length > 0; ) {
-    if (rest.length < 17) return false;
     const number = rest.readUInt8(0);
-    const definition = rest.subarray(1, 1 + huffmanTableBytes(rest.subarray(1)));
-    const table = createHuffmanTable(number >> 4, definition);
+    const table = createHuffmanTable(number >> 4, rest.subarray(1));
     if (number >> 4 > 1 || (number & 15) > 3 || huffman.has(number) || table === undefined) return false;
     huffman.set(number, table);
-    rest = rest.subarray(1 + definition.length);
+    rest = rest.subarray(1 + table.bytes);
   }
   return content.length > 0;
 }

@@ -133,6 +133,8 @@ export interface HuffmanTable extends Table {
   /** For each 16 bits: the length of the code times 256 plus its index; 0 if no code starts like this. */
   readonly lookup: Uint16Array;
   readonly symbols: Buffer;
+  /** Its size in the file. */
+  readonly bytes: number;
 }
 
 /** True if the picture uses every entry, or the table is a standard one. */
@@ -149,17 +151,20 @@ const CODE_LENGTHS = 16;
 const MAX_SYMBOLS = 256;
 
 /**
- * Reads a table from a file: the number of codes of each length from 1 to 16, then their symbols. `undefined` if there are
- * more codes than their lengths allow, or too few bytes.
+ * Reads a table at the start of `content`: the number of codes of each length from 1 to 16, then their symbols. `undefined`
+ * if there are more codes than their lengths allow, or too few bytes.
  */
-export function createHuffmanTable(tableClass: number, definition: Buffer): HuffmanTable | undefined {
-  const symbols = definition.subarray(CODE_LENGTHS);
+export function createHuffmanTable(tableClass: number, content: Buffer): HuffmanTable | undefined {
+  if (content.length < CODE_LENGTHS) return undefined;
+  const counts = content.subarray(0, CODE_LENGTHS);
+  const bytes = counts.reduce((sum, count) => sum + count, CODE_LENGTHS);
+  const symbols = content.subarray(CODE_LENGTHS, bytes);
   const lookup = new Uint16Array(65_536);
   let code = 0;
   let index = 0;
   for (let length = 1; length <= CODE_LENGTHS; length += 1) {
     const free = CODE_LENGTHS - length;
-    for (let left = definition.readUInt8(length - 1); left > 0; left -= 1) {
+    for (let left = counts.readUInt8(length - 1); left > 0; left -= 1) {
       // The code of ones alone is reserved.
       if (code >= 2 ** length - 1 || index >= Math.min(symbols.length, MAX_SYMBOLS)) return undefined;
       lookup.fill(length * 256 + index, code << free, (code + 1) << free);
@@ -168,13 +173,8 @@ export function createHuffmanTable(tableClass: number, definition: Buffer): Huff
     }
     code *= 2;
   }
-  const isStandard = STANDARD_HUFFMAN[tableClass]?.includes(definition.toString('hex')) ?? false;
-  return { lookup, symbols, used: new Uint8Array(index), isStandard };
-}
-
-/** The size of a Huffman table in a file, from its first 16 bytes. */
-export function huffmanTableBytes(definition: Buffer): number {
-  return CODE_LENGTHS + definition.subarray(0, CODE_LENGTHS).reduce((sum, count) => sum + count, 0);
+  const isStandard = STANDARD_HUFFMAN[tableClass]?.includes(content.toString('hex', 0, bytes)) ?? false;
+  return { lookup, symbols, bytes, used: new Uint8Array(index), isStandard };
 }
 
 /** ITU-T T.81 tables K.3 to K.6, for luminance and chrominance; by class: DC, AC. */

@@ -12,8 +12,7 @@ export function createBackgroundWork(tasks: readonly (() => Promise<void>)[], on
   let running: Promise<void> | undefined;
 
   async function runAll(): Promise<void> {
-    const outcomes = await Promise.allSettled(tasks.map((task) => task()));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') onError(outcome.reason);
+    await Promise.all(tasks.map((task) => task().catch(onError)));
     running = undefined;
   }
 

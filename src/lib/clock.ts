@@ -2,7 +2,7 @@
 export interface Clock {
   /** Wall clock, milliseconds since 1970: for values that outlive the process. It may jump. */
   now(): number;
-  /** Milliseconds since some start: for spans within the process. It never jumps. */
+  /** Milliseconds since an arbitrary start: for durations within the process. It never jumps. */
   monotonic(): number;
   /** Calls back once after this many milliseconds of monotonic time. The result cancels it. */
   after(ms: number, callback: () => void): () => void;

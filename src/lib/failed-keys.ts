@@ -58,8 +58,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   }
 
   return {
-    find,
-    remember,
+    has: (key: string) => find(key) !== undefined,
 
     /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
     async run<T>(key: string, work: () => Promise<T>): Promise<T> {

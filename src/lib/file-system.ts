@@ -34,10 +34,6 @@ function makeOne(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    if (!isDirectory(path)) throw error;
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

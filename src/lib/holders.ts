@@ -29,7 +29,7 @@ export function createHolders() {
   return {
     /** @throws Error if the name is already in use */
     add(name: string, stats: () => HolderStats): void {
-      if (readers.has(name)) throw new Error(`There is a holder "${name}" already.`);
+      if (readers.has(name)) throw new Error(`A holder named "${name}" already exists.`);
       readers.set(name, stats);
     },
     /** In the order in which they were added. */

@@ -1,14 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { HolderStats } from './holders.ts';
 import { changeBeforeWork, latestChange } from './work.ts';
 
 export type MemoryCache<V> = ReturnType<typeof createMemoryCache<V, unknown>>;
-
-export interface MemoryStats extends HolderStats {
-  readonly entries: number;
-  readonly bytes: number;
-}
 
 /** The changes so far (`nextChange`), each of the caller's type. */
 interface ChangeLog<Change> {
@@ -80,7 +74,7 @@ export function createMemoryCache<V, Change>(options: MemoryCacheOptions<V, Chan
       memory.set(compactCopy(key), { value, checked: latestChange() });
       return true;
     },
-    stats: (): MemoryStats => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
+    stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
   };
 }
 

@@ -46,12 +46,9 @@ export function runInSpan<T>(span: Span, work: () => T): T {
 }
 
 /** Runs work as a child of the current span, or without a span if there is none. */
-export function traced<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
+export async function traced<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
   const parent = currentSpan();
-  return parent === undefined ? work(undefined) : runAsChild(parent, start, work);
-}
-
-async function runAsChild<T>(parent: Span, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
+  if (parent === undefined) return work(undefined);
   const span = startChild(parent, start);
   try {
     return await runInSpan(span, () => work(span));

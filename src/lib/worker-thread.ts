@@ -8,10 +8,7 @@ export type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown
 
 /** The thread ended, is not yet started again, or has too many calls waiting; the call may have been executed. */
 export class ThreadUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ThreadUnavailable';
-  }
+  override name = 'ThreadUnavailable';
 }
 
 export interface WorkerThreadOptions {

@@ -17,10 +17,7 @@ interface FakeTask {
 function createFakePool(places: number) {
   const running: FakeTask[] = [];
   const pool: EncoderPool = {
-    get busy() {
-      return running.length;
-    },
-    processes: places,
+    stats: () => ({ running: running.length, processes: places, restarts: 0 }),
     hasFreePlace: () => running.length < places,
     warmUp: () => undefined,
     run(task) {

@@ -14,7 +14,8 @@ export interface EncoderPoolOptions {
   /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
   readonly clock: Clock;
-  readonly onEvent: (event: PoolEvent) => void;
+  /** For logs and metrics. */
+  readonly onEvent?: (event: PoolEvent) => void;
 }
 
 export type EncoderPool = ReturnType<typeof createEncoderPool>;
@@ -35,6 +36,7 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   const workers = new Set<Worker>();
   let isClosed = false;
   let unusableUntilMs = 0;
+  let restarts = 0;
 
   function start(): Worker {
     const child = startEncoderChild();
@@ -42,8 +44,8 @@ export function createEncoderPool(options: EncoderPoolOptions) {
     const worker: Worker = { child, busy: false, cancelIdleLimit: () => undefined };
     workers.add(worker);
     limitIdleTime(worker);
-    options.onEvent({ kind: 'started', pid });
-    void child.ready.then(() => options.onEvent({ kind: 'ready', pid }));
+    options.onEvent?.({ kind: 'started', pid });
+    void child.ready.then(() => options.onEvent?.({ kind: 'ready', pid }));
     void child.ended.then((ended) => onEnded(worker, ended));
     return worker;
   }
@@ -57,7 +59,8 @@ export function createEncoderPool(options: EncoderPoolOptions) {
     workers.delete(worker);
     worker.cancelIdleLimit();
     if (ended.reason === 'unusable') unusableUntilMs = performance.now() + UNUSABLE_PAUSE_MS;
-    options.onEvent({ kind: 'ended', pid: worker.child.pid, ...ended });
+    if (ended.reason !== 'closed' && ended.reason !== 'idle') restarts += 1;
+    options.onEvent?.({ kind: 'ended', pid: worker.child.pid, ...ended });
     // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
     if (ended.reason === 'crash' && worker.busy) start();
   }
@@ -92,12 +95,8 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   }
 
   return {
-    get busy() {
-      return countBusy();
-    },
-    get processes() {
-      return workers.size;
-    },
+    /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
+    stats: () => ({ running: countBusy(), processes: workers.size, restarts }),
     hasFreePlace: () => countBusy() < options.processes,
     /** Starts a process if there is none, so that the first task need not wait for it. */
     warmUp(): void {

@@ -6,7 +6,7 @@ describe('the queue of the scheduler', () => {
     const { submit, scheduler } = setUpScheduler({ queueLength: 2 });
     for (const name of ['1', '2', '3']) submit(name);
     await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    expect(scheduler.stats()).toEqual({ queued: 2, running: 1, refused: 1 });
+    expect(scheduler.stats()).toMatchObject({ queued: 2, running: 1, refused: 1 });
   });
 
   it('rejects the newest job of the client with the most jobs for a new client if the queue is full', async () => {
@@ -16,7 +16,7 @@ describe('the queue of the scheduler', () => {
     const other = submit('b1', 'b');
     const newcomer = submit('c1', 'c');
     await expect(second).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    expect(scheduler.stats()).toEqual({ queued: 3, running: 1, refused: 1 });
+    expect(scheduler.stats()).toMatchObject({ queued: 3, running: 1, refused: 1 });
     for (const name of ['running', 'a1', 'b1', 'c1']) await finish(name);
     expect(await Promise.all([first, other, newcomer])).toEqual([REPLY, REPLY, REPLY]);
     expect(running()).toEqual([]);
@@ -25,7 +25,7 @@ describe('the queue of the scheduler', () => {
   it('keeps a job that another client waits for too', async () => {
     const { submit, scheduler, pool } = setUpScheduler({ queueLength: 2 });
     submit('running', 'a');
-    expect(pool.busy).toBe(1);
+    expect(pool.stats().running).toBe(1);
     const options = { signal: new AbortController().signal, client: 'a', isShared: () => true };
     const shared = scheduler.submit({ kind: 'inspect', original: { path: 'shared' } }, options);
     shared.catch(() => undefined);
@@ -45,7 +45,7 @@ describe('the queue of the scheduler', () => {
     clock.advance(1);
     await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     expect(running()).toEqual(['1']);
-    expect(scheduler.stats()).toEqual({ queued: 0, running: 1, refused: 1 });
+    expect(scheduler.stats()).toMatchObject({ queued: 0, running: 1, refused: 1 });
   });
 
   it('does not limit the wait of jobs that have begun, or that no client waits for', async () => {

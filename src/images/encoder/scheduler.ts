@@ -26,19 +26,21 @@ interface Entry {
   hasCrashed: boolean;
 }
 
-/** One task that an encoder process answered, its first attempt's wait included. */
+/** A task that an encoder process has completed. */
 export interface FinishedTask {
   readonly task: EncoderTask['kind'];
+  /** From its submission to the start of its last attempt. */
   readonly waitedMs: number;
+  /** The last attempt. */
   readonly tookMs: number;
 }
 
 export interface SchedulerOptions {
   readonly pool: EncoderPool;
   readonly clock: Clock;
-  /** For each priority. */
+  /** Jobs of each priority that may wait. */
   readonly queueLength: number;
-  /** For one interactive encode, including the start of a process. */
+  /** For one interactive encode, including the start of a process. Inspecting an original may take 8 s at most. */
   readonly deadlineMs: number;
   /** For metrics. */
   readonly onFinished?: ((finished: FinishedTask) => void) | undefined;
@@ -147,7 +149,7 @@ export function createScheduler(options: SchedulerOptions) {
   return {
     submit,
     /** `queued` jobs of both priorities; `refused` ones, because the queue was full or did not move. */
-    stats: () => ({ queued: crashed.length + interactive.size + background.size, running: pool.busy, refused }),
+    stats: () => ({ queued: crashed.length + interactive.size + background.size, refused, ...pool.stats() }),
     /** Rejects all waiting and new jobs. */
     close(): void {
       isClosed = true;

@@ -1,4 +1,4 @@
-/** The thread that reads long upstream answers with the functions of the given module. */
+/** The thread that reads long upstream responses with the functions of the given module. */
 import { workerData } from 'node:worker_threads';
 import { serveCalls } from '../worker-thread.ts';
 

@@ -4,12 +4,12 @@ import { abortError, untilAborted } from '../work.ts';
 import { createWorkerThread } from '../worker-thread.ts';
 
 /**
- * The functions of one module, by name. Each turns the bytes of an answer into a small plain value that can be copied
- * between threads, and never throws for any bytes.
+ * The functions of one module, by name. Each turns a response body into a small plain value that can be copied between
+ * threads, and never throws, whatever the bytes.
  */
 export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 
-/** Turns upstream answers into values without blocking the event loop. */
+/** Turns upstream responses into values without blocking the event loop. */
 export type BodyReader<R extends Readers> = ReturnType<typeof createBodyReader<R>>;
 
 export interface BodyReaderOptions<R extends Readers> {
@@ -66,7 +66,7 @@ export function createBodyReader<R extends Readers>({ readers, module }: BodyRea
       resolve();
       entries -= 1;
       bytes -= body.length;
-      // It may use 200 MB, and long answers are rare.
+      // The thread may use 200 MB, and long responses are rare.
       if (entries === 0) idle = setTimeout(thread.terminate, IDLE_THREAD_MS).unref();
     }
   }

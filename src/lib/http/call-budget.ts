@@ -14,9 +14,9 @@ export interface CallBudgetOptions {
 
 interface Client {
   readonly share: TokenBucket;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<Waiter>;
-  askedAtMs: number;
+  lastCallAtMs: number;
 }
 
 interface Waiter {
@@ -27,7 +27,7 @@ interface Waiter {
 /** The share of rate and burst of one client while others are active. */
 const SHARE = 0.25;
 /** A client counts as active for this long after its last call. */
-const ASKING_MS = 10_000;
+const ACTIVE_MS = 10_000;
 const MAX_CLIENTS = 1_000;
 const MAX_WAIT_MS = 2_000;
 
@@ -39,7 +39,7 @@ const MAX_WAIT_MS = 2_000;
 export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions) {
   const reserve = Math.floor(burst * SHARE);
   const all = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
-  // The order is the round: a client that had its turn is inserted again at the end.
+  // The map's order is the order of turns: after its turn, a client is inserted again at the end.
   const clients = new Map<string, Client>();
   let cancelTimer: () => void = () => undefined;
 
@@ -49,7 +49,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
     forgetClients(nowMs);
     const capacity = Math.max(1, burst * SHARE);
     const share = createTokenBucket({ perSecond: callsPerSecond * SHARE, capacity, nowMs });
-    const client: Client = { share, waiting: new Set(), askedAtMs: nowMs };
+    const client: Client = { share, waiting: new Set(), lastCallAtMs: nowMs };
     clients.set(compactCopy(key), client);
     return client;
   }
@@ -57,8 +57,8 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   /** Makes room for one more: removes inactive clients, or else the one whose last turn was longest ago. */
   function forgetClients(nowMs: number): void {
     const idle = [...clients].filter(([, { waiting }]) => waiting.size === 0);
-    for (const [key, { askedAtMs, share }] of idle) {
-      if (nowMs - askedAtMs > ASKING_MS && share.isFull(nowMs)) clients.delete(key);
+    for (const [key, { lastCallAtMs, share }] of idle) {
+      if (nowMs - lastCallAtMs > ACTIVE_MS && share.isFull(nowMs)) clients.delete(key);
     }
     if (clients.size < MAX_CLIENTS) return;
     const [oldest] = idle;
@@ -68,7 +68,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
 
   function isAlone(client: Client, nowMs: number): boolean {
     for (const other of clients.values()) {
-      if (other !== client && nowMs - other.askedAtMs <= ASKING_MS) return false;
+      if (other !== client && nowMs - other.lastCallAtMs <= ACTIVE_MS) return false;
     }
     return true;
   }
@@ -79,7 +79,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
     return isAlone(client, nowMs) ? Math.min(withinShareMs, all.msUntil(calls + reserve, nowMs)) : withinShareMs;
   }
 
-  /** The same for the last waiting call of the client, after the earlier turns of other clients. */
+  /** Like `msUntilTurn`, for the last waiting call of the client, including the turns that other clients have before it. */
   function msUntilLast(client: Client, calls: number, nowMs: number): number {
     let before = 0;
     for (const other of clients.values()) if (other !== client) before += Math.min(calls, other.waiting.size);
@@ -133,7 +133,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
       if (signal.aborted) throw abortError(signal);
       const nowMs = clock.monotonic();
       const client = clientOf(key, nowMs);
-      client.askedAtMs = nowMs;
+      client.lastCallAtMs = nowMs;
       const waiter: Waiter = { deadlineMs: nowMs + MAX_WAIT_MS, turn: Promise.withResolvers() };
       client.waiting.add(waiter);
       giveTurns();

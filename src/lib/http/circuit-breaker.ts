@@ -7,7 +7,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
-type Outcome = 'answered' | 'failed' | 'key failed' | 'given up' | 'not called';
+type Outcome = 'succeeded' | 'failed' | 'key failed' | 'aborted' | 'not called';
 
 const WINDOW_MS = 10_000;
 const MINIMUM_CALLS = 20;
@@ -67,8 +67,8 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
   }
 
   function countCall(outcome: Outcome): void {
-    if (outcome === 'given up' || outcome === 'not called') return;
-    const isFailure = outcome !== 'answered';
+    if (outcome === 'aborted' || outcome === 'not called') return;
+    const isFailure = outcome !== 'succeeded';
     const nowMs = clock.monotonic();
     calls = calls.slice(1 - MAX_CALLS).filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
     calls.push({ atMs: nowMs, isFailure });
@@ -79,8 +79,8 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
 
   function judgeProbe(outcome: Outcome): void {
     isProbing = false;
-    if (outcome === 'answered') close();
-    else if (outcome === 'failed' || outcome === 'given up') open();
+    if (outcome === 'succeeded') close();
+    else if (outcome === 'failed' || outcome === 'aborted') open();
     else if (outcome === 'key failed') {
       keyFailuresOfProbes += 1;
       if (keyFailuresOfProbes === MAX_KEY_FAILURES_OF_PROBES) open();
@@ -92,31 +92,25 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
      * @param key identifies the request; two calls with the same key would get the same answer
      * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
      */
-    async execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      const known = failedKeys.find(key);
-      if (known !== undefined) throw known;
-      const isProbe = admit();
-      const begunAt = changes;
-      const settle = (outcome: Outcome) => {
-        if (isProbe) judgeProbe(outcome);
-        else if (begunAt === changes) countCall(outcome);
-      };
-      try {
-        const value = await work();
-        settle('answered');
-        return value;
-      } catch (error) {
-        const outcome = outcomeOf(error, signal);
-        if (outcome !== 'key failed') {
-          settle(outcome);
+    execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      return failedKeys.run(key, async () => {
+        const isProbe = admit();
+        const begunAt = changes;
+        const settle = (outcome: Outcome) => {
+          if (isProbe) judgeProbe(outcome);
+          else if (begunAt === changes) countCall(outcome);
+        };
+        try {
+          const value = await work();
+          settle('succeeded');
+          return value;
+        } catch (error) {
+          const outcome = outcomeOf(error, signal);
+          // Only one of several concurrent calls for the key counts.
+          settle(outcome === 'key failed' && failedKeys.has(key) ? 'not called' : outcome);
           throw error;
         }
-        // Only one of several concurrent calls for the key counts.
-        const isCounted = failedKeys.find(key) !== undefined;
-        const remembered = failedKeys.remember(key, error as AppError);
-        settle(isCounted ? 'not called' : 'key failed');
-        throw remembered;
-      }
+      });
     },
     /** Closes the breaker and forgets all failures. */
     forgetFailures(): void {
@@ -135,7 +129,7 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
 
 function outcomeOf(error: unknown, signal: AbortSignal): Outcome {
   if (error instanceof LocalLimitError) return 'not called';
-  if (signal.aborted || !(error instanceof AppError)) return 'given up';
-  if (!isIndeterminate(error)) return 'answered';
+  if (signal.aborted || !(error instanceof AppError)) return 'aborted';
+  if (!isIndeterminate(error)) return 'succeeded';
   return isKeyFailure(error) ? 'key failed' : 'failed';
 }

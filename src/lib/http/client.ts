@@ -34,8 +34,8 @@ export interface HttpResponse {
 }
 
 /**
- * Outgoing HTTP. Answers of any status are values; rejects with `AppError` `upstream_timeout` (no complete answer in
- * time), `upstream_unavailable` (refused, DNS, reset before an answer, address not allowed, redirect to another origin) or
+ * Outgoing HTTP. A response of any status is a result. Rejects with `AppError` `upstream_timeout` (no complete response in
+ * time), `upstream_unavailable` (refused, DNS, reset before a response, address not allowed, redirect to another origin) or
  * `upstream_invalid` (too long, incomplete, too many redirects).
  */
 export interface HttpClient {
@@ -44,7 +44,7 @@ export interface HttpClient {
 }
 
 /**
- * No connection, or one that broke before an answer. Only this failure justifies an immediate retry. With
+ * No connection, or one that broke before a response. Only this failure justifies an immediate retry. With
  * `upstream_timeout`, no connection was accepted in time.
  */
 export class ConnectionError extends AppError {
@@ -56,7 +56,7 @@ export interface HttpClientOptions {
   readonly allowedOrigins: readonly string[];
   /** The operator's own origins: plain http and private addresses are allowed. */
   readonly privateOrigins?: readonly string[];
-  /** Follows redirects of a GET within the allowed origins; otherwise they are returned like other answers. */
+  /** Follows redirects of a GET within the allowed origins; otherwise a redirect is returned like any other response. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
   /** Default: the system's clock. */
@@ -111,7 +111,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     for (let redirects = 0; ; redirects += 1) {
       const sent = url;
       const target = await traced(describeCall(request, sent, redirects), (span) =>
-        exchange(request, sent, signal, span),
+        sendOnce(request, sent, signal, span),
       );
       if (!(target instanceof URL)) return target;
       // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
@@ -126,17 +126,18 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   /** Sends one request. Returns the complete response or the redirect target. */
-  async function exchange(
+  async function sendOnce(
     request: HttpRequest,
     url: URL,
     signal: AbortSignal,
     span: Span | undefined,
   ): Promise<HttpResponse | URL> {
-    const answer = await send(request, url, signal);
-    noteStatus(span, answer.statusCode);
-    const target = options.followRedirects && request.method === 'GET' ? findRedirect(answer, url) : undefined;
-    if (target === undefined) return read(answer, url, request.maxBytes);
-    discardBody(answer.body);
+    const response = await send(request, url, signal);
+    span?.setAttribute('http.response.status_code', response.statusCode);
+    if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
+    const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
+    if (target === undefined) return read(response, url, request.maxBytes);
+    discardBody(response.body);
     return target;
   }
 
@@ -163,11 +164,6 @@ function describeCall({ method, resends = 0 }: HttpRequest, url: URL, redirects:
       'url.full': origin + pathname,
     },
   };
-}
-
-function noteStatus(span: Span | undefined, status: number): void {
-  span?.setAttribute('http.response.status_code', status);
-  if (span !== undefined && status >= 400) failSpan(span, String(status));
 }
 
 function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undefined {

@@ -11,10 +11,9 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Reads an answer's body to its end and decodes its content encoding. On any failure the stream is destroyed, and its
- * socket with it.
+ * Reads a response body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
  *
- * @param maxBytes counted after decompression, so that a small answer cannot expand to a large one
+ * @param maxBytes counted after decompression, so that a small response cannot expand to a large one
  * @throws AppError `upstream_invalid` if it is longer or has an unknown encoding
  */
 export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {

@@ -9,7 +9,7 @@ export interface TokenBucketOptions {
 /** A token counts as complete if less than this is missing, because fractions are added up. */
 const ROUNDING = 1e-6;
 
-/** A steady rate with a burst after a quiet time. It is full at first. Times are monotonic milliseconds and never go back. */
+/** A steady rate with a burst after a quiet time. The bucket starts full. Times are monotonic milliseconds and never go back. */
 export function createTokenBucket({ perSecond, capacity, nowMs: startMs }: TokenBucketOptions) {
   let tokens = capacity;
   let filledAtMs = startMs;

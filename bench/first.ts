@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
-import { encoderOptions } from '../src/images/encode-settings.ts';
+import { encoderOptions } from '../src/images/encoder/job.ts';
 import { startPassingProxy } from '../test/helpers/passing-proxy.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import { startService } from '../test/helpers/service-process.ts';

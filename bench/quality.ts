@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
-import { type Effort, encoderOptions } from '../src/images/encode-settings.ts';
+import { type Effort, encoderOptions } from '../src/images/encoder/job.ts';
 import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
 import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';

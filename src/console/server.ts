@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createListener, type Listener } from '../lib/http/listener.ts';
+import { createListener, type Listener, createServer } from '../lib/http/listener.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
-import { createServer } from '../lib/node-http.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';
 import { createPurgeHandler } from './purge-route.ts';

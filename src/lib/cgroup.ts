@@ -26,17 +26,12 @@ export function readResourceLimits(root = '/'): ResourceLimits {
 
 /** Each group this process is in, with all its parents. A container may see its own group as the root only. */
 function cgroupDirectories(root: string): string[] {
-  const directories: string[] = [];
-  for (const line of (readText(root, 'proc/self/cgroup') ?? '').split('\n')) {
+  return (readText(root, 'proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers = '', ...rest] = line.split(':');
-    for (const mount of mountsOf(controllers)) {
-      const names = rest.join(':').split('/').filter(Boolean);
-      for (let depth = names.length; depth >= 0; depth -= 1) {
-        directories.push(path.join(root, 'sys/fs/cgroup', mount, ...names.slice(0, depth)));
-      }
-    }
-  }
-  return directories;
+    const names = rest.join(':').split('/').filter(Boolean);
+    const parents = [names, ...names.map((_, depth) => names.slice(0, depth))];
+    return mountsOf(controllers).flatMap((mount) => parents.map((each) => path.join(root, 'sys/fs/cgroup', mount, ...each)));
+  });
 }
 
 /** Where a hierarchy is mounted below /sys/fs/cgroup: v2 names no controllers, and sits in `unified` beside v1. */

@@ -1,8 +1,7 @@
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { MAX_ORIGINAL_PIXELS } from '../images/encode-settings.ts';
-import type { PictureInfo } from '../images/encoder/job.ts';
+import { MAX_ORIGINAL_PIXELS, type PictureInfo } from '../images/encoder/job.ts';
 import {
   type Check,
   either,

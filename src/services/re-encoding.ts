@@ -1,4 +1,4 @@
-import type { Effort } from '../images/encode-settings.ts';
+import type { Effort } from '../images/encoder/job.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsPicture } from '../store/changes.ts';

@@ -40,7 +40,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
   expect(await askForPicture()).toEqual([503, '5']);
   expect(await problem()).toMatch(/^cannot be loaded \(Cannot find package 'sharp'/);
 
-  const settings = join(project, 'src/images/encode-settings.ts');
+  const settings = join(project, 'src/images/encoder/job.ts');
   const before = await readFile(settings);
   await symlink(SHARP, link);
   await appendFile(settings, '// of another version');
@@ -70,7 +70,7 @@ test('a service that was started through a link keeps its version when the link 
   for (const release of ['pennant-1', 'pennant-2']) {
     await mkdir(join(home, release));
     await copyProject(join(home, release));
-    await appendFile(join(home, release, 'src/images/encode-settings.ts'), `// ${release}`);
+    await appendFile(join(home, release, 'src/images/encoder/job.ts'), `// ${release}`);
   }
   const linkTo = async (release: string) => {
     await symlink(release, join(home, 'next'));

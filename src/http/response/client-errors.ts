@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
-import { STATUS_CODES } from '../../lib/node-http.ts';
+import { STATUS_CODES } from '../../lib/http/listener.ts';
 import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
 import { methodNotAllowed, NOT_HTTP } from '../request/context.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskReply } from './job.ts';
 import { createEncoderPool, type EncoderPoolOptions, poolSizeFor } from './pool.ts';
 import { createScheduler, type SchedulerOptions } from './scheduler.ts';

@@ -2,7 +2,6 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { compactCopy } from '../memory-cache.ts';
 import { abortError } from '../work.ts';
-import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 export type CallBudget = ReturnType<typeof createCallBudget>;
 
@@ -170,3 +169,39 @@ export class LocalLimitError extends AppError {
 
 /** A daily quota is used up, or the part of it that may be used now. */
 export class QuotaSpentError extends LocalLimitError {}
+
+type TokenBucket = ReturnType<typeof createTokenBucket>;
+
+interface TokenBucketOptions {
+  readonly perSecond: number;
+  readonly capacity: number;
+  readonly nowMs: number;
+}
+
+/** A token counts as complete if less than this is missing, because fractions are added up. */
+const ROUNDING = 1e-6;
+
+/** A steady rate with a burst after a quiet time. The bucket starts full. Times are monotonic milliseconds and never go back. */
+export function createTokenBucket({ perSecond, capacity, nowMs: startMs }: TokenBucketOptions) {
+  let tokens = capacity;
+  let filledAtMs = startMs;
+
+  function fill(nowMs: number): number {
+    tokens = Math.min(capacity, tokens + ((nowMs - filledAtMs) / 1000) * perSecond);
+    filledAtMs = nowMs;
+    return tokens;
+  }
+
+  return {
+    /** Takes one token; an empty bucket stays empty. */
+    take(nowMs: number): void {
+      tokens = Math.max(0, fill(nowMs) - 1);
+    },
+    /** The time until this many tokens are available, 0 if they are available now. */
+    msUntil(wanted: number, nowMs: number): number {
+      const missing = wanted - fill(nowMs);
+      return missing < ROUNDING ? 0 : (missing / perSecond) * 1000;
+    },
+    isFull: (nowMs: number) => capacity - fill(nowMs) < ROUNDING,
+  };
+}

@@ -1,4 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Agent, Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
@@ -6,7 +9,6 @@ import { type Clock, systemClock } from '../clock.ts';
 import { failSpan, type Span, traced } from '../tracing.ts';
 import { withDeadline } from '../work.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
-import { discardBody, readBody } from './decode-body.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -185,6 +187,50 @@ async function read(response: Dispatcher.ResponseData, url: URL, maxBytes: numbe
     if (error instanceof AppError) throw error;
     throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * Reads a response body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
+ *
+ * @param maxBytes counted after decompression, so that a small response cannot expand to a large one
+ * @throws AppError `upstream_invalid` if it is longer or has an unknown encoding
+ */
+async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new AppError('upstream_invalid', 'The upstream response is too large.');
+      chunks.push(chunk);
+    }
+  };
+
+  const encoding = contentEncoding.trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') {
+    await pipeline(body, collect);
+  } else {
+    const createDecoder = DECODERS[encoding];
+    if (createDecoder === undefined) {
+      discardBody(body);
+      throw new AppError('upstream_invalid', 'The upstream response has an encoding that was not requested.');
+    }
+    await pipeline(body, createDecoder(), collect);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/** Discards a response that is not read, and closes its socket. */
+function discardBody(body: Readable): void {
+  // A stream that is destroyed before its end reports that as an error, and one without a listener ends the process.
+  body.on('error', () => undefined).destroy();
 }
 
 function flatten(headers: IncomingHttpHeaders): Record<string, string> {

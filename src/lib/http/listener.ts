@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** From `node:http`. Its `import` would also load WebSocket and fetch at every start. */
+export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+
 export interface Lifetime {
   /** True from the call of `close` on. */
   isClosing: boolean;

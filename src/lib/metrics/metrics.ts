@@ -147,20 +147,17 @@ const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refresh
 
 /** Names and units by prometheus.io/docs/practices/naming (seen 2026-11). */
 export function createMetrics() {
-  const requests = createCounter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']);
-  const lookups = createCounter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
-    'route',
-    'outcome',
-  ]);
-  const requestSeconds = createHistogram(
-    'pennant_http_request_duration_seconds',
-    'From the request to its answer’s hand-over to the socket.',
-    ['route'],
-  );
   const counted = {
-    requests,
-    lookups,
-    requestSeconds,
+    requests: createCounter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']),
+    lookups: createCounter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
+      'route',
+      'outcome',
+    ]),
+    requestSeconds: createHistogram(
+      'pennant_http_request_duration_seconds',
+      'From the request to its answer’s hand-over to the socket.',
+      ['route'],
+    ),
     imageHostCalls: createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
       'outcome',
     ]),
@@ -197,12 +194,9 @@ export function createMetrics() {
       ['task'],
     ),
   };
+  const { requests, lookups, requestSeconds } = counted;
   const all: Metric[] = Object.values(counted);
   const routesWithLookups = new Set<string>();
-
-  function add(metric: Metric): void {
-    all.push(metric);
-  }
 
   function addScraped(type: Metric['type'], { name, help, label = 'kind', read }: ScrapedMetric): void {
     function samples(): Sample[] {
@@ -210,12 +204,12 @@ export function createMetrics() {
       if (typeof values === 'number') return [{ labels: {}, value: values }];
       return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
     }
-    add({ name, help, type, samples });
+    all.push({ name, help, type, samples });
   }
 
   return {
     ...counted,
-    add,
+    add: (metric: Metric) => void all.push(metric),
     addGauge: (gauge: ScrapedMetric) => addScraped('gauge', gauge),
     /** For values that only grow since start. */
     addCounter: (counter: ScrapedMetric) => addScraped('counter', counter),

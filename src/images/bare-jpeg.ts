@@ -36,18 +36,16 @@ interface Header {
   /** By class and number, combined in one byte as in the file. */
   readonly huffman: Map<number, HuffmanTable>;
   restartInterval: number;
-  frame?: Frame;
+  frame?: {
+    /** The number of minimum coded units. */
+    readonly units: number;
+    readonly components: readonly {
+      readonly id: number;
+      readonly blocksPerUnit: number;
+      readonly quantisation: number;
+    }[];
+  };
   scan?: Scan;
-}
-
-interface Frame {
-  /** The number of minimum coded units. */
-  readonly units: number;
-  readonly components: readonly {
-    readonly id: number;
-    readonly blocksPerUnit: number;
-    readonly quantisation: number;
-  }[];
 }
 
 const FRAME = 0xc0;

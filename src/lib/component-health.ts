@@ -41,15 +41,10 @@ export function createComponentHealth(logger: Logger, clock: Clock) {
       const component = components.get(name) ?? { problem: null, linesAtMs: [], changes: 0, error: undefined };
       components.set(name, component);
       const isChange = (problem === null) !== (component.problem === null);
-      component.problem = problem;
-      component.error = error;
-      if (!isChange) {
-        if (problem !== null) logger.debug({ part: name, err: error }, `${name}: ${problem}`);
-      } else if (mayWrite(component)) {
-        write(name, component);
-      } else {
-        component.changes += 1;
-      }
+      Object.assign(component, { problem, error });
+      if (isChange && mayWrite(component)) write(name, component);
+      else if (isChange) component.changes += 1;
+      else if (problem !== null) logger.debug({ part: name, err: error }, `${name}: ${problem}`);
     },
     problems: () =>
       [...components].flatMap(([name, { problem }]) => (problem === null ? [] : [[name, problem] as const])),

@@ -3,7 +3,7 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
-import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
+import type { EncoderTask, JobOptions, TaskReply } from './job.ts';
 import type { EncoderPool, RunningTask } from './pool.ts';
 import { createFairQueue, type FairQueue } from './queue.ts';
 
@@ -12,14 +12,12 @@ const RETRY_AFTER_MS = 5_000;
 
 interface Entry {
   readonly task: EncoderTask;
-  readonly client: string;
-  readonly priority: Priority;
+  readonly options: JobOptions;
+  /** Of its priority. */
   readonly queue: FairQueue<Entry>;
   readonly result: PromiseWithResolvers<TaskReply>;
   /** Removes the listeners that drop a waiting job. Called when the job starts. */
   stopListening: () => void;
-  /** Whether other requests wait for it, too. */
-  readonly isShared: () => boolean;
   readonly submittedAtMs: number;
   /** `undefined` if the request is not traced. */
   startSpan: ReturnType<typeof traceTask>;
@@ -49,7 +47,7 @@ export interface SchedulerOptions {
 /** Decides which job runs next, and what happens to a job whose process ended. */
 export function createScheduler(options: SchedulerOptions) {
   const { pool, clock, queueLength, deadlineMs, onFinished } = options;
-  const isDisplaceable = ({ isShared }: Entry) => !isShared();
+  const isDisplaceable = ({ options: { isShared } }: Entry) => isShared?.() !== true;
   const interactive = createFairQueue(queueLength, isDisplaceable);
   const background = createFairQueue(queueLength, isDisplaceable);
   /** Jobs whose process crashed. They are next, and the bounds of the queues do not apply. */
@@ -60,13 +58,13 @@ export function createScheduler(options: SchedulerOptions) {
 
   /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
   async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
-    const { signal, client, priority = 'interactive', isShared = () => false } = options;
+    const { signal, client, priority } = options;
     signal.throwIfAborted();
     if (isClosed) throw overloaded('The service is stopping.');
-    const queue = priority === 'interactive' ? interactive : background;
+    const queue = priority === 'background' ? background : interactive;
     const result = Promise.withResolvers<TaskReply>();
     const entry: Entry = {
-      ...{ task, client, priority, queue, result, isShared },
+      ...{ task, options, queue, result },
       submittedAtMs: clock.monotonic(),
       stopListening: () => undefined,
       startSpan: undefined,
@@ -78,7 +76,7 @@ export function createScheduler(options: SchedulerOptions) {
     entry.startSpan = traceTask(task.kind, result.promise);
     const onDisconnect = () => drop(entry, signal.reason);
     const onLate = () => drop(entry, refusal());
-    const stopWaiting = priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
+    const stopWaiting = queue === interactive ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
     entry.stopListening = () => {
       stopWaiting?.();
@@ -91,7 +89,7 @@ export function createScheduler(options: SchedulerOptions) {
   /** Rejects a job that waits. */
   function drop(entry: Entry, reason: unknown): void {
     entry.stopListening();
-    entry.queue.remove(entry.client, entry);
+    entry.queue.remove(entry.options.client, entry);
     entry.result.reject(reason);
   }
 
@@ -110,8 +108,8 @@ export function createScheduler(options: SchedulerOptions) {
     }
   }
 
-  function deadlineOf({ task, priority }: Entry): number {
-    if (priority === 'background') return TIME_LIMITS_MS.backgroundEncode;
+  function deadlineOf({ task, queue }: Entry): number {
+    if (queue === background) return TIME_LIMITS_MS.backgroundEncode;
     return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
   }
 
@@ -120,7 +118,7 @@ export function createScheduler(options: SchedulerOptions) {
     entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     const running = pool.run(entry.task, deadlineOf(entry));
-    if (entry.priority === 'background') runningBackground = running;
+    if (entry.queue === background) runningBackground = running;
     try {
       entry.result.resolve(await running.reply);
       const waitedMs = startedAtMs - entry.submittedAtMs;

@@ -14,14 +14,11 @@ export interface CallBudgetOptions {
 interface Client {
   readonly share: TokenBucket;
   /** In order of arrival. */
-  readonly waiting: Set<Waiter>;
+  readonly waiting: Set<Turn>;
   lastCallAtMs: number;
 }
 
-interface Waiter {
-  readonly deadlineMs: number;
-  readonly turn: PromiseWithResolvers<void>;
-}
+type Turn = PromiseWithResolvers<void>;
 
 /** The share of rate and burst of one client while others are active. */
 const SHARE = 0.25;
@@ -88,33 +85,24 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   function giveTurns(): void {
     const nowMs = clock.monotonic();
     for (let found = findTurn(nowMs); found !== undefined; found = findTurn(nowMs)) {
-      const { key, client, waiter } = found;
+      const { key, client, turn } = found;
       all.take(nowMs);
       client.share.take(nowMs);
       clients.delete(key);
       clients.set(key, client);
-      client.waiting.delete(waiter);
-      waiter.turn.resolve();
+      client.waiting.delete(turn);
+      turn.resolve();
     }
-    let timerMs = Number.POSITIVE_INFINITY;
-    for (const client of clients.values()) {
-      for (const waiter of client.waiting) {
-        if (waiter.deadlineMs > nowMs) {
-          timerMs = Math.min(timerMs, msUntilTurn(client, 1, nowMs), waiter.deadlineMs - nowMs);
-          break;
-        }
-        client.waiting.delete(waiter);
-        waiter.turn.reject(refusal(msUntilLast(client, 1, nowMs)));
-      }
-    }
+    const waitingClients = [...clients.values()].filter(({ waiting }) => waiting.size > 0);
+    const nextMs = Math.min(...waitingClients.map((client) => msUntilTurn(client, 1, nowMs)));
     cancelTimer();
-    if (timerMs < Number.POSITIVE_INFINITY) cancelTimer = clock.after(timerMs, giveTurns);
+    if (nextMs <= MAX_WAIT_MS) cancelTimer = clock.after(nextMs, giveTurns);
   }
 
   function findTurn(nowMs: number) {
     for (const [key, client] of clients) {
-      const [waiter] = client.waiting;
-      if (waiter !== undefined && msUntilTurn(client, 1, nowMs) === 0) return { key, client, waiter };
+      const [turn] = client.waiting;
+      if (turn !== undefined && msUntilTurn(client, 1, nowMs) === 0) return { key, client, turn };
     }
     return undefined;
   }
@@ -133,20 +121,26 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
       const nowMs = clock.monotonic();
       const client = clientOf(key, nowMs);
       client.lastCallAtMs = nowMs;
-      const waiter: Waiter = { deadlineMs: nowMs + MAX_WAIT_MS, turn: Promise.withResolvers() };
-      client.waiting.add(waiter);
+      const turn: Turn = Promise.withResolvers();
+      client.waiting.add(turn);
       giveTurns();
-      const waitMs = client.waiting.has(waiter) ? msUntilLast(client, client.waiting.size, nowMs) : 0;
+      const waitMs = client.waiting.has(turn) ? msUntilLast(client, client.waiting.size, nowMs) : 0;
       const leave = (reason: AppError) => {
-        client.waiting.delete(waiter);
-        waiter.turn.reject(reason);
+        client.waiting.delete(turn);
+        turn.reject(reason);
       };
       const onAbort = () => leave(abortError(signal));
+      const onLate = () => {
+        giveTurns();
+        leave(refusal(msUntilLast(client, 1, clock.monotonic())));
+      };
       if (waitMs > MAX_WAIT_MS) leave(refusal(waitMs));
       signal.addEventListener('abort', onAbort, { once: true });
+      const cancelLimit = clock.after(MAX_WAIT_MS, onLate);
       try {
-        await waiter.turn.promise;
+        await turn.promise;
       } finally {
+        cancelLimit();
         signal.removeEventListener('abort', onAbort);
       }
     },

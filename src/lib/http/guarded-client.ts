@@ -17,22 +17,15 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
     return http.request(request);
   }
 
-  /** Returns `undefined` when the call should be retried. */
-  async function sendFirst(request: HttpRequest): Promise<HttpResponse | undefined> {
-    try {
-      const response = await send(request);
-      return response.status >= 500 ? undefined : response;
-    } catch (error) {
-      const isWorthRetrying = error instanceof ConnectionError && error.code === 'upstream_unavailable';
-      if (isWorthRetrying && !request.signal.aborted) return undefined;
-      throw error;
-    }
-  }
-
   return {
     async request(request) {
-      const response = await sendFirst(request);
-      if (response !== undefined) return response;
+      try {
+        const response = await send(request);
+        if (response.status < 500) return response;
+      } catch (error) {
+        const isWorthRetrying = error instanceof ConnectionError && error.code === 'upstream_unavailable';
+        if (!isWorthRetrying || request.signal.aborted) throw error;
+      }
       await pause(request.signal);
       return send({ ...request, resends: 1 });
     },

@@ -48,7 +48,7 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     metrics,
     refusedClients,
     logger,
-    troubles: failureLog,
+    failureLog,
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });

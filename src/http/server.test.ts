@@ -26,7 +26,7 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
       beginRoute: () => undefined,
       countResponse: ({ status, failure }: AccessLogEntry) => failures.push({ status, ...failure }),
     },
-    troubles: { report: () => false },
+    failureLog: { report: () => false },
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => listener.close());

@@ -3,7 +3,7 @@ import { createComponentHealth } from './component-health.ts';
 import { addHolderGauges, createHolders } from './holders.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createTroubleLog } from './trouble-log.ts';
+import { createFailureLog } from './failure-log.ts';
 
 /** What all components of a service share. Each reports its own health, failures, metrics and memory here. */
 export type Runtime = ReturnType<typeof createRuntime>;
@@ -13,7 +13,7 @@ export function createRuntime({ clock, logger }: { readonly clock: Clock; readon
   const holders = createHolders();
   const health = createComponentHealth(logger, clock);
   /** For failures that may come by the thousand. */
-  const failureLog = createTroubleLog({ logger, clock });
+  const failureLog = createFailureLog({ logger, clock });
   addHolderGauges(metrics, holders);
   holders.add('log of failures', failureLog.stats);
   metrics.addGauge({

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
  * write-ahead log creates a missing log and its index as the current user, and does not remove them. Without a log no
  * process is writing, so the file is opened as one that does not change (sqlite.org/uri.html, `immutable`).
  */
-export function openToLook(path: string): DatabaseSync {
+export function openReadOnly(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   const hasLog = statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined;
   if (!hasLog) url.searchParams.set('immutable', '1');

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { openToLook } from '../lib/sqlite-read-only.ts';
+import { openReadOnly } from '../lib/sqlite-read-only.ts';
 import { StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics } from './stored-kinds.ts';
 
@@ -95,7 +95,7 @@ function requireVersion(version: number): void {
  */
 export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => T): T {
   try {
-    const db = openToLook(path);
+    const db = openReadOnly(path);
     try {
       requireVersion(versionOf(db));
       return inspect(db);

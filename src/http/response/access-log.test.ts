@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { createTroubleLog } from '../../lib/trouble-log.ts';
+import { createFailureLog } from '../../lib/failure-log.ts';
 import { type AccessLogEntry, createAccessLog } from './access-log.ts';
 
 interface Line {
@@ -33,7 +33,7 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
       metrics: createMetrics(),
       refusedClients: { note: () => undefined },
       logger,
-      troubles: createTroubleLog({ logger, clock }),
+      failureLog: createFailureLog({ logger, clock }),
       ...options,
     },
     [],

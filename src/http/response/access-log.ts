@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
-import type { Trouble, TroubleLog } from '../../lib/trouble-log.ts';
+import type { FailureReport, FailureLog } from '../../lib/failure-log.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
 import type { Failure, HttpResponse } from './response.ts';
@@ -34,7 +34,7 @@ export interface AccessLogOptions {
   /** Gets the clients that the rate limit refuses. */
   readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
-  readonly troubles: Pick<TroubleLog, 'report'>;
+  readonly failureLog: Pick<FailureLog, 'report'>;
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
   /** True: clients appear with their full address. False: with its network (IPv4 /24, IPv6 /48). */
@@ -48,7 +48,7 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
 export function createAccessLog(options: AccessLogOptions, endpoints: readonly Endpoint[]) {
-  const { clock, metrics, refusedClients, logger, troubles, logsAll, showsAddresses } = options;
+  const { clock, metrics, refusedClients, logger, failureLog, logsAll, showsAddresses } = options;
   for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) metrics.beginRoute(route);
 
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
@@ -65,8 +65,8 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
       ...(cache !== undefined && { cache }),
       ...(failure !== undefined && { code: failure.code }),
     };
-    const trouble = troubleOf(line, failure, isSlow);
-    const hasLine = trouble !== undefined && troubles.report({ ...trouble, requestId: entry.requestId });
+    const report = reportOf(line, failure, isSlow);
+    const hasLine = report !== undefined && failureLog.report({ ...report, requestId: entry.requestId });
     if (logsAll && !hasLine) logger.info(line, 'request');
   }
 
@@ -101,11 +101,11 @@ function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure
 }
 
 /** The failure of a response, except for the client's mistakes. */
-function troubleOf(
+function reportOf(
   line: { readonly route: string },
   failure: Failure | undefined,
   isSlow: boolean,
-): Trouble | undefined {
+): FailureReport | undefined {
   if (failure === undefined) {
     return isSlow ? { level: 'warn', key: `slow ${line.route}`, message: 'slow request', fields: line } : undefined;
   }

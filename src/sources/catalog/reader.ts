@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
-import { openToLook } from '../../lib/sqlite-read-only.ts';
+import { openReadOnly } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { CatalogUnusableError, type CatalogVersionError, explainingFailure, hasOwnTables } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
@@ -81,7 +81,7 @@ export function openForReading(path: string): CatalogReader | undefined {
 export function inspectCatalog<T>(path: string, inspect: (db: DatabaseSync) => T): T | undefined {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   return explainingFailure(path, () => {
-    const db = openToLook(path);
+    const db = openReadOnly(path);
     try {
       return inspect(db);
     } finally {

@@ -4,7 +4,7 @@ import type { HolderStats } from './holders.ts';
 import type { Logger } from './logger.ts';
 import { currentRequestId } from './work.ts';
 
-export interface Trouble {
+export interface FailureReport {
   readonly level: 'warn' | 'error';
   /** Failures with the same key are equal. */
   readonly key: string;
@@ -17,12 +17,12 @@ export interface Trouble {
 }
 
 /** Log lines about failures, of which there may be thousands. */
-export type TroubleLog = ReturnType<typeof createTroubleLog>;
+export type FailureLog = ReturnType<typeof createFailureLog>;
 
 interface Repeats {
   loggedAtMs: number;
   count: number;
-  latest: Trouble;
+  latest: FailureReport;
 }
 
 const INTERVAL_MS = 60_000;
@@ -31,7 +31,7 @@ const MAX_KEYS = 200;
 const MAX_KEY_CHARACTERS = 300;
 const MAX_REQUESTS = 1_000;
 
-export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clock }) {
+export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }) {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
   const requests = new LRUCache<string, 'logged' | 'explained'>({ max: MAX_REQUESTS });
 
@@ -40,19 +40,19 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
   }
 
   /** Returns whether it should be logged now, and with which count. */
-  function count(trouble: Trouble): number | undefined {
-    const key = trouble.key.slice(0, MAX_KEY_CHARACTERS);
+  function count(failure: FailureReport): number | undefined {
+    const key = failure.key.slice(0, MAX_KEY_CHARACTERS);
     const repeats = known.get(key);
     if (repeats !== undefined && !isDue(repeats)) {
       repeats.count += 1;
-      repeats.latest = trouble;
+      repeats.latest = failure;
       return undefined;
     }
-    known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: trouble });
+    known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: failure });
     return repeats?.count ?? 0;
   }
 
-  function write({ level, fields, message }: Trouble, repeated: number): void {
+  function write({ level, fields, message }: FailureReport, repeated: number): void {
     logger[level]({ ...fields, ...(repeated > 0 && { repeated }) }, message);
   }
 
@@ -61,17 +61,17 @@ export function createTroubleLog({ logger, clock }: { logger: Logger; clock: Clo
      * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
      * a line. Failures without a line are logged at level debug. Returns whether there is a line.
      */
-    report(trouble: Trouble): boolean {
-      const { requestId = currentRequestId(), fields, message, isConsequence = false } = trouble;
+    report(failure: FailureReport): boolean {
+      const { requestId = currentRequestId(), fields, message, isConsequence = false } = failure;
       const state = requestId === undefined ? undefined : requests.get(requestId);
       const hasLine = state === 'logged' || (state === 'explained' && isConsequence);
-      const repeated = hasLine ? undefined : count(trouble);
+      const repeated = hasLine ? undefined : count(failure);
       if (repeated === undefined) {
         logger.debug(fields, message);
         return false;
       }
       if (requestId !== undefined) requests.set(requestId, 'logged');
-      write(trouble, repeated);
+      write(failure, repeated);
       return true;
     },
     /** Logs no consequence of the current request's failures, because the log already has the reason. */

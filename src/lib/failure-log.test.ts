@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { createTroubleLog, type Trouble } from './trouble-log.ts';
+import { createFailureLog, type FailureReport } from './failure-log.ts';
 import { withRequest } from './work.ts';
 
 const MINUTE_MS = 60_000;
@@ -10,14 +10,14 @@ function setUp() {
   const clock = createManualClock();
   const lines: object[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
-  const troubles = createTroubleLog({ logger, clock });
-  const report = (key: string, more: Partial<Trouble> = {}) =>
-    troubles.report({ level: 'warn', key, message: 'it failed', fields: { reason: key }, ...more });
-  return { clock, lines, troubles, report };
+  const log = createFailureLog({ logger, clock });
+  const report = (key: string, more: Partial<FailureReport> = {}) =>
+    log.report({ level: 'warn', key, message: 'it failed', fields: { reason: key }, ...more });
+  return { clock, lines, log, report };
 }
 
 test('equal failures have one line a minute, with the number of omitted ones', () => {
-  const { clock, lines, troubles, report } = setUp();
+  const { clock, lines, log, report } = setUp();
   expect([report('down'), report('down'), report('slow'), report('down')]).toEqual([true, false, true, false]);
   expect(lines).toEqual([
     { level: 40, msg: 'it failed', reason: 'down' },
@@ -25,7 +25,7 @@ test('equal failures have one line a minute, with the number of omitted ones', (
   ]);
   clock.advance(MINUTE_MS - 1);
   expect(report('down')).toBe(false);
-  troubles.summarize();
+  log.summarize();
   expect(lines).toHaveLength(2);
 
   clock.advance(1);
@@ -34,15 +34,15 @@ test('equal failures have one line a minute, with the number of omitted ones', (
 });
 
 test('omitted failures are summarized when no more of them occur', () => {
-  const { clock, lines, troubles, report } = setUp();
+  const { clock, lines, log, report } = setUp();
   report('down');
   report('down', { fields: { reason: 'down', requestId: 'r-2' } });
   clock.advance(MINUTE_MS);
-  troubles.summarize();
-  troubles.summarize();
+  log.summarize();
+  log.summarize();
   expect(lines.slice(1)).toEqual([{ level: 40, msg: 'it failed', reason: 'down', requestId: 'r-2', repeated: 1 }]);
   clock.advance(MINUTE_MS);
-  troubles.summarize();
+  log.summarize();
   expect(lines).toHaveLength(2);
 });
 
@@ -55,22 +55,22 @@ test('a request has at most one line, whatever fails in it', () => {
 });
 
 test('a request whose failure was logged has no second line for it, but one for another failure', () => {
-  const { lines, troubles, report } = setUp();
+  const { lines, log, report } = setUp();
   const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
-  withRequest({ requestId: 'r-1', client: '' }, () => troubles.markExplained());
+  withRequest({ requestId: 'r-1', client: '' }, () => log.markExplained());
   expect(end('r-1')).toBe(false);
   withRequest({ requestId: 'r-2', client: '' }, () => {
-    troubles.markExplained();
+    log.markExplained();
     report('another source failed');
-    troubles.markExplained();
+    log.markExplained();
   });
   expect(end('r-2')).toBe(false);
   expect(lines).toMatchObject([{ reason: 'another source failed' }]);
 });
 
 test('the log is bounded, whatever foreign text is in its keys', () => {
-  const { troubles, report } = setUp();
+  const { log, report } = setUp();
   for (let at = 0; at < 5_000; at += 1) report(`${at} ${'x'.repeat(10_000)}`, { requestId: `r-${at}` });
-  const { entries = 0, maxEntries } = troubles.stats();
+  const { entries = 0, maxEntries } = log.stats();
   expect(entries).toBe(maxEntries);
 });

@@ -12,7 +12,7 @@ export interface ResourceLimits {
 /**
  * Reads cgroup v2 (`cpu.max`, `memory.max`) and v1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`) limits:
  * docs.kernel.org/admin-guide/cgroup-v2 and /cgroup-v1. Node's own figures miss v1 CPU quotas and limits that are set
- * on a parent group (24.21, seen 2026-11). `root` is the file system's, other than `/` in tests.
+ * on a parent group (24.21, seen 2026-11). Tests pass another `root` of the file system.
  */
 export function readResourceLimits(root = '/'): ResourceLimits {
   let cpus = availableParallelism();

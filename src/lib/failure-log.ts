@@ -39,7 +39,7 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;
   }
 
-  /** Returns whether it should be logged now, and with which count. */
+  /** Returns how many equal failures were not logged if this one should be logged now, otherwise `undefined`. */
   function count(failure: FailureReport): number | undefined {
     const key = failure.key.slice(0, MAX_KEY_CHARACTERS);
     const repeats = known.get(key);

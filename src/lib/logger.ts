@@ -20,7 +20,7 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
 /** The bound of buffered lines while the disk is full. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 64 * 1024;
 
-/** More is written before the turn ends. */
+/** Longer output is written before the turn ends. */
 const MAX_COLLECTED_CHARACTERS = 16 * 1024;
 const WARN = 40;
 

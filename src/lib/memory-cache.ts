@@ -26,7 +26,7 @@ interface Held<V> {
   checked: number;
 }
 
-/** About a millisecond. */
+/** Checking them takes about a millisecond. */
 const KEYS_PER_STEP = 1_000;
 
 /** An LRU cache in memory. It neither keeps nor returns values that a change has removed. */

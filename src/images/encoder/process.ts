@@ -53,16 +53,14 @@ function ignoreStopSignals(): void {
 
 /** Gives requests precedence over pictures. New threads inherit the priority; existing threads must be changed. */
 function lowerPriority(): void {
-  for (const thread of threadIds()) setPriority(thread, NICENESS);
-}
-
-/** The threads of this process. If the system does not list them, 0 means the whole process. */
-function threadIds(): number[] {
+  let threads: number[];
   try {
-    return readdirSync('/proc/self/task').map(Number);
+    threads = readdirSync('/proc/self/task').map(Number);
   } catch {
-    return [0];
+    // The system does not list the threads. 0 means the whole process.
+    threads = [0];
   }
+  for (const thread of threads) setPriority(thread, NICENESS);
 }
 
 function preferForOomKiller(): void {

@@ -81,7 +81,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   let agent: Agent | undefined;
 
   async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    // Loaded with the first call, because it takes a tenth of the start.
+    // Loaded with the first call, because loading it takes a tenth of the start time.
     const undici = await import('undici');
     agent ??= new undici.Agent({
       connect: {

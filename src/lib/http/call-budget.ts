@@ -124,11 +124,12 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
       const turn: Turn = Promise.withResolvers();
       client.waiting.add(turn);
       giveTurns();
-      const waitMs = client.waiting.has(turn) ? msUntilLast(client, client.waiting.size, nowMs) : 0;
+      if (!client.waiting.has(turn)) return;
       const leave = (reason: AppError) => {
         client.waiting.delete(turn);
         turn.reject(reason);
       };
+      const waitMs = msUntilLast(client, client.waiting.size, nowMs);
       const onAbort = () => leave(abortError(signal));
       const onLate = () => {
         giveTurns();

@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.ts';
-import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
 import { END_REASONS } from '../images/encoder/child.ts';
+import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured. It logs, counts and reports its health. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createListener, type Listener, createServer } from '../lib/http/listener.ts';
+import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import type { Purge } from '../services/purge.ts';
 import { type History, startHistory } from './history.ts';

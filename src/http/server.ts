@@ -1,5 +1,5 @@
 import type { ServerOptions } from 'node:http';
-import { createListener, type Listener, createServer } from '../lib/http/listener.ts';
+import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createHandlerStep, createPipeline, createRouter, readParameters } from './pipeline.ts';
 import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
 import { type ContextOptions, createContextFactory, createRequestIds, validate } from './request/context.ts';

@@ -30,7 +30,9 @@ function cgroupDirectories(root: string): string[] {
     const [, controllers = '', ...rest] = line.split(':');
     const names = rest.join(':').split('/').filter(Boolean);
     const parents = [names, ...names.map((_, depth) => names.slice(0, depth))];
-    return mountsOf(controllers).flatMap((mount) => parents.map((each) => path.join(root, 'sys/fs/cgroup', mount, ...each)));
+    return mountsOf(controllers).flatMap((mount) =>
+      parents.map((each) => path.join(root, 'sys/fs/cgroup', mount, ...each)),
+    );
   });
 }
 

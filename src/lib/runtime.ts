@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 import { createComponentHealth } from './component-health.ts';
+import { createFailureLog } from './failure-log.ts';
 import { addHolderGauges, createHolders } from './holders.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createFailureLog } from './failure-log.ts';
 
 /** What all components of a service share. Each reports its own health, failures, metrics and memory here. */
 export type Runtime = ReturnType<typeof createRuntime>;

@@ -3,8 +3,8 @@ import { AppError, type CacheOutcome, errorCodeOf, isKeyFailure } from '../domai
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
-import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
+import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';

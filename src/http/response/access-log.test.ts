@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { AppError } from '../../domain/errors.ts';
-import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
+import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { type AccessLogEntry, createAccessLog } from './access-log.ts';
 
 interface Line {

@@ -1,9 +1,9 @@
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
-import type { FailureReport, FailureLog } from '../../lib/failure-log.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
 import type { Failure, HttpResponse } from './response.ts';

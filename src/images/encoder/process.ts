@@ -10,7 +10,16 @@ import { setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { isBarePicture } from '../bare-picture.ts';
-import { encoderOptions, MAX_ORIGINAL_PIXELS, type EncodeJob, type EncoderTask, type OriginalBytes, type PictureInfo, type TaskFailure, type TaskReply } from './job.ts';
+import {
+  type EncodeJob,
+  type EncoderTask,
+  encoderOptions,
+  MAX_ORIGINAL_PIXELS,
+  type OriginalBytes,
+  type PictureInfo,
+  type TaskFailure,
+  type TaskReply,
+} from './job.ts';
 import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 import { readEncoderVersion } from './version.ts';
 

@@ -1,6 +1,6 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { QuotaSpentError, createTokenBucket } from '../../lib/http/call-budget.ts';
+import { createTokenBucket, QuotaSpentError } from '../../lib/http/call-budget.ts';
 
 /** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */
 export type Allowance = 'searches' | 'units';

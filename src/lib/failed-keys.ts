@@ -58,7 +58,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   }
 
   return {
-    has: (key: string) => find(key) !== undefined,
+    find,
+    remember,
 
     /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
     async run<T>(key: string, work: () => Promise<T>): Promise<T> {

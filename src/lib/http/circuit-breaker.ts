@@ -92,25 +92,31 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
      * @param key identifies the request; two calls with the same key would get the same answer
      * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
      */
-    execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      return failedKeys.run(key, async () => {
-        const isProbe = admit();
-        const begunAt = changes;
-        const settle = (outcome: Outcome) => {
-          if (isProbe) judgeProbe(outcome);
-          else if (begunAt === changes) countCall(outcome);
-        };
-        try {
-          const value = await work();
-          settle('succeeded');
-          return value;
-        } catch (error) {
-          const outcome = outcomeOf(error, signal);
-          // Only one of several concurrent calls for the key counts.
-          settle(outcome === 'key failed' && failedKeys.has(key) ? 'not called' : outcome);
+    async execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      const known = failedKeys.find(key);
+      if (known !== undefined) throw known;
+      const isProbe = admit();
+      const begunAt = changes;
+      const settle = (outcome: Outcome) => {
+        if (isProbe) judgeProbe(outcome);
+        else if (begunAt === changes) countCall(outcome);
+      };
+      try {
+        const value = await work();
+        settle('succeeded');
+        return value;
+      } catch (error) {
+        const outcome = outcomeOf(error, signal);
+        if (outcome !== 'key failed') {
+          settle(outcome);
           throw error;
         }
-      });
+        // Only one of several concurrent calls for the key counts.
+        const isCounted = failedKeys.find(key) !== undefined;
+        const remembered = failedKeys.remember(key, error as AppError);
+        settle(isCounted ? 'not called' : 'key failed');
+        throw remembered;
+      }
     },
     /** Closes the breaker and forgets all failures. */
     forgetFailures(): void {

@@ -44,12 +44,13 @@ export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, health, holders } = runtime;
+  const withBudget = createBudgets(config, runtime);
   const sources =
     options.sources ??
     createSources(config, {
       clock,
       userAgent,
-      holders,
+      wrapHttp: withBudget,
       onStateChange: health.report,
       keptText: (name) => createKeptText(stores.store, clock, name),
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
@@ -102,18 +103,12 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   });
 
-  const imageHttp = createImageClient(config, config.youtubeUserAgent ?? userAgent, clock);
+  const imageHttp = withBudget('image hosts', createImageClient(config, userAgent, clock));
   const imageBreaker = createBreaker('image hosts');
-  const imageBudget = createCallBudget({
-    clock,
-    callsPerSecond: config.upstreamCallsPerSecond,
-    burst: config.upstreamCallBurst,
-  });
-  holders.add('budget of image hosts', () => imageBudget.stats().clients);
   const plainDownloader =
     options.downloader ??
     createDownloader({
-      http: guardHttpClient(imageHttp, { budget: imageBudget }),
+      http: imageHttp,
       imageOrigin: config.youtubeImageOrigin,
       clock,
       breaker: imageBreaker,
@@ -148,13 +143,24 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
+/** Gives the HTTP client of each upstream its own budget of calls. */
+export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 'clock' | 'holders'>) {
+  const { upstreamCallsPerSecond: callsPerSecond, upstreamCallBurst: burst } = config;
+  return (upstream: string, http: HttpClient): HttpClient => {
+    const budget = createCallBudget({ clock, callsPerSecond, burst });
+    holders.add(`budget of ${upstream}`, () => budget.stats().clients);
+    return guardHttpClient(http, { budget });
+  };
+}
+
 /** The client of the image hosts and of the origin that replaces them. */
-export function createImageClient({ youtubeImageOrigin: origin }: Config, userAgent: string, clock: Clock): HttpClient {
+export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
+  const { youtubeImageOrigin: origin, youtubeUserAgent } = config;
   return createHttpClient({
     allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
     privateOrigins: origin === undefined ? [] : [origin],
     followRedirects: true,
-    userAgent,
+    userAgent: youtubeUserAgent ?? userAgent,
     clock,
   });
 }

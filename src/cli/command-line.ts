@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { OperatorError } from '../domain/errors.ts';
 import { printable } from '../domain/printable.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
@@ -70,4 +71,12 @@ export function formatBytes(bytes: number): string {
 /** `1 record`, `2 records` */
 export function formatCount(count: number, one: string, several = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
+}
+
+/** Aligns the cells of each column. The lines have no spaces at their ends. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const lengthOf = (cell = '') => stripVTControlCharacters(cell).length;
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column])))) ?? [];
+  const lines = rows.map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell))));
+  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }

@@ -2,7 +2,7 @@ import { type EnvFile, findNameWarnings, shownSettings } from '../config/report.
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
 import { defineCommand } from './command.ts';
-import { formatCount } from './command-line.ts';
+import { formatCount, formatTable } from './command-line.ts';
 
 export const settingsCommand = defineCommand({
   usage: 'settings',
@@ -12,12 +12,8 @@ Warnings go to stderr.
 Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
   async run(_given, { env, envFile, stdout, stderr }) {
     const settings = shownSettings(env, envFile.loaded);
-    const nameWidth = Math.max(...settings.map(({ name }) => name.length));
-    const originWidth = Math.max(...settings.map(({ origin }) => origin.length));
-    for (const { name, value, origin } of settings) {
-      const line = `${printable(name).padEnd(nameWidth)}  ${origin.padEnd(originWidth)}  ${printable(value)}`;
-      stdout.write(`${line.trimEnd()}\n`);
-    }
+    const rows = settings.map(({ name, value, origin }) => [printable(name), origin, printable(value)]);
+    stdout.write(`${formatTable(rows)}\n`);
     stdout.write(`\n.env: ${printable(describeEnvFile(envFile))}\n`);
     for (const warning of findNameWarnings(env, envFile)) stderr.write(`warning: ${printable(warning)}\n`);
     parseConfig(env);

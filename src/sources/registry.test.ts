@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createBudgets } from '../app/upstreams.ts';
 import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
@@ -22,10 +23,11 @@ async function create(env: Record<string, string>) {
     DATA_DIR: await createTemporaryDirectory(),
     ...env,
   });
+  const clock = createManualClock();
   const sources = createSources(config, {
-    clock: createManualClock(),
+    clock,
     userAgent: 'Pennant/test',
-    holders: createHolders(),
+    wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
     onStateChange: () => undefined,
     keptText: () => ({ read: async () => undefined, write: async () => undefined }),
     lease: SOLO_LEASE,

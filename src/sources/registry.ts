@@ -1,9 +1,6 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Holders } from '../lib/holders.ts';
-import { createCallBudget } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
-import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { ChannelSource, KeptText, Lease } from './source.ts';
 import { createCanary } from './youtube/canary.ts';
@@ -14,7 +11,8 @@ import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
 export interface SourceDeps {
   readonly clock: Clock;
   readonly userAgent: string;
-  readonly holders: Holders;
+  /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
+  readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
   /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
   readonly onStateChange: (source: string, problem: string | null) => void;
   readonly keptText: (name: 'youtube-client-version' | 'youtube-canary') => KeptText;
@@ -29,7 +27,11 @@ type SourceName = Config['sources'][number];
 
 /** The sources that `SOURCES` names, in its order. */
 export function createSources(config: Config, deps: SourceDeps): ChannelSource[] {
-  return config.sources.map((name) => FACTORIES[name](config, deps));
+  return config.sources.map((name) => createSource(name, config, deps));
+}
+
+export function createSource(name: SourceName, config: Config, deps: SourceDeps): ChannelSource {
+  return FACTORIES[name](config, deps);
 }
 
 const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
@@ -96,12 +98,12 @@ function withCanary(source: ChannelSource, name: string, config: Config, deps: S
   };
 }
 
-/** The HTTP client of one upstream, with its own budget of calls. */
+/** The HTTP client of one upstream. */
 function createUpstreamClient(
   name: SourceName,
   setting: 'youtubeOrigin' | 'youtubeApiOrigin',
   config: Config,
-  { clock, userAgent, holders }: SourceDeps,
+  { clock, userAgent, wrapHttp }: SourceDeps,
 ): HttpClient {
   const origin = config[setting];
   const isPublic = origin === SETTINGS[setting].fallback;
@@ -113,11 +115,5 @@ function createUpstreamClient(
     userAgent,
     clock,
   });
-  const budget = createCallBudget({
-    clock,
-    callsPerSecond: config.upstreamCallsPerSecond,
-    burst: config.upstreamCallBurst,
-  });
-  holders.add(`budget of ${name}`, () => budget.stats().clients);
-  return guardHttpClient(http, { budget });
+  return wrapHttp(name, http);
 }

@@ -1,114 +1,114 @@
 import { createImageClient } from '../../app/upstreams.ts';
-import type { Config } from '../../config/settings.ts';
 import type { OriginalRef } from '../../domain/channel.ts';
-import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import type { ClientVersionState } from '../../domain/source-status.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { type FieldFinding, isDrift, type LoadedChannel } from '../../sources/source.ts';
 import {
-  createUpstream,
+  type ChannelSource,
+  type FieldFinding,
+  isDrift,
+  type LoadedChannel,
+  type LoadOptions,
+  loadFirst,
+} from '../../sources/source.ts';
+import {
+  type CurrentVersion,
+  INSPECTIONS,
+  openUpstream,
   type RecordedCall,
   recordCalls,
   type SourceName,
-  type Upstream,
   type UpstreamOptions,
 } from './upstreams.ts';
 
-export interface Diagnosis {
-  readonly asked: string;
-  readonly source: SourceName;
-  readonly origin: string;
-  readonly channelId: string | null;
-  /** True if every field is fine or absent. */
-  readonly isFine: boolean;
-  /** Why there is no record. */
-  readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
-  readonly calls: readonly RecordedCall[];
-  readonly fields: readonly FieldFinding[];
-  readonly remarks: readonly string[];
-}
+export type Diagnosis = Awaited<ReturnType<typeof diagnose>>;
 
-export interface DiagnoseOptions {
+export interface DiagnoseOptions extends Omit<UpstreamOptions, 'calls'> {
   readonly asked: string;
   /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
-  readonly config: Config;
-  readonly userAgent: string;
 }
 
 /** For all calls together. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
 /** Loads a channel and its pictures in the same way as the service, without any cache. */
-export async function diagnose({ asked, refs, sourceName, ...settings }: DiagnoseOptions): Promise<Diagnosis> {
+export async function diagnose({ asked, refs, sourceName, ...settings }: DiagnoseOptions) {
   const calls: RecordedCall[] = [];
-  const upstream = createUpstream(sourceName, { ...settings, calls });
+  const { source, findCurrentVersion } = openUpstream(sourceName, { ...settings, calls });
   const signal = AbortSignal.timeout(TOTAL_MS);
+  const requestedIds: string[] = [];
+  const observed = {
+    ...source,
+    getChannel(channelId: string, options: LoadOptions) {
+      requestedIds.push(channelId);
+      return source.getChannel(channelId, options);
+    },
+  };
   try {
-    const { channelId, loaded, failure } = await load(upstream, refs, signal);
+    const result = await unlessFailed(loadFirst(observed, refs, { signal }));
+    const [loaded, failure] = result instanceof AppError ? [undefined, result] : [result.loaded, undefined];
     // An alert ("no such channel") and an HTML page have no fields.
-    const isWorthInspecting = loaded !== undefined || failure?.code === 'upstream_invalid';
-    const found = isWorthInspecting ? upstream.inspect(loaded) : { fields: [], remarks: [] };
+    const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
+    const found = isWorthInspecting ? INSPECTIONS[sourceName](calls, loaded) : { fields: [], remarks: [] };
     const fields = [...found.fields];
+    const { clientVersion } = source.status?.() ?? {};
     // If upstream blocks requests, that is already shown.
-    if (isWorthInspecting && upstream.inspectClientVersion !== undefined)
-      fields.push(await upstream.inspectClientVersion());
+    if (isWorthInspecting && clientVersion !== undefined) {
+      fields.push(describeVersion(clientVersion, await findCurrentVersion()));
+    }
     if (loaded !== undefined) {
-      if (upstream.hasFeed) fields.push(await inspectFeed(upstream, loaded.channel.channelId, calls, signal));
+      if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
       fields.push(...(await inspectPictures(loaded, { ...settings, calls, signal })));
     }
     return {
       asked,
       source: sourceName,
-      origin: upstream.origin,
-      channelId: channelId ?? null,
+      origin: source.origin ?? '',
+      channelId: requestedIds.at(-1) ?? loaded?.channel.channelId ?? null,
+      /** True if every field is fine or absent. */
       isFine: failure === undefined && !fields.some(isDrift),
+      /** Why there is no record. */
       failure: failure === undefined ? null : { code: failure.code, message: describeFailure(failure) },
       calls,
       fields,
       remarks: found.remarks,
     };
   } finally {
-    await upstream.source.close();
+    await source.close();
   }
 }
 
-interface LoadOutcome {
-  readonly channelId?: string;
-  readonly loaded?: LoadedChannel;
-  readonly failure?: AppError;
-}
+const VERSION_ORIGINS = {
+  setting: 'set by YOUTUBE_CLIENT_VERSION',
+  'built-in': 'built in',
+  learned: 'learned by the service, or just now',
+} as const;
 
-async function load({ source }: Upstream, refs: readonly ChannelRef[], signal: AbortSignal): Promise<LoadOutcome> {
-  let failure: AppError | undefined;
-  for (const ref of refs) {
-    let channelId: string | undefined;
-    try {
-      const resolved = ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, { signal });
-      channelId = resolved.channelId;
-      return { channelId, loaded: resolved.loaded ?? (await source.getChannel(channelId, { signal })) };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      failure = error;
-      if (channelId !== undefined) return { channelId, failure };
-      // As in the service: the next identifier is tried only after a definite "no such channel".
-      if (error.code !== 'channel_not_found') break;
-    }
-  }
-  return failure === undefined ? {} : { failure };
+/** The client version that calls named, with the one that YouTube names. */
+function describeVersion(used: ClientVersionState, { version, problem }: CurrentVersion): FieldFinding {
+  const current = version === undefined ? undefined : `YouTube’s own is ${version}`;
+  return {
+    field: 'client version',
+    state: version === undefined ? 'unreadable' : 'fine',
+    value: used.version,
+    path: null,
+    note: [VERSION_ORIGINS[used.origin], current, problem].filter((note) => note !== undefined).join('; '),
+  };
 }
 
 async function inspectFeed(
-  { source }: Upstream,
+  source: ChannelSource,
   channelId: string,
   calls: readonly RecordedCall[],
   signal: AbortSignal,
 ): Promise<FieldFinding> {
   const finding = { field: 'publishedAt (feed)', path: 'feed.published', note: null };
-  const value = await unlessFailed(source.findPublishedAt(channelId, { signal }));
+  const value = await unlessFailed(source.findPublishedAt?.(channelId, { signal }));
   if (typeof value === 'string') return { ...finding, state: 'fine', value };
   if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
@@ -152,7 +152,7 @@ async function inspectPictures(
   }
 }
 
-async function unlessFailed<T>(work: Promise<T>): Promise<T | AppError> {
+async function unlessFailed<T>(work: T | Promise<T>): Promise<T | AppError> {
   try {
     return await work;
   } catch (error) {

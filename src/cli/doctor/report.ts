@@ -1,7 +1,8 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
 import { type FieldFinding, isDrift } from '../../sources/source.ts';
+import { formatTable } from '../command-line.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
 
@@ -26,8 +27,8 @@ export function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isCo
   const fields = diagnosis.fields.map((field) => fieldRow(field, paint));
   const sections = [
     `${printable(diagnosis.asked)} from ${diagnosis.source} (${diagnosis.origin})`,
-    renderTable([heads('call', 'status', 'bytes', 'form', 'ms', 'address'), ...calls]),
-    renderTable([heads('field', 'state', 'value', 'from'), ...fields]),
+    calls.length === 0 ? '' : formatTable([heads('call', 'status', 'bytes', 'form', 'ms', 'address'), ...calls]),
+    fields.length === 0 ? '' : formatTable([heads('field', 'state', 'value', 'from'), ...fields]),
     diagnosis.remarks.map((remark) => printable(remark)).join('\n'),
     verdictOf(diagnosis, paint),
   ];
@@ -80,15 +81,6 @@ function verdictOf({ failure, isFine, fields }: Diagnosis, paint: Paint): string
   if (isFine) return paint(['green', 'bold'], 'All fields are where they are expected.');
   const names = fields.filter(isDrift).map(({ field }) => field);
   return paint(['yellow', 'bold'], `Not as expected: ${names.join(', ')}.`);
-}
-
-/** Empty without rows below the head. */
-function renderTable(rows: readonly string[][]): string {
-  if (rows.length === 1) return '';
-  const lengthOf = (cell = '') => stripVTControlCharacters(cell).length;
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column])))) ?? [];
-  const lines = rows.map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell))));
-  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
 function formOf(body: Buffer | null): string | null {

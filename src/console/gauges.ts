@@ -29,7 +29,7 @@ export function addProcessGauges({ add, addGauge, addCounter }: Metrics): void {
   });
   addGauge({
     name: 'process_open_fds',
-    help: 'Open file descriptors; 0 where the system does not tell.',
+    help: 'Open file descriptors; 0 if the system does not report them.',
     read: countOpenFiles,
   });
   add({

@@ -32,7 +32,7 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
       return await carryOut(purge, body);
     } catch (error) {
       if (!(error instanceof RemovalDelayed)) throw error;
-      return problem(503, `Everything else is removed; ${error.message}, and tried again until it is gone.`);
+      return problem(503, `Not everything is removed: ${error.message}. The removal is retried until it succeeds.`);
     }
   };
 }
@@ -45,7 +45,7 @@ async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<Co
   const refs = channelRefsOfName(String(body.channel ?? ''));
   if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
   const purged = await purge.purgeChannel(refs);
-  return purged === undefined ? problem(404, 'Nothing is kept by that name.') : { body: purged };
+  return purged === undefined ? problem(404, 'Nothing is stored under that name.') : { body: purged };
 }
 
 /** `undefined` when it is too long. */

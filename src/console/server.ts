@@ -34,11 +34,8 @@ const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));
 const GALLERY = fileURLToPath(new URL('../../site/gallery', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-/** The console's page, and the files that it shares with the playground. */
-const PAGE_FOLDERS = [
-  { directory: PAGE },
-  { directory: SITE, names: ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'] },
-];
+/** The files in `site/` that the console's page uses. */
+const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
 /** Longer than the usual pause between two scrapes. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -75,14 +72,12 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
     ['GET /state.json', () => ({ body: readState(readers, startedHistory()) })],
     ['POST /purge', createPurgeHandler(purge, dataDir)],
-    ...staticRoutes({ prefix: '/', folders: PAGE_FOLDERS, headers: PAGE_HEADERS }),
+    ...staticRoutes('/', PAGE, PAGE_HEADERS),
+    ...staticRoutes('/', SITE, PAGE_HEADERS, SHARED_FILES),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
-    [
-      'GET /playground/config.json',
-      (request) => ({ body: { instance: publicBase(hostnameIn(request.headers.host)) } }),
-    ],
-    ...staticRoutes({ prefix: '/playground/', folders: [{ directory: SITE }], headers: PLAYGROUND_HEADERS }),
-    ...staticRoutes({ prefix: '/playground/gallery/', folders: [{ directory: GALLERY }], headers: PAGE_HEADERS }),
+    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(nameIn(request.headers.host)) } })],
+    ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
+    ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
   ]);
 
   function isAllowed(request: IncomingMessage): boolean {
@@ -93,7 +88,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
 
   async function respond(request: IncomingMessage): Promise<ConsoleResponse> {
     if (!isAllowed(request)) {
-      return problem(403, 'This listener does not answer to that name: add it to CONSOLE_ALLOWED_HOSTS.');
+      return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
     }
     const handler = findHandler(routes, request);
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
@@ -101,7 +96,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
 
   function fail(error: unknown): ConsoleResponse {
     logger.error({ err: error }, 'a request to the console failed: a bug');
-    return problem(500, 'Something went wrong here. The log says what.');
+    return problem(500, 'Internal error. The log has the details.');
   }
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
@@ -110,14 +105,10 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(response, made));
   });
+  server.once('listening', startedHistory);
   const listener = createListener(server);
   return {
     ...listener,
-    async listen(address) {
-      const url = await listener.listen(address);
-      startedHistory();
-      return url;
-    },
     close() {
       history?.stop();
       const closed = listener.close();
@@ -145,14 +136,9 @@ function bracketed(host: string): string {
 }
 
 /** The name without its port and without a trailing dot. */
-function nameIn(host: string | undefined): string {
-  return (host ?? '')
+function nameIn(host = ''): string {
+  return host
     .toLowerCase()
     .replace(/:\d{1,5}$/, '')
     .replace(/\.$/, '');
-}
-
-/** The name as it is written in a URL, without the port. */
-function hostnameIn(host = ''): string {
-  return URL.parse(`http://${host}`)?.hostname ?? '';
 }

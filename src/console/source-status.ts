@@ -1,5 +1,5 @@
-import type { CanaryState, ClientVersionState, SourceQuota, SourceStatus } from '../domain/source-status.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { CanaryState, SourceStatus } from '../domain/source-status.ts';
+import type { Metrics, ScrapedMetric } from '../lib/metrics/metrics.ts';
 import type { SourceReading } from './state.ts';
 
 type Problem = readonly [name: string, detail: string];
@@ -21,70 +21,64 @@ function describeCanary({ name, gone, failure }: CanaryState): string | null {
   return gone.length === 0 ? null : `${name} no longer has these fields: ${gone.join(', ')}`;
 }
 
-/** @param read returns the status of every source that has one. The members of a status do not change. */
-export function addSourceGauges(metrics: Metrics, read: () => readonly SourceStatus[]): void {
-  const clientVersion = () => read().find((status) => status.clientVersion !== undefined)?.clientVersion;
-  if (clientVersion() !== undefined) addClientVersionGauges(metrics, clientVersion);
-  const canary = () => read().find((status) => status.canary !== undefined)?.canary;
-  if (canary() !== undefined) addCanaryGauges(metrics, canary);
-  const quotas = () => read().flatMap((status) => status.quotas ?? []);
-  if (quotas().length > 0) addQuotaGauges(metrics, quotas);
-}
+/** @param readStatuses returns the status of every source that has one. The members of a status do not change. */
+export function addSourceGauges({ addGauge }: Metrics, readStatuses: () => readonly SourceStatus[]): void {
+  /** Adds the gauge if a source has the member. */
+  function add<Member extends keyof SourceStatus>(member: Member, { read, ...gauge }: StatusGauge<Member>): void {
+    const find = () => readStatuses().find((status) => status[member] !== undefined)?.[member];
+    if (find() === undefined) return;
+    addGauge({ ...gauge, read: () => read(find() as Required<SourceStatus>[Member]) });
+  }
 
-function addCanaryGauges({ addGauge }: Metrics, read: () => CanaryState | undefined): void {
-  addGauge({
+  add('clientVersion', {
+    name: 'pennant_youtube_client_version_info',
+    help: '1 for the client version in calls to YouTube.',
+    label: 'version',
+    read: ({ version }) => ({ [version]: 1 }),
+  });
+  add('clientVersion', {
+    name: 'pennant_youtube_client_version_timestamp_seconds',
+    help: 'Date in the client version, Unix time; 0 if it has none.',
+    read: ({ version }) => dayOf(version) / 1000,
+  });
+  add('clientVersion', {
+    name: 'pennant_youtube_client_version_refused',
+    help: '1 while YouTube refuses the version and no other one is known to work.',
+    read: ({ isRefused }) => Number(isRefused),
+  });
+  add('canary', {
     name: 'pennant_youtube_canary_field_gone',
-    help: '1 for a field that the canary had and has no more, 0 for one that it has.',
+    help: '1 for a field that the canary has lost, 0 for a field that it has.',
     label: 'field',
-    read() {
-      const { known = [], gone = [] } = read() ?? {};
-      return Object.fromEntries(known.map((field) => [field, gone.includes(field) ? 1 : 0]));
-    },
+    read: ({ known, gone }) => Object.fromEntries(known.map((field) => [field, Number(gone.includes(field))])),
   });
-  addGauge({
+  add('canary', {
     name: 'pennant_youtube_canary_failed',
-    help: '1 while the canary could not be loaded the last time.',
-    read: () => (typeof read()?.failure === 'string' ? 1 : 0),
+    help: '1 if the last load of the canary failed.',
+    read: ({ failure }) => Number(failure !== null),
   });
-  addGauge({
+  add('canary', {
     name: 'pennant_youtube_canary_checked_timestamp_seconds',
-    help: 'When the canary was loaded last, Unix time; 0: not yet.',
-    read: () => (read()?.checkedAtMs ?? 0) / 1000,
+    help: 'Time of the last load of the canary, Unix time; 0: not yet.',
+    read: ({ checkedAtMs }) => (checkedAtMs ?? 0) / 1000,
   });
-}
-
-function addQuotaGauges({ addGauge }: Metrics, read: () => readonly SourceQuota[]): void {
-  addGauge({
+  add('quotas', {
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
     label: 'allowance',
-    read: () => Object.fromEntries(read().map(({ name, spent }) => [name, spent])),
+    read: (quotas) => Object.fromEntries(quotas.map(({ name, spent }) => [name, spent])),
   });
-  addGauge({
+  add('quotas', {
     name: 'pennant_data_api_quota_per_day',
-    help: 'Calls to the YouTube Data API that may be made a day, by allowance.',
+    help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
     label: 'allowance',
-    read: () => Object.fromEntries(read().map(({ name, perDay }) => [name, perDay])),
+    read: (quotas) => Object.fromEntries(quotas.map(({ name, perDay }) => [name, perDay])),
   });
 }
 
-function addClientVersionGauges({ addGauge }: Metrics, read: () => ClientVersionState | undefined): void {
-  addGauge({
-    name: 'pennant_youtube_client_version_info',
-    help: '1 for the client version that calls to YouTube name.',
-    label: 'version',
-    read: () => ({ [read()?.version ?? '']: 1 }),
-  });
-  addGauge({
-    name: 'pennant_youtube_client_version_timestamp_seconds',
-    help: 'The day that the version names, Unix time; 0 where it names none.',
-    read: () => dayOf(read()?.version ?? '') / 1000,
-  });
-  addGauge({
-    name: 'pennant_youtube_client_version_refused',
-    help: '1 while YouTube refuses the version and no other one is known to work.',
-    read: () => (read()?.isRefused ? 1 : 0),
-  });
+/** A gauge that is read from a member of a status. */
+interface StatusGauge<Member extends keyof SourceStatus> extends Omit<ScrapedMetric, 'read'> {
+  readonly read: (state: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
 }
 
 /** 2.YYYYMMDD.NN.NN */

@@ -3,6 +3,6 @@ import { statsCommand } from './cache/stats.ts';
 import type { CommandGroup } from './command.ts';
 
 export const cacheCommands: CommandGroup = {
-  about: 'What was loaded, and what was made of it: in cache.db, in pictures/, and with REDIS_URL in Redis.',
+  about: 'Cached records, searches and pictures, in cache.db and pictures/, and with REDIS_URL in Redis.',
   commands: { stats: statsCommand, purge: purgeCommand, clear: clearCommand },
 };

@@ -81,15 +81,14 @@ export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
   );
+  if (trustProxy.length > 0) {
+    return baseUrls.length > 0
+      ? []
+      : ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
+  }
+  if (unlimited.length === 0) return [];
   return [
-    ...(trustProxy.length > 0 && baseUrls.length === 0
-      ? ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host']
-      : []),
-    ...(trustProxy.length === 0 && unlimited.length > 0
-      ? [
-          `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
-        ]
-      : []),
+    `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
   ];
 }
 

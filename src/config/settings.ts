@@ -204,7 +204,7 @@ export const SETTINGS = {
     'ENCODER_QUEUE',
     '64',
     form.integer(1, 100_000),
-    'Number of pictures that may wait for an encoder. Further ones are 503.',
+    'Number of pictures that may wait for an encoder. Further requests get 503.',
   ),
   contact: form.setting(
     'CONTACT',
@@ -218,7 +218,7 @@ export const SETTINGS = {
     form.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     'Lowest level that is logged.',
   ),
-  accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether each response is logged, with one line.'),
+  accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether each response is logged as one line.'),
   logAddresses: form.setting(
     'LOG_ADDRESSES',
     'cut',

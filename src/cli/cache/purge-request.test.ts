@@ -39,7 +39,7 @@ describe('the running service of this DATA_DIR', () => {
 
   it.each([500, 503])('has failed if it answers %d', async (status) => {
     const { purged } = await ask({ status, body: JSON.stringify({ detail: 'the disk is full' }) });
-    await expect(purged).rejects.toThrow(/could not do all of it: the disk is full/);
+    await expect(purged).rejects.toThrow(/could not remove everything: the disk is full/);
     const { purged: without } = await ask({ status, body: 'no JSON' });
     await expect(without).rejects.toThrow(`status ${status}`);
     await expect(without).rejects.toBeInstanceOf(CommandFailure);

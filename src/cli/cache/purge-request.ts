@@ -16,26 +16,26 @@ export function parseCacheConfig(env: Environment): Config {
   throw new CommandFailure(`There is no directory ${config.dataDir}: set DATA_DIR, or give --data-dir DIR.`);
 }
 
-type Order = { readonly channel: string } | { readonly everything: true };
+type PurgeRequest = { readonly channel: string } | { readonly everything: true };
 
-const ANSWER_MS = 60_000;
+const RESPONSE_MS = 60_000;
 
 /**
- * Sends the purge to the running service of this `DATA_DIR`, because only it can clear its memory. `undefined` if no
- * service responds, if it has another `DATA_DIR`, or if nothing is known by the name.
+ * Sends the purge to the running service of this `DATA_DIR`, because only it can clear its memory. Returns `undefined` if
+ * no service responds, if it has another `DATA_DIR`, or if nothing is stored under the name.
  *
  * @throws CommandFailure if the service reports a failure
  */
-export async function askRunningService(config: Config, order: Order): Promise<PurgedChannel | undefined> {
+export async function askRunningService(config: Config, purge: PurgeRequest): Promise<PurgedChannel | undefined> {
   const origin = consoleOrigin(config);
   if (origin === undefined) return undefined;
-  const answer = await post(`${origin}/purge`, { ...order, dataDir: await realpath(config.dataDir) });
-  if (answer === undefined) return undefined;
-  if (answer.status >= 500) {
-    const { detail = `status ${answer.status}` } = (await answer.json().catch(() => ({}))) as { detail?: string };
-    throw new CommandFailure(`The running service at ${origin} could not do all of it: ${detail}`);
+  const response = await post(`${origin}/purge`, { ...purge, dataDir: await realpath(config.dataDir) });
+  if (response === undefined) return undefined;
+  if (response.status >= 500) {
+    const { detail = `status ${response.status}` } = (await response.json().catch(() => ({}))) as { detail?: string };
+    throw new CommandFailure(`The running service at ${origin} could not remove everything: ${detail}`);
   }
-  return answer.ok ? ((await answer.json()) as PurgedChannel) : undefined;
+  return response.ok ? ((await response.json()) as PurgedChannel) : undefined;
 }
 
 /** The address of the private listener on this machine. `undefined`: there is none. */
@@ -51,11 +51,11 @@ async function post(url: string, body: object): Promise<Response | undefined> {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(RESPONSE_MS),
     });
   } catch (error) {
     // Nothing listens at this address.
     if (error instanceof TypeError) return undefined;
-    throw new CommandFailure(`${url} has not answered within ${ANSWER_MS / 1000} s.`, { cause: error });
+    throw new CommandFailure(`${url} did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
   }
 }

@@ -11,10 +11,10 @@ import { askRunningService, consoleOrigin, parseCacheConfig } from './purge-requ
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
-  summary: 'Forgets one channel: record, names, searches that found it, originals and pictures.',
+  summary: 'Removes one channel: record, names, searches that found it, originals and pictures.',
   help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
-name is looked up in what is stored; an ID always finds everything. Stored answers that a name is unknown
-are removed as well, and so are searches without results.
+name is looked up in the stored data; an ID always finds everything. Stored "no such channel" results of
+the name are removed as well, and so are searches without results.
 
 If a service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT), the
 service removes the values, also from its memory. Otherwise only the stores are purged; a service that
@@ -75,12 +75,12 @@ function describeRest(config: Config): string {
   if (config.redisUrl !== undefined) return '';
   const origin = consoleOrigin(config);
   const where = origin === undefined ? 'CONSOLE_PORT is 0' : `at ${origin}`;
-  return `No running service of this DATA_DIR was told (${where}): one would still have it in memory.\n`;
+  return `No running service of this DATA_DIR was notified (${where}). A running one still has the data in memory.\n`;
 }
 
 function describe({ channelId, ...purged }: PurgedChannel): string {
   const parts = partsOf(purged);
-  if (channelId === null) return `No channel is known by that name. Forgotten: ${parts.join(', ')}.`;
+  if (channelId === null) return `No channel is known by that name. Removed: ${parts.join(', ')}.`;
   return parts.length === 0 ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts.join(', ')}.`;
 }
 
@@ -121,7 +121,7 @@ Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
 
 async function isConfirmed({ dataDir, redisUrl }: Config, { stdin, stderr }: CommandContext): Promise<boolean> {
   const input = stdin();
-  if (input.isTTY !== true) throw new UsageError('There is no terminal to ask on: give --yes if it is meant.');
+  if (input.isTTY !== true) throw new UsageError('There is no terminal for the confirmation: give --yes.');
   const question = createInterface({ input, output: stderr });
   const where = redisUrl === undefined ? dataDir : `${dataDir} and in Redis`;
   try {

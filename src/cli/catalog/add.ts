@@ -18,7 +18,7 @@ export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',
   summary: 'Copies one channel with its pictures from the other sources into the catalog.',
   help: `Loads the channel from the live sources in SOURCES, past every cache. Its record and pictures then stay the
-same, also if the channel disappears there, until you add, import or remove it again. The URL of a
+same, even if the channel disappears there, until you add, import or remove it again. The URL of a
 channel page and a legacy user name work, too. A channel that the catalog has already is replaced.
 
 Exit code: 0 the channel was added, 1 it was not, or fields or pictures are missing, 2 invalid arguments,

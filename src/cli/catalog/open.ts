@@ -40,11 +40,5 @@ export async function withWriter<T>(paths: CatalogPaths, work: (writer: CatalogW
 
 /** Returns the record of the first reference that the catalog has. */
 export function findRecord(paths: CatalogPaths, refs: readonly ChannelRef[]): Promise<CatalogRecord | undefined> {
-  return withReader(paths, (reader) => {
-    for (const ref of refs) {
-      const record = reader.findRecord(ref);
-      if (record !== undefined) return record;
-    }
-    return undefined;
-  });
+  return withReader(paths, (reader) => Iterator.from(refs).map(reader.findRecord).find(Boolean));
 }

@@ -73,7 +73,9 @@ async function checkStore(store: StoreBackend): Promise<Finding> {
 
 async function checkCatalog(dataDir: string): Promise<Finding> {
   const { database, images } = catalogPaths(dataDir);
-  const problem = await findAccessProblem([...withLog(database), images], 'read');
+  // SQLite keeps its write-ahead log and the log's index beside a database.
+  const files = ['', '-wal', '-shm'].map((suffix) => `${database}${suffix}`);
+  const problem = await findAccessProblem([...files, images], 'read');
   if (problem !== undefined) return { level: 'error', text: problem };
   try {
     const channels = countChannels(database);
@@ -116,15 +118,11 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
   }
   if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
   const pictures = picturesDirectory(dataDir);
-  const folders = [pictures, ...(await namesIn(pictures)).map((name) => join(pictures, name))];
-  const problem = await findAccessProblem(folders, 'written');
+  // A folder that cannot be read is reported as one that cannot be written.
+  const names = await readdir(pictures).catch((): string[] => []);
+  const problem = await findAccessProblem([pictures, ...names.map((name) => join(pictures, name))], 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
   return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
-}
-
-/** SQLite keeps its write-ahead log and the log's index beside a database. */
-function withLog(database: string): string[] {
-  return [database, `${database}-wal`, `${database}-shm`];
 }
 
 const MODES = { read: constants.R_OK, written: constants.R_OK | constants.W_OK };
@@ -142,13 +140,4 @@ async function findAccessProblem(paths: readonly string[], mode: keyof typeof MO
   });
   const problems = (await Promise.all(checks)).filter((problem) => problem !== undefined);
   return problems.length > 1 ? `${problems[0]}, and ${problems.length - 1} more` : problems[0];
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch {
-    // Missing, or reported as a folder that is not writable.
-    return [];
-  }
 }

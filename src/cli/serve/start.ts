@@ -1,18 +1,21 @@
+import { accessSync, constants } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { type App, buildApp } from '../../app/build.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
-import { hasErrorCode } from '../../lib/file-system.ts';
+import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { removeOwnDrafts } from '../../sources/catalog/schema.ts';
+import { findCatalogProblem } from '../../sources/catalog/reader.ts';
+import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
+import { chooseStore } from '../../store/registry.ts';
 import type { CommandContext } from '../command.ts';
 import { CommandFailure, EXIT, onStopSignal } from '../command-line.ts';
 import { markDataDir } from './data-dir-lock.ts';
-import { findStartError } from './start-error.ts';
 
 /** Enough for a path and a piece of advice. */
 const MAX_ERROR_CHARACTERS = 1_000;
@@ -61,6 +64,31 @@ export async function startService(
     process.exit(EXIT.failed);
   }
   process.exit(EXIT.done);
+}
+
+/**
+ * Why the service cannot start with this data directory: a database is of another version, or the only source is a
+ * catalog that cannot be used. The service tolerates all other problems.
+ */
+function findStartError(config: Config): string | undefined {
+  const { dataDir, sources } = config;
+  const ofStore = chooseStore(config).findVersionProblem();
+  if (ofStore !== undefined || !sources.includes('catalog')) return ofStore;
+  const { database } = catalogPaths(dataDir);
+  if (sources.length > 1) return findCatalogProblem(database, CatalogVersionError);
+  return findCatalogProblem(database) ?? findCreationError(database);
+}
+
+/** Why a missing catalog cannot be created. */
+function findCreationError(database: string): string | undefined {
+  const path = resolve(database);
+  const existing = nearestExisting(path);
+  try {
+    if (existing !== path) accessSync(existing, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${database} cannot be made: ${(error as Error).message}`;
+  }
 }
 
 /** @throws CommandFailure if another process uses the port */

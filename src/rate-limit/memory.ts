@@ -54,7 +54,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
     while (logs.length(log) > 0 && nowMs - logs.oldest(log) >= windowMs) logs.shift(log);
   }
 
-  /** Of a log that exists. */
+  /** The log must exist. */
   function budgetOf(log: number, { requests, windowMs }: RateLimit, nowMs: number): RateLimitBudget {
     const used = logs.length(log);
     return { remaining: requests - used, resetMs: used === 0 ? 0 : windowMs - (nowMs - logs.oldest(log)) };

@@ -22,7 +22,8 @@ export interface ClientIdentificationOptions {
   readonly onUntrustedForward?: (address: string) => void;
 }
 
-interface Party extends Client {
+/** An address on the way of a request: the socket's, or one in `X-Forwarded-For`. */
+interface Hop extends Client {
   readonly isTrusted: boolean;
 }
 
@@ -33,25 +34,25 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedForward } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  const recentIpv6 = new LRUCache<string, Party>({ max: REMEMBERED_IPV6_ADDRESSES });
+  const recentIpv6 = new LRUCache<string, Hop>({ max: REMEMBERED_IPV6_ADDRESSES });
 
-  function partyOf(parsed: IpAddress, address: string, key: string): Party {
+  function hopOf(parsed: IpAddress, address: string, key: string): Hop {
     return { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
   }
 
-  function findParty(text: string): Party | undefined {
+  function findHop(text: string): Hop | undefined {
     const ipv4 = parseIpv4(text);
-    return ipv4 === undefined ? (recentIpv6.get(text) ?? readIpv6(text)) : partyOf(ipv4, text, text);
+    return ipv4 === undefined ? (recentIpv6.get(text) ?? readIpv6(text)) : hopOf(ipv4, text, text);
   }
 
-  function readIpv6(text: string): Party | undefined {
+  function readIpv6(text: string): Hop | undefined {
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
     const address = formatAddress(parsed);
     const key = typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits);
-    const party = partyOf(parsed, address, key);
-    recentIpv6.set(compactCopy(text), party);
-    return party;
+    const hop = hopOf(parsed, address, key);
+    recentIpv6.set(compactCopy(text), hop);
+    return hop;
   }
 
   return {
@@ -62,7 +63,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
      * text to its left could choose the address.
      */
     identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client {
-      let client = findParty(socketAddress);
+      let client = findHop(socketAddress);
       if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
       if (forwardedFor === undefined) return client;
       if (!client.isTrusted) onUntrustedForward?.(socketAddress);
@@ -70,15 +71,15 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       for (let end = list.length; end >= 0 && client.isTrusted; ) {
         const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
         const entry = list.slice(comma + 1, end).trim();
-        const party = findParty(entry) ?? findParty(hostOf(entry));
-        if (party === undefined) return client;
-        client = party;
+        const hop = findHop(entry) ?? findHop(hostOf(entry));
+        if (hop === undefined) return client;
+        client = hop;
         end = comma;
       }
       return client;
     },
 
-    isTrustedProxy: (socketAddress: string): boolean => findParty(socketAddress)?.isTrusted === true,
+    isTrustedProxy: (socketAddress: string): boolean => findHop(socketAddress)?.isTrusted === true,
 
     /** The number of IPv6 addresses whose networks are cached. */
     stats: (): HolderStats => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),

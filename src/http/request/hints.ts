@@ -69,7 +69,7 @@ function hintForPath(rawPath: string, query: string): string | undefined {
   return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
 
-/** An escaped slash is refused. It is there when a whole URL was escaped. */
+/** An escaped slash is refused. It appears when a whole URL was escaped. */
 function hintForMalformed(rawUrl: string): string {
   if (rawUrl.length > MAX_CHARACTERS || !/%2f/i.test(rawUrl)) return '';
   try {

@@ -14,8 +14,8 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
   let periods = [createPeriod(), createPeriod()] as const;
   let beganAtMs = clock.monotonic();
 
-  /** Begins a new period if the current one is over. */
-  function turn(): void {
+  /** Starts a new period if the current one is over. */
+  function startPeriodIfDue(): void {
     const elapsedMs = clock.monotonic() - beganAtMs;
     if (elapsedMs < PERIOD_MS) return;
     periods = [createPeriod(), elapsedMs < 2 * PERIOD_MS ? periods[0] : createPeriod()];
@@ -24,7 +24,7 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
 
   /** The refusals of each network in both periods. */
   function countRefused(): Map<string, number> {
-    turn();
+    startPeriodIfDue();
     const counts = new Map<string, number>();
     for (const period of periods) {
       for (const [network, count] of period.entries()) counts.set(network, (counts.get(network) ?? 0) + count);
@@ -34,7 +34,7 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
 
   return {
     note(address: string): void {
-      turn();
+      startPeriodIfDue();
       const network = cutAddress(address);
       periods[0].set(network, (periods[0].get(network) ?? 0) + 1);
     },

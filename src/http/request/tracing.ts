@@ -39,8 +39,8 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
 
   return (context) => {
     const { method = '', headers, socket } = context.request;
-    const isBelieved = clients.isTrustedProxy(socket.remoteAddress ?? '');
-    const span = startRequestSpan(nameOf(method), isBelieved ? headers : undefined);
+    const isTrusted = clients.isTrustedProxy(socket.remoteAddress ?? '');
+    const span = startRequestSpan(nameOf(method), isTrusted ? headers : undefined);
     if (span === undefined) return undefined;
     context.span = span;
     context.response.once('close', () => finish(span, context));
@@ -66,7 +66,7 @@ function cut(text: string): string {
 /** By the conventions, every other method is `_OTHER`, because clients can send any name. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** The name until the route is known, and if there is none. */
+/** The name of a span until the route is known, and if there is none. */
 function nameOf(method: string): string {
   return KNOWN_METHODS.has(method) ? method : 'HTTP';
 }

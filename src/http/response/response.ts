@@ -28,7 +28,7 @@ export interface HttpResponse {
   readonly cache?: CacheOutcome['kind'] | undefined;
   /** Set for failures that the client did not cause. */
   readonly failure?: Failure;
-  /** With them the response becomes a 304 if the client already has it. */
+  /** For conditional requests: the response becomes a 304 if the client already has it. */
   readonly cacheValidators?: Validators;
 }
 
@@ -75,7 +75,7 @@ export function cacheControlOf(outcome: CacheOutcome): string {
   return publicFor(keptForMs(outcome));
 }
 
-/** `Cache-Control` of what any cache may keep for so long. */
+/** `Cache-Control` of a response that any cache may store for this long. */
 export function publicFor(ms: number): string {
   return `public, max-age=${Math.round(ms / 1000)}`;
 }

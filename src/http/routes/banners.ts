@@ -70,7 +70,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     const picture = await banners.getPicture(input);
     const described = describe(picture);
     const conditional = applyConditions(context, described);
-    // Before the picture is encoded.
+    // A 304 needs no encoding.
     if (conditional.status === 304) return conditional;
     const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
     const rendering = picture.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });

@@ -43,13 +43,6 @@ export function concernsEntry(change: Change, key: string, named: readonly strin
   return named.some((id) => channelIds.has(id)) || channelIdsIn(key).some((id) => channelIds.has(id));
 }
 
-/** True when the change may remove an entry because of its value, although it does not because of its key. */
-export function mayConcernValue({ channelIds, searches, includesPictures }: Change, key: string): boolean {
-  const kind = findEntryKind(key) ?? '';
-  if (kind === 'search' && searches === 'empty') return true;
-  return channelIds !== 'all' && channelIds.size > 0 && (includesPictures || KINDS_WITHOUT_PICTURES.has(kind));
-}
-
 /** True when the change removes the original or encoded picture. */
 export function concernsPicture({ channelIds, includesPictures }: Change, pictureKey: string): boolean {
   return includesPictures && (channelIds === 'all' || channelIds.has(channelOfPicture(pictureKey)));

@@ -8,7 +8,7 @@ import {
   RedisWrongType,
 } from '../lib/redis/connection.ts';
 import type { RedisAddress } from '../lib/redis/redis-url.ts';
-import { type Change, type Changes, concernsEntry, createChanges, mayConcernValue } from './changes.ts';
+import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
 import { channelIdsIn, findEntryKind, isPicture } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
 import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
@@ -18,45 +18,17 @@ export const REDIS_KEY_PREFIX = 'pennant:';
 /** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
 const KEYS_PER_ERASING_STEP = 50;
 
-/**
- * Removes the keys that name one of the channels in the key or the value (as `concernsEntry`). 'empty' also removes
- * searches whose value names no channel, 'all' removes every key. Values whose writer knew the change are kept.
- */
-const ERASE = createRedisScript(`
-local which, ms, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local matches = {}
-for at = 4, #ARGV do matches[ARGV[at]] = true end
+/** Returns for each key its writer's position in the stream of changes, then the channel IDs in its value. */
+const INSPECT = createRedisScript(`
 local id_form = 'UC' .. string.rep('[%w_-]', 22)
-
-local function names_one(text)
-  for id in string.gmatch(text, id_form) do
-    if matches[id] then return true end
-  end
-  return false
-end
-
-local function is_search(key)
-  return string.find(key, '^[^:]*:search%d+:')
-end
-
-local function is_newer(value)
-  local value_ms, value_count = string.match(value, '^[%d.]+@(%d+)-(%d+) ')
-  if not value_ms then return false end
-  value_ms, value_count = tonumber(value_ms), tonumber(value_count)
-  return value_ms > ms or value_ms == ms and value_count >= count
-end
-
-local erased = {}
-for _, key in ipairs(KEYS) do
+local replies = {}
+for at, key in ipairs(KEYS) do
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' then value = '' end
-  local goes = which == 'all' or names_one(key) or names_one(value) or which == 'empty' and is_search(key) and not string.find(value, id_form)
-  if goes and not is_newer(value) then
-    redis.call('UNLINK', key)
-    erased[#erased + 1] = key
-  end
+  replies[at] = { string.match(value, '^[%d.]+@(%d+-%d+) ') or '${START}' }
+  for id in string.gmatch(value, id_form) do table.insert(replies[at], id) end
 end
-return erased
+return replies
 `);
 
 /** Stores a value unless the stream has a change that the writer does not know yet. */
@@ -101,27 +73,20 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
   /** Only the store's own keys, without the logs of the rate limit and the pictures. */
   async function* entryKeys(): AsyncGenerator<string[]> {
     for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-      const own = keys.filter((key) => findEntryKind(key.slice(REDIS_KEY_PREFIX.length)) !== undefined);
+      const own = keys.filter((key) => findEntryKind(keyIn(key)) !== undefined);
       for (let at = 0; at < own.length; at += KEYS_PER_ERASING_STEP) yield own.slice(at, at + KEYS_PER_ERASING_STEP);
     }
   }
 
-  async function eraseAmong(keys: readonly string[], change: Change, position: string): Promise<string[]> {
-    const { going = [], rest = [] } = Object.groupBy(keys, (key) =>
-      concernsEntry(change, key.slice(REDIS_KEY_PREFIX.length), ANY_VALUE) ? 'going' : 'rest',
-    );
-    const asked = rest.filter((key) => mayConcernValue(change, key.slice(REDIS_KEY_PREFIX.length)));
-    const args = [...position.split('-'), ...(change.channelIds === 'all' ? [] : change.channelIds)];
-    const erased = await Promise.all([
-      eraseWith('all', going, args),
-      eraseWith(change.searches === 'empty' ? 'empty' : 'naming', asked, args),
-    ]);
-    return erased.flat();
-  }
-
-  async function eraseWith(which: 'all' | 'empty' | 'naming', keys: string[], args: string[]): Promise<string[]> {
-    if (keys.length === 0) return [];
-    return (await connection.run((redis) => ERASE(redis, keys, [which, ...args]))) as string[];
+  /** @returns the removed keys, with the prefix */
+  async function eraseAmong(keys: string[], change: Change, position: string): Promise<string[]> {
+    const replies = (await connection.run((redis) => INSPECT(redis, keys, []))) as string[][];
+    const removed = keys.filter((key, at) => {
+      const [writersPosition = START, ...channelIds] = replies[at] ?? [];
+      return isLater(position, writersPosition) && concernsEntry(change, keyIn(key), channelIds);
+    });
+    if (removed.length > 0) await connection.run((redis) => redis.unlink(removed));
+    return removed;
   }
 
   return {
@@ -150,7 +115,7 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     async erase(change, position = LATEST) {
       const erased: string[] = [];
       for await (const keys of entryKeys()) erased.push(...(await eraseAmong(keys, change, position)));
-      return erased.map((key) => key.slice(REDIS_KEY_PREFIX.length));
+      return erased.map(keyIn);
     },
     async close() {},
   };
@@ -158,8 +123,11 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
 
 /** After every other position: everything that the change concerns is removed. */
 const LATEST = '9999999999999999-0';
-/** Stands for a value that names some channel. */
-const ANY_VALUE: readonly string[] = [''];
+
+/** The key without the prefix. */
+function keyIn(redisKey: string): string {
+  return redisKey.slice(REDIS_KEY_PREFIX.length);
+}
 
 /** Resolves to `undefined` if the key holds another type. */
 export async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undefined> {
@@ -240,7 +208,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
 /** Returns the picture's key in a Redis key, of any form; `undefined` if it is not a picture. */
 export function findPictureKey(redisKey: string): string | undefined {
   if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
-  const key = redisKey.slice(REDIS_KEY_PREFIX.length).replace(/^bytes\d+:/, '');
+  const key = keyIn(redisKey).replace(/^bytes\d+:/, '');
   return isPicture(key) ? key : undefined;
 }
 
@@ -251,7 +219,7 @@ const HEAD_BYTES = 80;
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const counter = createStatisticsCounter();
   async function count(redisKey: string): Promise<void> {
-    const key = findPictureKey(redisKey) ?? redisKey.slice(REDIS_KEY_PREFIX.length);
+    const key = findPictureKey(redisKey) ?? keyIn(redisKey);
     const kind = findStoredKind(key);
     if (kind === undefined) return;
     // The service did not write a key of another type.

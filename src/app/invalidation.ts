@@ -4,7 +4,7 @@ import { createLogger } from '../lib/logger.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
 import { createPurge, type Removed, takeDown } from '../services/purge.ts';
-import { createRemovals, RemovalDelayed, type RemovalPart, type Removals } from '../services/removals.ts';
+import { createRemovals, RemovalDelayed, type Removals } from '../services/removals.ts';
 import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
@@ -156,40 +156,30 @@ function changesOf(changes: ChangesSince['changes']): Change[] {
   );
 }
 
-const NOTHING: Removed = { keys: [], files: 0, fileBytes: 0 };
-
 /** Removals from memory, disk and the store; with Redis from all instances. */
 function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Removals<Removed> {
   const { changes, store, pictures, sharedChanges, sharedPictures } = stores;
 
-  const database: RemovalPart<Removed> = {
-    name: 'cache.db',
-    remove: async (announced) => ({ ...NOTHING, keys: await store.erase(merged(announced)) }),
-  };
-  const redis: RemovalPart<Removed> = {
-    name: 'Redis',
-    async remove(announced) {
-      const own = announced.filter(({ isOwn }) => isOwn);
-      if (own.length === 0) return NOTHING;
-      // Published first: otherwise other instances could store an old value after the removal.
-      for (const each of own) if (each.position === undefined) await sharedChanges?.publish(each);
-      const change = merged(own);
-      const [keys] = await Promise.all([store.erase(change, latestPosition(own)), sharedPictures?.erase(change)]);
-      return { ...NOTHING, keys };
-    },
-  };
-  return createRemovals({
+  async function removeEntries(announced: readonly AnnouncedChange[]): Promise<Removed> {
+    // Another instance removes its changes from Redis itself.
+    const own = announced.filter(({ isOwn }) => isOwn);
+    if (own.length === 0) return {};
+    // Published first: otherwise other instances could store an old value after the removal. Nothing else is awaited, because
+    // `erase` hides the entries from its call on.
+    for (const each of own) {
+      if (sharedChanges !== undefined && each.position === undefined) await sharedChanges.publish(each);
+    }
+    const change = merged(own);
+    const [keys] = await Promise.all([store.erase(change, latestPosition(own)), sharedPictures?.erase(change)]);
+    return { keys };
+  }
+
+  return createRemovals<Removed>({
     clock,
     parts: [
-      { name: 'memory', remove: () => changes.sweep().then(() => NOTHING) },
-      {
-        name: 'the pictures on disk',
-        async remove(announced) {
-          const { files, bytes } = await pictures.erase(merged(announced));
-          return { ...NOTHING, files, fileBytes: bytes };
-        },
-      },
-      sharedChanges === undefined ? database : redis,
+      { name: 'memory', remove: () => changes.sweep().then(() => ({})) },
+      { name: 'the pictures on disk', remove: (announced) => pictures.erase(merged(announced)) },
+      { name: sharedChanges === undefined ? 'cache.db' : 'Redis', remove: removeEntries },
     ],
     onStateChange(waiting, error) {
       const problem = `what was purged or taken down is still in ${waiting.join(' and ')}; tried again until it is gone`;

@@ -59,12 +59,12 @@ beforeEach(async () => {
     originals: inMemory(CACHE_POLICY.originals),
   };
   erased = [];
-  function part(name: string, removed: Partial<Removed>) {
+  function part(name: string, removed: Removed) {
     return {
       name,
       async remove(announced: readonly AnnouncedChange[]) {
         erased.push(...announced.map(({ change }) => change));
-        return { keys: [], files: 0, fileBytes: 0, ...removed };
+        return removed;
       },
     };
   }
@@ -72,7 +72,7 @@ beforeEach(async () => {
     clock: createManualClock(),
     parts: [
       part('store', { keys: [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')] }),
-      part('pictures', { files: 7, fileBytes: 77 }),
+      part('pictures', { files: 7, bytes: 77 }),
     ],
     onStateChange: () => undefined,
   });

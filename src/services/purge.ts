@@ -8,10 +8,11 @@ import { RemovalDelayed, type Removals } from './removals.ts';
 
 /** What one part of the stores has removed. */
 export interface Removed {
-  /** The keys of removed entries. */
-  readonly keys: readonly string[];
-  readonly files: number;
-  readonly fileBytes: number;
+  /** The keys of entries. */
+  readonly keys?: readonly string[];
+  /** Originals and encoded pictures on disk. */
+  readonly files?: number;
+  readonly bytes?: number;
 }
 
 /** The removed entries of a purge. */
@@ -48,9 +49,9 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
   async function apply(change: Change): Promise<Purged> {
     const removed = await removals.remove([changes.announce(change)]);
     return {
-      entries: countKinds(removed.flatMap(({ keys }) => keys)),
-      pictures: removed.reduce((sum, { files }) => sum + files, 0),
-      pictureBytes: removed.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
+      entries: countKinds(removed.flatMap(({ keys = [] }) => keys)),
+      pictures: removed.reduce((sum, { files = 0 }) => sum + files, 0),
+      pictureBytes: removed.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
     };
   }
 

@@ -3,7 +3,7 @@ import { withinMs } from '../lib/work.ts';
 import { type AnnouncedChange, mergeChanges } from '../store/changes.ts';
 
 /** A part of the stores that removes what changes concern. */
-export interface RemovalPart<T> {
+interface RemovalPart<T> {
   /** For messages. */
   readonly name: string;
   remove(announced: readonly AnnouncedChange[]): Promise<T>;
@@ -38,12 +38,12 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
   const waiting = new Map<RemovalPart<T>, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
 
   /** Rejects if the part fails; it is then retried. */
   async function removeFrom(part: RemovalPart<T>, announced: readonly AnnouncedChange[]): Promise<T> {
-    const removing = part.remove(announced).finally(() => underWay.delete(removing));
-    underWay.add(removing);
+    const removing = part.remove(announced).finally(() => running.delete(removing));
+    running.add(removing);
     try {
       return await removing;
     } catch (error) {
@@ -67,10 +67,8 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
   }
 
   function reportState(error?: unknown): void {
-    onStateChange(
-      Array.from(waiting.keys(), ({ name }) => name),
-      error,
-    );
+    const names = Array.from(waiting.keys(), ({ name }) => name);
+    onStateChange(names, error);
   }
 
   return {
@@ -81,13 +79,9 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
      */
     async remove(announced: readonly AnnouncedChange[]): Promise<T[]> {
       const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
-      const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected');
+      const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
       const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
-      if (failed.length > 0)
-        throw new RemovalDelayed(
-          failed.map(({ name }) => name),
-          cause,
-        );
+      if (failed.length > 0) throw new RemovalDelayed(failed, cause);
       return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     },
 
@@ -95,7 +89,7 @@ export function createRemovals<T>({ clock, parts, onStateChange }: RemovalsOptio
     async close(): Promise<void> {
       isClosed = true;
       cancelRetry?.();
-      await withinMs(clock, Promise.allSettled(underWay), CLOSE_MS);
+      await withinMs(clock, Promise.allSettled(running), CLOSE_MS);
     },
   };
 }

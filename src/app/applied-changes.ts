@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../lib/logger.ts';
-import { type Check, fields, numberIn, optional, text } from '../lib/shape.ts';
+import { type Check, fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 
 /** The positions up to which changes have been applied to a `DATA_DIR`. */
 export interface AppliedPositions {
@@ -55,8 +55,7 @@ export function openAppliedChanges(dataDir: string, logger: Logger): AppliedChan
 /** Empty if the file is missing, unreadable or not written by the service. */
 function read(path: string): AppliedPositions {
   try {
-    const found: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isPositions(found) ? found : {};
+    return parseJson(readFileSync(path, 'utf8'), isPositions) ?? {};
   } catch {
     return {};
   }

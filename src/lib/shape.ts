@@ -53,3 +53,13 @@ export function fields<T extends object>(checks: { readonly [K in keyof T]-?: Ch
     value !== null &&
     entries.every(([name, check]) => check((value as Record<string, unknown>)[name]));
 }
+
+/** Parses JSON; `undefined` if the text is not JSON, or if its value does not match. */
+export function parseJson<T>(json: string, check: Check<T>): T | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

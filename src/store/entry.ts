@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The content of a key: a value, or the knowledge that there is no such channel. */
@@ -10,19 +11,30 @@ export interface StoredForm<V> {
   readonly freshMs: number;
 }
 
+/** The rules for the values of a kind. */
 export interface EntryRules<V> {
-  /** True when the value has this kind's type and belongs under the key. */
+  /** True when a stored value has this kind's type and belongs under the key. Other values count as absent. */
   readonly isValue: (value: unknown, key: string) => value is V;
-  /** The longest freshness of a value of this kind, and of its absence. */
-  readonly maxFreshMs: number;
-  readonly maxAbsentFreshMs: number;
-  /** How long a value may be served after it was loaded. An absence is served only while it is fresh. */
+  /** How long a value is fresh, at most. */
+  readonly freshMs: number;
+  /**
+   * How long after it was loaded a value may be returned when reloads fail. An absence is returned only while it is
+   * fresh.
+   */
   readonly staleMs: number;
 }
 
+/** How long "no such channel" is fresh (docs/decisions.md). */
+export const ABSENT_FRESH_MS = 60_000;
 const NO_SUCH_CHANNEL = 'There is no such channel.';
 /** Our values have tens of kilobytes at most. Parsing a much larger one would block the event loop. */
 const MAX_CHARACTERS = 1024 * 1024;
+
+const isForm = fields<{ readonly value: unknown; readonly absent: string | undefined; readonly freshMs: number }>({
+  value: (_value): _value is unknown => true,
+  absent: optional(text()),
+  freshMs: numberIn(0, Number.MAX_VALUE),
+});
 
 /** Returns the text for a store. `stored-kinds.ts` recognizes absences by its prefix. */
 export function writeStoredForm<V>({ content, freshMs }: StoredForm<V>): string {
@@ -75,23 +87,15 @@ export function createEntry<V>(clock: Clock, { staleMs, characters, ...entry }: 
 export function readEntry<V>(
   clock: Clock,
   key: string,
-  { value: text, storedAtMs }: StoredEntry,
-  { isValue, maxFreshMs, maxAbsentFreshMs, staleMs }: EntryRules<V>,
+  { value: json, storedAtMs }: StoredEntry,
+  { isValue, freshMs: maxFreshMs, staleMs }: EntryRules<V>,
 ): Entry<V> | undefined {
-  const { value, absent, freshMs } = parse(text);
-  const isAbsence = typeof absent === 'string' && value === undefined;
-  if (typeof freshMs !== 'number' || freshMs < 0 || freshMs > (isAbsence ? maxAbsentFreshMs : maxFreshMs))
-    return undefined;
-  const rest = { freshMs, storedAtMs, staleMs, isStored: true, characters: key.length + text.length };
+  const form = json.length > MAX_CHARACTERS ? undefined : parseJson(json, isForm);
+  if (form === undefined) return undefined;
+  const { value, absent, freshMs } = form;
+  const isAbsence = absent !== undefined && value === undefined;
+  if (freshMs > (isAbsence ? ABSENT_FRESH_MS : maxFreshMs)) return undefined;
+  const rest = { freshMs, storedAtMs, staleMs, isStored: true, characters: key.length + json.length };
   if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
   return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  if (text.length > MAX_CHARACTERS) return {};
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
 }

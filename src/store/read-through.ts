@@ -4,7 +4,7 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
-import { type Content, createEntry, type Entry, readEntry, writeStoredForm } from './entry.ts';
+import { ABSENT_FRESH_MS, type Content, createEntry, type Entry, type EntryRules, readEntry, writeStoredForm } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 
@@ -35,11 +35,9 @@ export interface GetOptions<V> {
   readonly loadId?: string;
 }
 
-export interface ReadThroughOptions<V> {
+export interface ReadThroughOptions<V> extends EntryRules<V> {
   /** For traces. */
   readonly name?: string;
-  /** True when a stored value has this cache's type and belongs under the key. Other values count as absent. */
-  readonly isValue: (value: unknown, key: string) => value is V;
   /** Called for an invalid stored value. */
   readonly onRefused?: (key: string) => void;
   /** The channels that a value names. It is removed with any of them. */
@@ -49,9 +47,6 @@ export interface ReadThroughOptions<V> {
   readonly storeKeyOf?: (key: string) => string;
   readonly changes: Changes;
   readonly clock: Clock;
-  readonly freshMs: number;
-  /** How long after it was loaded a value may be returned when reloads fail. */
-  readonly staleMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
   /** Limit of the memory tier; values count with the length of their JSON. */
@@ -60,8 +55,6 @@ export interface ReadThroughOptions<V> {
 
 export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
-/** How long "no such channel" is fresh (docs/decisions.md). */
-const ABSENT_FRESH_MS = 60_000;
 const RETRY_FAILED_LOAD_MS = 60_000;
 
 /** The result of a load; `isFound`: another instance had stored the value, and nothing was loaded. */
@@ -77,10 +70,9 @@ export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
  * value is returned. A load continues after its callers disconnect.
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>) {
-  const { name = 'values', store, clock, freshMs, staleMs, isValue, onRefused } = options;
+  const { name = 'values', store, clock, freshMs, staleMs, onRefused } = options;
   const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
   const { storeKeyOf = (key) => key } = options;
-  const rules = { isValue, maxFreshMs: freshMs, maxAbsentFreshMs: ABSENT_FRESH_MS, staleMs };
   const memory = createMemoryCache<Entry<V>, Change>({
     changes,
     maxBytes: maxMemoryBytes,
@@ -99,7 +91,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   async function findStored(key: string): Promise<Entry<V> | undefined> {
     const storeKey = storeKeyOf(key);
     const stored = await store.get(storeKey);
-    const entry = stored && readEntry(clock, storeKey, stored, rules);
+    const entry = stored && readEntry(clock, storeKey, stored, options);
     if (stored !== undefined && entry === undefined) onRefused?.(storeKey);
     // A load may have finished during this read.
     const held = memory.get(key);

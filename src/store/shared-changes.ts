@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isChannelId } from '../domain/identifier.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { type Check, either, fields, listOf, oneOf, text, trueOrFalse } from '../lib/shape.ts';
+import { type Check, either, fields, listOf, oneOf, parseJson, text, trueOrFalse } from '../lib/shape.ts';
 import { type AnnouncedChange, type Change, type Changes, EVERYTHING } from './changes.ts';
 
 /** A Redis stream of all instances' changes. */
@@ -101,7 +101,7 @@ export function createSharedChanges(options: SharedChangesOptions) {
       return true;
     }
     for (const [id, [, json = '']] of after) {
-      const message = parse(json);
+      const message = parseJson(json, isMessage);
       if (message === undefined) onRefused?.();
       else if (message.by !== ownName) received.push(changes.announce(changeOf(message), id));
       position = id;
@@ -150,16 +150,6 @@ const isMessage = fields<Message>({
   searches: oneOf(['naming', 'empty', 'all']),
   includesPictures: trueOrFalse,
 });
-
-/** Returns `undefined` for an invalid message. */
-function parse(json: string): Message | undefined {
-  try {
-    const message: unknown = JSON.parse(json);
-    return isMessage(message) ? message : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function changeOf({ channelIds, names, searches, includesPictures }: Message): Change {
   const ids = channelIds === 'all' ? channelIds : new Set(channelIds);

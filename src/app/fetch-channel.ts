@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { isExact } from '../services/exact-publish-dates.ts';
-import { type LoadedChannel, loadFirst } from '../sources/source.ts';
+import { loadFirst } from '../sources/source.ts';
 import { createUpstreams, type Upstreams } from './upstreams.ts';
 
 /** The current state of a channel in the live sources. */
@@ -44,31 +44,26 @@ export async function fetchChannel(
     version,
   });
   try {
-    const found = await loadFirst(upstreams.failover, refs, { signal });
-    const { channel, missing } = await withExactTime(found.loaded, upstreams, signal);
-    const banner = await download(upstreams, channel.banner, signal);
-    const avatar = await download(upstreams, channel.avatar, signal);
-    const gone = [
-      ...(channel.banner !== null && banner === undefined ? ['banner'] : []),
-      ...(channel.avatar !== null && avatar === undefined ? ['avatar'] : []),
-    ];
-    return { ref: found.ref, channel, missing: [...missing, ...gone], banner, avatar };
+    const { ref, loaded } = await loadFirst(upstreams.failover, refs, { signal });
+    const channel = await withExactPublishDate(loaded.channel, upstreams, signal);
+    const pictures = {
+      banner: await download(upstreams, channel.banner, signal),
+      avatar: await download(upstreams, channel.avatar, signal),
+    };
+    const gone = PICTURE_KINDS.filter((kind) => channel[kind] !== null && pictures[kind] === undefined);
+    return { ref, channel, missing: [...loaded.missing, ...gone], ...pictures };
   } finally {
     await upstreams.close();
   }
 }
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
+const PICTURE_KINDS = ['banner', 'avatar'] as const;
 
-async function withExactTime(
-  loaded: LoadedChannel,
-  { failover }: Upstreams,
-  signal: AbortSignal,
-): Promise<LoadedChannel> {
-  const { channel } = loaded;
-  if (isExact(channel.publishedAt)) return loaded;
-  const exact = await failover.findPublishedAt(channel.channelId, { signal });
-  return exact === null ? loaded : { ...loaded, channel: { ...channel, publishedAt: exact } };
+async function withExactPublishDate(channel: Channel, { failover }: Upstreams, signal: AbortSignal): Promise<Channel> {
+  if (isExact(channel.publishedAt)) return channel;
+  const publishedAt = await failover.findPublishedAt(channel.channelId, { signal });
+  return publishedAt === null ? channel : { ...channel, publishedAt };
 }
 
 /** `undefined` for a picture that is gone. */

@@ -6,38 +6,32 @@ import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
-export interface ServiceRateLimiter extends RateLimiter {
-  /** Clients that this process remembers, and clients that it evicted because it was full. */
-  figures(): { readonly clients: number; readonly evicted: number };
-}
+export type ServiceRateLimiter = ReturnType<typeof openRateLimiter>;
 
 /** The limiter of this process, or of all instances with Redis. */
-export function openRateLimiter(
-  { rateLimitClients }: Config,
-  runtime: Runtime,
-  redis: RedisConnection | undefined,
-): ServiceRateLimiter {
+export function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: RedisConnection | undefined) {
   const { clock, metrics, holders } = runtime;
   const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
   holders.add('rate limit', () => local.stats());
-
-  function figures() {
-    const { entries: clients, evicted } = local.stats();
-    return { clients, evicted };
-  }
-
   metrics.addGauge({
     name: 'pennant_limiter_clients',
     help: 'Clients that the rate limiter remembers.',
-    read: () => figures().clients,
+    read: () => local.stats().entries,
   });
   metrics.addCounter({
     name: 'pennant_limiter_evicted_clients_total',
     help: 'Clients that the rate limiter forgot because it was full.',
-    read: () => figures().evicted,
+    read: () => local.stats().evicted,
   });
   const limiter = redis === undefined ? local : shareLimit(redis, local, runtime);
-  return { hit: limiter.hit, figures };
+  return {
+    hit: limiter.hit,
+    /** Clients that this process remembers, and clients that it evicted because it was full. */
+    figures() {
+      const { entries: clients, evicted } = local.stats();
+      return { clients, evicted };
+    },
+  };
 }
 
 function shareLimit(

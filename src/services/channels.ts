@@ -3,7 +3,8 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import type { Failover } from '../sources/failover.ts';
+import type { LoadedChannel } from '../sources/source.ts';
 import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
@@ -15,11 +16,7 @@ export interface ChannelAnswer {
 }
 
 interface ChannelServiceOptions {
-  readonly sources: {
-    resolve(ref: ChannelRef): Promise<Resolution>;
-    getChannel(channelId: string): Promise<LoadedChannel>;
-    getRest(channelId: string, rest: string): Promise<Partial<Channel>>;
-  };
+  readonly sources: Pick<Failover, 'resolve' | 'getChannel' | 'getRest'>;
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
   readonly publishDates: ExactPublishDates;

@@ -1,15 +1,13 @@
 import { type Channel, isPublishedAt } from '../domain/channel.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import type { Failover } from '../sources/failover.ts';
 import { publishedKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
 interface ExactPublishDatesOptions {
   readonly store: Store;
   readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
-  readonly sources: {
-    /** Returns `undefined` or `null` if no source knows the date. */
-    findPublishedAt(channelId: string): Promise<string | null | undefined>;
-  };
+  readonly sources: Pick<Failover, 'findPublishedAt'>;
 }
 
 const FOR_GOOD_MS = 100 * 365 * 86_400_000;
@@ -31,10 +29,10 @@ export function createExactPublishDates(options: ExactPublishDatesOptions) {
     return undefined;
   }
 
-  async function findBehind(channelId: string, onFound: (publishedAt: string) => Promise<void>): Promise<void> {
+  async function findInBackground(channelId: string, onFound: (publishedAt: string) => Promise<void>): Promise<void> {
     try {
       const publishedAt = await sources.findPublishedAt(channelId);
-      if (typeof publishedAt !== 'string') return;
+      if (publishedAt === null) return;
       await store.set(publishedKey(channelId), { value: publishedAt, storedAtMs: clock.now() }, FOR_GOOD_MS);
       await onFound(publishedAt);
     } catch (error) {
@@ -51,7 +49,7 @@ export function createExactPublishDates(options: ExactPublishDatesOptions) {
       if (isExact(channel.publishedAt)) return channel;
       const known = await knownTime(channel.channelId);
       if (known !== undefined) return { ...channel, publishedAt: known };
-      void findBehind(channel.channelId, onFound);
+      void findInBackground(channel.channelId, onFound);
       return channel;
     },
   };

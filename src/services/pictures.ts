@@ -164,16 +164,15 @@ export function createBannerService(options: BannerServiceOptions) {
     return 'fast';
   }
 
-  function passThrough(spec: PictureSpec, key: string): Rendition {
-    const bytesKey = originalBytesKey(spec.channel.channelId, spec.original.digest);
+  /** The original itself. */
+  function passThrough({ channel, kind, original }: PictureSpec, key: string): Rendition {
     return {
       etag: etagOf(key),
       earlierEtags: [],
       async render() {
-        const stored = await pictures.get(bytesKey, 'plain');
-        if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
-        const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
-        return { bytes, isStored: false, isCollapsed: false };
+        const stored = await pictures.get(originalBytesKey(channel.channelId, original.digest), 'plain');
+        const bytes = stored ?? (await originals.readBytes(channel, kind, original));
+        return { bytes, isStored: stored !== undefined, isCollapsed: false };
       },
     };
   }
@@ -231,10 +230,10 @@ export function createBannerService(options: BannerServiceOptions) {
       const maxSide = formatRow(format).maxSidePx;
       const whole = resolveOutput(variantCrop, {}, maxSide).output;
       const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
-      const ownQuality = ownQualityOf(format, quality);
-      const isPlain = ownQuality === undefined && isSameSize(output, whole);
+      const customQuality = customQualityOf(format, quality);
+      const isPlain = customQuality === undefined && isSameSize(output, whole);
       const { channelId } = channel;
-      const identity = { channelId, digest: original.digest, crop, output, format, quality: ownQuality };
+      const identity = { channelId, digest: original.digest, crop, output, format, quality: customQuality };
       const fileClass = isPlain ? 'plain' : 'custom';
       const rendition = await renditionOf({ channel, kind, variant, original, identity, fileClass });
       return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
@@ -270,7 +269,7 @@ function isSameSize(one: Size, other: Size): boolean {
 }
 
 /** Returns `undefined` for the format's default quality, so that the picture is the same as without a quality. */
-function ownQualityOf(format: Format, quality: number | undefined): number | undefined {
+function customQualityOf(format: Format, quality: number | undefined): number | undefined {
   const usual = formatRow(format).quality;
   return usual === undefined || quality === usual ? undefined : quality;
 }

@@ -4,16 +4,14 @@ import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
+import type { Failover } from '../sources/failover.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import { searchKey } from '../store/keys.ts';
 import type { Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
 interface SearchServiceOptions {
-  readonly sources: {
-    /** Returns a page of every source, or the next page of the sources in `from`. */
-    search(query: string, limit: number, options?: { from?: FoundChannels['next'] }): Promise<SearchResult>;
-  };
+  readonly sources: Pick<Failover, 'search'>;
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
   readonly cache: ReadThrough<FoundChannels>;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
 import type { AppliedChanges } from './applied-changes.ts';
 import { createStores, type Stores } from './stores.ts';
 
-/** Removes entries from all caches that purges, other instances and other processes have changed. */
+/** Applies purges, and the changes of other instances and processes, to all caches. */
 export function createInvalidation(
   config: Config,
   runtime: Runtime,
@@ -91,16 +91,16 @@ const INSTANCES_INTERVAL_MS = 500;
 const CATALOG_INTERVAL_MS = 1_000;
 
 /** @returns a function that ends the repetition */
-function repeat(clock: Clock, intervalMs: number, look: () => Promise<void> | undefined): () => void {
+function repeat(clock: Clock, intervalMs: number, check: () => Promise<void> | undefined): () => void {
   let cancelNext: () => void = () => undefined;
   let isStopped = false;
 
   function schedule(): void {
     if (isStopped) return;
     cancelNext = clock.after(intervalMs, () => {
-      const looking = look();
-      if (looking === undefined) schedule();
-      else void looking.finally(schedule);
+      const checking = check();
+      if (checking === undefined) schedule();
+      else void checking.finally(schedule);
     });
   }
 
@@ -147,9 +147,9 @@ const ALL_RECORDS: Change = { channelIds: 'all', names: new Set(), searches: 'al
 function changesOf(changes: ChangesSince['changes']): Change[] {
   if (changes === 'unknown') return [ALL_RECORDS];
   const groups = Object.groupBy(changes, ({ isRemoved }) => (isRemoved ? 'removed' : 'replaced'));
-  return Object.entries(groups).map(([kind, those]) =>
-    changeOfChannels(new Set(those.map(({ channelId }) => channelId)), {
-      names: new Set(those.flatMap(({ names }) => names)),
+  return Object.entries(groups).map(([kind, group]) =>
+    changeOfChannels(new Set(group.map(({ channelId }) => channelId)), {
+      names: new Set(group.flatMap(({ names }) => names)),
       searches: 'all',
       includesPictures: kind === 'removed',
     }),

@@ -66,11 +66,11 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       })
     : undefined;
   const shared = redis && sharedChanges && { connection: redis, sharedChanges };
-  const unguardedStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
+  const backingStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
-  const opening = unguardedStore.get('opening').catch(() => undefined);
+  const opening = backingStore.get('opening').catch(() => undefined);
   const store = createFailSoftStore({
-    store: unguardedStore,
+    store: backingStore,
     runtime,
     changes,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,

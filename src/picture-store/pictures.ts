@@ -20,7 +20,7 @@ export interface PictureCacheOptions {
 /** The share of custom sizes in the memory for pictures: they must not displace the popular pictures. */
 const CUSTOM_SHARE = 0.25;
 /** Copying more to another process would block the event loop for milliseconds. */
-const MAX_HANDED_BYTES = 1024 * 1024;
+const MAX_COPIED_BYTES = 1024 * 1024;
 /** Memory of the buffer's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 650;
 /** Pending writes must not fill the memory while a disk hangs. The largest original has 16 MiB. */
@@ -76,8 +76,8 @@ export function createPictureCache(options: PictureCacheOptions) {
   function inMemory(key: string): Buffer | undefined {
     const held = memory.plain.get(key) ?? memory.custom.get(key);
     if (held !== undefined) return held;
-    const underWay = writing.get(key);
-    return underWay === undefined || isRemoved(key, underWay.changeBefore) ? undefined : underWay.bytes;
+    const pending = writing.get(key);
+    return pending === undefined || isRemoved(key, pending.changeBefore) ? undefined : pending.bytes;
   }
 
   async function write(key: string, bytes: Buffer, fileClass: FileClass, isShared: boolean): Promise<void> {
@@ -168,9 +168,9 @@ export function createPictureCache(options: PictureCacheOptions) {
 
     /** For another process: the picture's file, or its bytes if they are few or there is no file. */
     async findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined> {
-      const underWay = writing.get(key);
-      if (underWay !== undefined && underWay.bytes.length <= MAX_HANDED_BYTES) return { bytes: underWay.bytes };
-      await underWay?.done;
+      const pending = writing.get(key);
+      if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
+      await pending?.done;
       const path = await findPath(key);
       if (path !== undefined) return { path };
       const bytes = inMemory(key);

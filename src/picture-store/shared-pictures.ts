@@ -78,11 +78,11 @@ export function createSharedPictures(options: SharedPicturesOptions) {
     async erase(change: Change): Promise<void> {
       if (!change.includesPictures) return;
       for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*/*`)) {
-        const going = keys.filter((redisKey) => {
+        const removed = keys.filter((redisKey) => {
           const key = findPictureKey(redisKey);
           return key !== undefined && concernsPicture(change, key);
         });
-        if (going.length > 0) await connection.run((redis) => redis.unlink(going));
+        if (removed.length > 0) await connection.run((redis) => redis.unlink(removed));
       }
     },
   };

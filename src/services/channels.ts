@@ -92,19 +92,19 @@ export function createChannelService(options: ChannelServiceOptions) {
 
   async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
     const startedAt = clock.monotonic();
-    let broughtAlong: Cached<ChannelEntry> | undefined;
+    let loadedRecord: Cached<ChannelEntry> | undefined;
     const { value: channelId } = await names.get(
       nameKey(ref),
       async () => {
         const { channelId, loaded } = await sources.resolve(ref);
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
-        if (loaded !== undefined) broughtAlong = await keepFresh(loaded);
+        if (loaded !== undefined) loadedRecord = await keepFresh(loaded);
         return { value: channelId };
       },
       { staleWaitMs: maxWaitMs },
     );
     const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
-    return getRecord(channelId, leftMs, broughtAlong);
+    return getRecord(channelId, leftMs, loadedRecord);
   }
 
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
@@ -199,8 +199,8 @@ function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | u
 }
 
 /** A record is stale if the name or the redirect that led to it is stale. */
-function notFresherThan(way: CacheOutcome, answer: ChannelAnswer | undefined): ChannelAnswer | undefined {
-  return answer !== undefined && way.kind === 'stale' ? { ...answer, outcome: way } : answer;
+function notFresherThan(reference: CacheOutcome, answer: ChannelAnswer | undefined): ChannelAnswer | undefined {
+  return answer !== undefined && reference.kind === 'stale' ? { ...answer, outcome: reference } : answer;
 }
 
 const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };

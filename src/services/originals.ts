@@ -83,14 +83,14 @@ export function createOriginals(options: OriginalsOptions) {
   }
 
   function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
-    const look = () =>
+    const lookUp = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
         staleWaitMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
         // A new key in the record means a new picture.
         isCurrent: (original) => original.refKey === ref.key,
       });
-    return waiting.during(ref.key, currentClient() ?? '', look);
+    return waiting.during(ref.key, currentClient() ?? '', lookUp);
   }
 
   /** A time in the future was written with a wrong clock. It is replaced by the current time. */

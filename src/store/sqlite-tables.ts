@@ -71,7 +71,7 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number) {
     },
 
     /**
-     * Removes the rows that the change concerns among some rows from the given place, or from the first row.
+     * Removes what the change concerns among the next rows, from the given place or from the first row.
      *
      * @returns `next`: the place for the next step; `undefined` at the end
      */

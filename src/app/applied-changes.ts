@@ -11,12 +11,7 @@ export interface AppliedPositions {
   readonly catalog?: { readonly id: string; readonly sequence: number } | undefined;
 }
 
-/** Stores the positions for the next start. */
-export interface AppliedChanges {
-  positions(): AppliedPositions;
-  /** Changes some of the positions. A failure is reported once. Changes are then applied again at the next start. */
-  save(positions: AppliedPositions): void;
-}
+export type AppliedChanges = ReturnType<typeof openAppliedChanges>;
 
 const FILE_NAME = 'applied-changes.json';
 
@@ -30,14 +25,16 @@ const isPositions: Check<AppliedPositions> = fields<AppliedPositions>({
   ),
 });
 
-export function openAppliedChanges(dataDir: string, logger: Logger): AppliedChanges {
+/** Stores the positions for the next start. */
+export function openAppliedChanges(dataDir: string, logger: Logger) {
   const path = join(dataDir, FILE_NAME);
   let positions = read(path);
   let isReported = false;
 
   return {
     positions: () => positions,
-    save(changed) {
+    /** Changes some of the positions. A failure is reported once. Changes are then applied again at the next start. */
+    save(changed: AppliedPositions): void {
       positions = { ...positions, ...changed };
       try {
         mkdirSync(dataDir, { recursive: true });

@@ -32,7 +32,7 @@ export function createInvalidation(
         start: applied.positions().catalog,
         // When it returns, memory no longer returns what a change has removed.
         onChanges({ position, changes }) {
-          const removeAll = () => Promise.all(changesOf(changes).map(purge.apply));
+          const removeAll = async () => Promise.all(changesOf(changes).map(purge.apply));
           applyOfCatalog(removeAll, () => applied.save({ catalog: position }));
         },
       })
@@ -45,8 +45,8 @@ export function createInvalidation(
   async function followInstances({ receive, position }: SharedChanges): Promise<void> {
     try {
       const received = await receive();
-      if (received.length === 0 && position() === reached) return;
       const newPosition = position();
+      if (received.length === 0 && newPosition === reached) return;
       reached = newPosition;
       // The next read does not wait until files are removed.
       applyOfInstances(
@@ -116,27 +116,16 @@ function repeat(clock: Clock, intervalMs: number, check: () => Promise<void> | u
  * again while this process runs, and the next start applies it again.
  */
 function createApplier(onBug: (error: unknown) => void) {
-  let isComplete = true;
-  let latest: Promise<void> = Promise.resolve();
-
-  async function apply(
-    remove: () => Promise<unknown>,
-    savePosition: () => void,
-    earlier: Promise<void>,
-  ): Promise<void> {
-    try {
-      await remove();
-      // Removals overlap, and a position includes all changes before it.
-      await earlier;
-      if (isComplete) savePosition();
-    } catch (error) {
-      isComplete = false;
-      if (!(error instanceof RemovalDelayed)) onBug(error);
-    }
-  }
+  let allRemoved: Promise<unknown> = Promise.resolve();
 
   return (remove: () => Promise<unknown>, savePosition: () => void): void => {
-    latest = apply(remove, savePosition, latest);
+    const removed = remove();
+    removed.catch((error: unknown) => {
+      if (!(error instanceof RemovalDelayed)) onBug(error);
+    });
+    // Removals overlap, and a position includes all changes before it.
+    allRemoved = Promise.all([allRemoved, removed]).then(savePosition);
+    allRemoved.catch(() => undefined);
   };
 }
 

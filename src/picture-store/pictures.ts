@@ -105,27 +105,20 @@ export function createPictureCache(options: PictureCacheOptions) {
     writing.set(key, { bytes, changeBefore: changeBeforeWork(), done: write(key, bytes, fileClass, isShared) });
   }
 
-  /** Reads the picture from disk or from the shared store, unless it is being erased. */
+  /** Reads the picture from disk or from another instance, unless it is being erased. */
   async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
     if (isBeingErased(key)) return undefined;
     const latest = latestChange();
     const bytes = await read(() => files.get(key));
     if (isRemoved(key, latest)) return undefined;
-    // The picture may have been stored during this read.
-    if (bytes === undefined) return (await fetchShared(key, fileClass)) ?? inMemory(key);
-    memory[fileClass].set(key, bytes);
-    return bytes;
-  }
-
-  async function findPath(key: string): Promise<string | undefined> {
-    return isBeingErased(key) ? undefined : read(() => files.findPath(key));
-  }
-
-  /** Reads a picture of another instance and stores it here. */
-  async function fetchShared(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
-    const bytes = fileClass === 'plain' ? await shared?.get(key) : undefined;
-    if (bytes !== undefined) keep(key, bytes, fileClass, true);
-    return bytes;
+    if (bytes !== undefined) {
+      memory[fileClass].set(key, bytes);
+      return bytes;
+    }
+    const fetched = fileClass === 'plain' ? await shared?.get(key) : undefined;
+    if (fetched !== undefined) keep(key, fetched, fileClass, true);
+    // The picture may have been stored meanwhile.
+    return fetched ?? inMemory(key);
   }
 
   function stats() {
@@ -153,13 +146,6 @@ export function createPictureCache(options: PictureCacheOptions) {
   return {
     get: (key: string, fileClass: FileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
 
-    has: (key: string, fileClass: FileClass) =>
-      asWork(async () => {
-        if (inMemory(key) !== undefined) return true;
-        if ((await findPath(key)) !== undefined) return true;
-        return !isBeingErased(key) && (await fetchShared(key, fileClass)) !== undefined;
-      }),
-
     /**
      * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
      * slow, the picture is encoded again later.
@@ -171,7 +157,7 @@ export function createPictureCache(options: PictureCacheOptions) {
       const pending = writing.get(key);
       if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
       await pending?.done;
-      const path = await findPath(key);
+      const path = isBeingErased(key) ? undefined : await read(() => files.findPath(key));
       if (path !== undefined) return { path };
       const bytes = inMemory(key);
       return bytes && { bytes };

@@ -89,7 +89,6 @@ function start(): void {
     },
     pictures: {
       get: async (key: string) => pictures.get(key),
-      has: async (key: string) => pictures.has(key),
       put(key: string, bytes: Buffer, fileClass: FileClass) {
         pictures.set(key, bytes);
         fileClasses.push(fileClass);

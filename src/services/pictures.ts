@@ -159,7 +159,7 @@ export function createBannerService(options: BannerServiceOptions) {
   /** The encoding to send now. An evicted optimized picture is not encoded again while a client waits. */
   async function availableEffort(key: string, fileClass: FileClass): Promise<Effort> {
     if ((await reEncoding.encodingOf(key)) === 'fast') return 'fast';
-    if (await pictures.has(optimizedPictureKey(key), fileClass)) return 'optimized';
+    if ((await pictures.get(optimizedPictureKey(key), fileClass)) !== undefined) return 'optimized';
     reEncoding.noteLost(key);
     return 'fast';
   }

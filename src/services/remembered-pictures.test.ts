@@ -49,7 +49,7 @@ function createSubjects() {
       readBytes: unused,
     },
     encoder: { encode: unused, reencode: unused },
-    pictures: { has: async () => false } as unknown as PictureCache,
+    pictures: { get: async () => undefined } as unknown as PictureCache,
     reEncoding,
     changes: createChanges(),
     runtime,

@@ -8,8 +8,8 @@ import type { SourceOutcome } from '../sources/failover.ts';
 import type { ChannelSource } from '../sources/source.ts';
 
 /**
- * Which live sources have not responded since the start, as on a machine without internet access. One line of the log
- * reports such a source, and not each request that fails for the same reason.
+ * Finds live sources that have not responded since the start, as on a machine without internet access. Each is reported
+ * in one line of the log, instead of one line for each failed request.
  */
 export function createReachability(sources: readonly ChannelSource[], logger: Logger) {
   /** A source that has responded once is removed. From then on its failures are logged like others. */

@@ -50,8 +50,8 @@ export interface DiskFileStoreOptions {
 /** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
 /**
- * A use is recorded when the recorded one is older than this share of the time since the last use of the file that was
- * evicted last, so that the order of eviction is exact to this share. Recording each use would cost a write.
+ * Recording each use would cost a write. A use is recorded only if the recorded time is older than this share of the age
+ * of the most recently evicted file. The order of eviction is exact to this share.
  */
 const USE_SHARE = 1 / 32;
 const MAX_USE_MS = 3_600_000;
@@ -78,7 +78,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
   let isCounted = false;
   let mustScanAgain = false;
   let evicting: Promise<void> = Promise.resolve();
-  /** The last use of the file that was evicted last. Without one, no file of this run is older than the run. */
+  /** The last use of the most recently evicted file; at first the time of the start. */
   let evictedUseMs = clock.now();
   let scanning = scan();
 

@@ -33,7 +33,7 @@ export function createDiskUsage() {
   }
 
   return {
-    /** Replaces the sums of a directory by those of its files. */
+    /** Replaces the sums of a directory with those of these files. */
     count(shard: string, names: readonly FileName[]): void {
       const number = shardNumberOf(shard);
       const filesBefore = usageIn(number, 'plain').files + usageIn(number, 'custom').files;

@@ -29,7 +29,7 @@ const VICTIMS_OF_SAMPLE = 8;
 /** A time further in the future was written with a wrong clock. It would protect its file until then. */
 const MAX_AHEAD_MS = 3_600_000;
 
-/** Selects files to evict: approximately those that were not used for longest. */
+/** Selects files to evict: approximately the least recently used. */
 export function createVictims({ directory, usage, shards, clock, isCounted }: VictimsOptions) {
   const chosen: Record<FileClass, Victim[]> = { plain: [], custom: [] };
 
@@ -78,7 +78,7 @@ function* shardsInRandomOrder(): Generator<string> {
   for (let number = 0; number < SHARD_COUNT; number += 1) yield shardAt((first + number * step) % SHARD_COUNT);
 }
 
-/** This many consecutive files from a random position on, because file systems list files in their own order. */
+/** This many consecutive files from a random position, because file systems list files in an order of their own. */
 function someOf<T>(items: readonly T[], count: number): T[] {
   const first = Math.floor(Math.random() * items.length);
   return [...items.slice(first), ...items.slice(0, first)].slice(0, count);

@@ -28,7 +28,7 @@ interface Item {
 export type ChannelBatches = ReturnType<typeof createChannelBatches>;
 
 export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions) {
-  /** By client: the number of its batches that load channels. At most one entry for each request under way. */
+  /** By client: the number of its batches that load channels. At most one entry for each current request. */
   const loadingBatches = new Map<string, number>();
   holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
 
@@ -76,7 +76,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
   };
 }
 
-/** Channels without a record first, then the least stale: a record whose reloads fail must not keep others from theirs. */
+/** Channels without a record first, then the least stale: records that cannot be reloaded must not prevent the reload of others. */
 function selectLoads(items: readonly Item[]): Item[] {
   return items
     .filter(({ result }) => !(result instanceof AppError) && result?.outcome.kind !== 'hit')

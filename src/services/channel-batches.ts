@@ -76,7 +76,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
   };
 }
 
-/** Channels without a record first, then the least stale: records that cannot be reloaded must not prevent the reload of others. */
+/** Channels without a record first, then the least stale: a failing channel must not prevent the reload of others. */
 function selectLoads(items: readonly Item[]): Item[] {
   return items
     .filter(({ result }) => !(result instanceof AppError) && result?.outcome.kind !== 'hit')

@@ -25,7 +25,7 @@ local replies = {}
 for at, key in ipairs(KEYS) do
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' then value = '' end
-  replies[at] = { string.match(value, '^[%d.]+@(%d+-%d+) ') or '${START}' }
+  replies[at] = { string.match(value, '^[%d.]+@(%d+%-%d+) ') or '${START}' }
   for id in string.gmatch(value, id_form) do table.insert(replies[at], id) end
 end
 return replies

@@ -70,14 +70,6 @@ export interface RedisStoreOptions {
 export function createRedisStore(options: RedisStoreOptions): ErasableStore {
   const { connection, changes, sharedChanges, onRefused } = options;
 
-  /** Only the store's own keys, without the logs of the rate limit and the pictures. */
-  async function* entryKeys(): AsyncGenerator<string[]> {
-    for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-      const own = keys.filter((key) => findEntryKind(keyIn(key)) !== undefined);
-      for (let at = 0; at < own.length; at += KEYS_PER_ERASING_STEP) yield own.slice(at, at + KEYS_PER_ERASING_STEP);
-    }
-  }
-
   /** @returns the removed keys, with the prefix */
   async function eraseAmong(keys: string[], change: Change, position: string): Promise<string[]> {
     const replies = (await connection.run((redis) => INSPECT(redis, keys, []))) as string[][];
@@ -114,7 +106,13 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
     },
     async erase(change, position = LATEST) {
       const erased: string[] = [];
-      for await (const keys of entryKeys()) erased.push(...(await eraseAmong(keys, change, position)));
+      for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
+        // Without the logs of the rate limit and the pictures.
+        const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined);
+        for (let at = 0; at < keys.length; at += KEYS_PER_ERASING_STEP) {
+          erased.push(...(await eraseAmong(keys.slice(at, at + KEYS_PER_ERASING_STEP), change, position)));
+        }
+      }
       return erased.map(keyIn);
     },
     async close() {},

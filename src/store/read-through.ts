@@ -4,7 +4,15 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
-import { ABSENT_FRESH_MS, type Content, createEntry, type Entry, type EntryRules, readEntry, writeStoredForm } from './entry.ts';
+import {
+  ABSENT_FRESH_MS,
+  type Content,
+  createEntry,
+  type Entry,
+  type EntryRules,
+  readEntry,
+  writeStoredForm,
+} from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 

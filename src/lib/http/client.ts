@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
+import { PassThrough, type Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Agent, Dispatcher, errors } from 'undici';
@@ -31,8 +31,6 @@ export interface HttpResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** After redirects within the client's origins. */
-  readonly url: string;
 }
 
 /**
@@ -138,7 +136,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     span?.setAttribute('http.response.status_code', response.statusCode);
     if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
     const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-    if (target === undefined) return read(response, url, request.maxBytes);
+    if (target === undefined) return read(response, request.maxBytes);
     discardBody(response.body);
     return target;
   }
@@ -178,31 +176,28 @@ function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undef
   return target;
 }
 
-async function read(response: Dispatcher.ResponseData, url: URL, maxBytes: number): Promise<HttpResponse> {
-  const headers = flatten(response.headers);
-  try {
-    const body = await readBody(response.body, headers['content-encoding'] ?? '', maxBytes);
-    return { status: response.statusCode, headers, body, url: url.href };
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
-  }
-}
-
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** By content encoding. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['', () => new PassThrough()],
+  ['identity', () => new PassThrough()],
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 /**
- * Reads a response body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
+ * Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
  *
  * @param maxBytes counted after decompression, so that a small response cannot expand to a large one
- * @throws AppError `upstream_invalid` if it is longer or has an unknown encoding
  */
-async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
+async function read({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<HttpResponse> {
+  const flat = flatten(headers);
+  const createDecoder = DECODERS.get((flat['content-encoding'] ?? '').trim().toLowerCase());
+  if (createDecoder === undefined) {
+    discardBody(body);
+    throw new AppError('upstream_invalid', 'The upstream response has an encoding that was not requested.');
+  }
   const chunks: Buffer[] = [];
   let bytes = 0;
   const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
@@ -212,19 +207,13 @@ async function readBody(body: Readable, contentEncoding: string, maxBytes: numbe
       chunks.push(chunk);
     }
   };
-
-  const encoding = contentEncoding.trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') {
-    await pipeline(body, collect);
-  } else {
-    const createDecoder = DECODERS[encoding];
-    if (createDecoder === undefined) {
-      discardBody(body);
-      throw new AppError('upstream_invalid', 'The upstream response has an encoding that was not requested.');
-    }
+  try {
     await pipeline(body, createDecoder(), collect);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
-  return Buffer.concat(chunks, bytes);
+  return { status: statusCode, headers: flat, body: Buffer.concat(chunks, bytes) };
 }
 
 /** Discards a response that is not read, and closes its socket. */

@@ -18,7 +18,10 @@ export const REDIS_KEY_PREFIX = 'pennant:';
 /** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
 const KEYS_PER_ERASING_STEP = 50;
 
-/** Returns for each key its writer's position in the stream of changes, then the channel IDs in its value. */
+/**
+ * Returns for each key its writer's position in the stream of changes, then the channel IDs in its value. Searching a
+ * value takes most of the time, so it is not searched if the argument of its key is ''.
+ */
 const INSPECT = createRedisScript(`
 local id_form = 'UC' .. string.rep('[%w_-]', 22)
 local replies = {}
@@ -26,7 +29,9 @@ for at, key in ipairs(KEYS) do
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' then value = '' end
   replies[at] = { string.match(value, '^[%d.]+@(%d+%-%d+) ') or '${START}' }
-  for id in string.gmatch(value, id_form) do table.insert(replies[at], id) end
+  if ARGV[at] ~= '' then
+    for id in string.gmatch(value, id_form) do table.insert(replies[at], id) end
+  end
 end
 return replies
 `);
@@ -72,10 +77,12 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
 
   /** @returns the removed keys, with the prefix */
   async function eraseAmong(keys: string[], change: Change, position: string): Promise<string[]> {
-    const replies = (await connection.run((redis) => INSPECT(redis, keys, []))) as string[][];
+    const isRemoved = (key: string, ids: readonly string[]) => concernsEntry(change, keyIn(key), ids);
+    const args = keys.map((key) => (isRemoved(key, SOME_CHANNEL) ? '' : 'search'));
+    const replies = (await connection.run((redis) => INSPECT(redis, keys, args))) as string[][];
     const removed = keys.filter((key, at) => {
       const [writersPosition = START, ...channelIds] = replies[at] ?? [];
-      return isLater(position, writersPosition) && concernsEntry(change, keyIn(key), channelIds);
+      return isLater(position, writersPosition) && isRemoved(key, channelIds);
     });
     if (removed.length > 0) await connection.run((redis) => redis.unlink(removed));
     return removed;
@@ -121,6 +128,8 @@ export function createRedisStore(options: RedisStoreOptions): ErasableStore {
 
 /** After every other position: everything that the change concerns is removed. */
 const LATEST = '9999999999999999-0';
+/** Stands for the IDs in an unknown value. What is removed with them is removed because of its key. */
+const SOME_CHANNEL = [''];
 
 /** The key without the prefix. */
 function keyIn(redisKey: string): string {

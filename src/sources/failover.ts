@@ -47,7 +47,7 @@ export function createFailover(options: FailoverOptions) {
   const { sources, breakers, clock, onOutcome } = options;
 
   /** @param key names the channel or query, because a failure may concern only that */
-  async function ask<T>(
+  async function callSource<T>(
     source: ChannelSource,
     operation: SourceOperation,
     key: string,
@@ -55,10 +55,8 @@ export function createFailover(options: FailoverOptions) {
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
     const startedAt = clock.monotonic();
-    const report = (outcome: SourceOutcome['outcome'], error?: unknown) => {
-      const durationMs = clock.monotonic() - startedAt;
-      onOutcome?.({ source: source.name, operation, outcome, durationMs, ...(error === undefined ? {} : { error }) });
-    };
+    const report = (outcome: SourceOutcome['outcome'], error?: unknown) =>
+      onOutcome?.({ source: source.name, operation, outcome, durationMs: clock.monotonic() - startedAt, error });
     const attempt = () =>
       withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) => work({ signal: attemptSignal }));
     const breaker = breakers?.get(source.name);
@@ -85,7 +83,7 @@ export function createFailover(options: FailoverOptions) {
     let notFound: AppError | undefined;
     for (const source of sources) {
       try {
-        return { value: await ask(source, operation, key, signal, (attempt) => work(source, attempt)), source };
+        return { value: await callSource(source, operation, key, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
         if (isIndeterminate(error)) indeterminate.push(error);
         else if (isNotFound(error) && !source.isLive) notFound = error;
@@ -108,7 +106,7 @@ export function createFailover(options: FailoverOptions) {
     if (next === undefined || !source.isLive || needed.length === 0) return loaded;
     const { channelId } = loaded.channel;
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
-      ask(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
+      callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
     return fillFields(loaded, needed, await unlessFailed(loading));
   }
@@ -122,7 +120,7 @@ export function createFailover(options: FailoverOptions) {
   ): Promise<SearchResult> {
     const place = from === undefined ? {} : { from };
     const key = from === undefined ? query : `${query} ${from}`;
-    const { hits, next } = await ask(source, 'search', key, signal, (attempt) =>
+    const { hits, next } = await callSource(source, 'search', key, signal, (attempt) =>
       source.search(query, limit, { ...attempt, ...place }),
     );
     return { hits, next: next === undefined ? {} : { [source.name]: next } };
@@ -165,7 +163,7 @@ export function createFailover(options: FailoverOptions) {
           throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
         }
         const getRest = source.getRest.bind(source, channelId, rest.slice(end + 1));
-        return ask(source, 'getRest', channelId, signal, getRest);
+        return callSource(source, 'getRest', channelId, signal, getRest);
       });
     },
 

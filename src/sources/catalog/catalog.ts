@@ -57,7 +57,7 @@ export function createCatalogSource({
   });
 
   /** The signal is not passed to the thread, because a query takes only a millisecond. */
-  async function ask<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {
+  async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
     if (thread.stats().entries === MAX_WAITING) {
@@ -83,7 +83,7 @@ export function createCatalogSource({
   }
 
   async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
-    const record = await ask(signal, () => thread.call('find', ref));
+    const record = await callThread(signal, () => thread.call('find', ref));
     if (record === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
     return { channel: channelOf(record), isComplete: true, missing: [] };
   }
@@ -98,7 +98,7 @@ export function createCatalogSource({
       return { channelId: loaded.channel.channelId, loaded };
     },
     async search(query, limit, { signal }) {
-      return { hits: await ask(signal, () => thread.call('search', { query, limit })) };
+      return { hits: await callThread(signal, () => thread.call('search', { query, limit })) };
     },
     async close() {
       await opening;

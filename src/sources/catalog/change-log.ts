@@ -4,14 +4,14 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
 /*
- * The last changes of channels, so that a running service removes only the cached data of these. Versions that do not know
- * these tables ignore them, so the schema version stays the same.
+ * The latest changes of channels. A running service removes only the cached data of these channels. Versions that do not
+ * know these tables ignore them, so the schema version stays the same.
  */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     channel_id TEXT NOT NULL,
-    names TEXT NOT NULL, -- JSON: handles and user names of before and after
+    names TEXT NOT NULL, -- JSON: handles and user names before and after
     is_removed INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS change_log (id TEXT NOT NULL) STRICT;

@@ -13,7 +13,7 @@ const EXTENSIONS: readonly string[] = [...FORMATS.map((format) => formatRow(form
 /** A file has it until it is complete. */
 const TEMPORARY_SUFFIX = /\.[0-9a-f]{8}\.tmp$/;
 
-/** Whether `placePicture` gives files such a name. */
+/** True for the names that `placePicture` gives to files. */
 export function isPictureName(fileName: string): boolean {
   const [, extension = ''] = FILE_NAME.exec(fileName) ?? [];
   return EXTENSIONS.includes(extension);

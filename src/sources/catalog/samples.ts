@@ -31,7 +31,7 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
       writer.close();
     }
     if (existsSync(paths.database)) return;
-    // Pictures first: a catalog never names a picture that is not there.
+    // Pictures first: a catalog never refers to a missing picture.
     if (existsSync(draft.images)) {
       makeDirectory(paths.images);
       for (const name of readdirSync(draft.images)) linkUnlessThere(join(draft.images, name), join(paths.images, name));

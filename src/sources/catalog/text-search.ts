@@ -98,7 +98,7 @@ export function createTextSearch(db: DatabaseSync, limits = LIMITS) {
     };
   }
 
-  /** Whether adjacent tokens are also adjacent in the channel's texts. */
+  /** True if adjacent tokens are also adjacent in the channel's texts. */
   function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
     const texts = Object.values(selectTexts.get(row) ?? {}).map(
       (text) => ` ${wordsOf(indexedText(String(text ?? ''))).join(' ')}`,

@@ -19,7 +19,7 @@ export function loadAboutPanel(innertube: Innertube, channelId: string, signal: 
 
 /**
  * The About data of a channel. `panel` is the result of the built token; `undefined`: it was not tried. If that is no panel
- * of this channel, the data is loaded again in the way that the page names. Rejects only when aborted.
+ * of this channel, the data is loaded again with the token or the tab of the page. Rejects only when aborted.
  */
 export async function completeAbout(
   innertube: Innertube,

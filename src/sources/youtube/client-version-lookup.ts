@@ -34,7 +34,7 @@ const PLACES = [
 /**
  * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
  *
- * @returns `version` unless no place named one, and `problem`: why the places before it named none
+ * @returns `version`: absent if no place named one; `problem`: why the places before it named none
  */
 export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: LookupOptions) {
   // Each place must leave time for the others.

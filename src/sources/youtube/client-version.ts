@@ -80,7 +80,7 @@ export function createClientVersions(options: ClientVersionsOptions) {
   let kept = NOTHING_KEPT;
   let loading: Promise<unknown> | undefined;
   let renewing: Promise<void> | undefined;
-  let lastAskedAtMs = Number.NEGATIVE_INFINITY;
+  let lastLookupAtMs = Number.NEGATIVE_INFINITY;
   let refusals = 0;
   /** Refused retries since `trialsSinceMs`, by version: at most one entry for each known version, of which there are three. */
   const trials = new Map<string, number>();
@@ -121,9 +121,9 @@ export function createClientVersions(options: ClientVersionsOptions) {
 
   async function renew(): Promise<void> {
     await readShared();
-    if (clock.monotonic() - lastAskedAtMs < MIN_PAUSE_MS) return;
+    if (clock.monotonic() - lastLookupAtMs < MIN_PAUSE_MS) return;
     if (!(await lease.tryAcquire('youtube-client-version', MIN_PAUSE_MS))) return;
-    lastAskedAtMs = clock.monotonic();
+    lastLookupAtMs = clock.monotonic();
     const { version } = await lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
     const now = clock.now();
     await write({ askedAtMs: now, ...(version === undefined ? {} : { learned: version, learnedAtMs: now }) });

@@ -95,7 +95,7 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
   avatar: (value) => parsePicture(textWithin(value, 'url'), 'avatar'),
 };
 
-/** Whether the raw value is read as English and would be wrong in another language. */
+/** True if the raw value is read as English and would be wrong in another language. */
 function isReadAsEnglish(field: keyof Channel, found: unknown): boolean {
   if (field === 'publishedAt' || field === 'country') return true;
   const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';

@@ -14,8 +14,6 @@ const SECTION_LISTS = [
 /** Upstream sends twenty. */
 const MAX_HITS = 100;
 
-export type SearchPageReading = ReturnType<typeof readSearchPage>;
-
 /** The content of a page of search results: plain data of bounded size. */
 export function readSearchPage(body: JsonObject) {
   const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));

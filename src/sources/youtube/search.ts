@@ -1,7 +1,6 @@
 import type { SearchOptions, SearchPage } from '../source.ts';
-import { type ApiAnswer, invalid } from './answers.ts';
+import { invalid } from './answers.ts';
 import type { Innertube } from './innertube.ts';
-import type { SearchPageReading } from './search-page.ts';
 
 /** Pages have twenty channels, so this is enough for the longest list that clients can request. */
 const MAX_PAGES = 3;
@@ -19,7 +18,15 @@ export async function searchChannels(
   const [page, token] = from === undefined ? [1] : parsePlace(from);
   const answer =
     token === undefined ? await innertube.search(query, signal) : await innertube.searchContinuation(token, signal);
-  const { hits, continuation } = requirePage(answer, { isFirstPage: page === 1 });
+  if (answer.kind === 'refusal') {
+    throw invalid('The video site did not understand the search.', new Error(answer.reason));
+  }
+  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = answer.value;
+  // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
+  if (!hasList && page === 1 && !saysNothingFound) {
+    throw invalid('The video site sent a search answer without a list.');
+  }
+  if (isUnreadable) throw invalid('The video site sent search results in an unknown form.');
   const isLast = continuation === undefined || page === MAX_PAGES;
   return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
 }
@@ -28,20 +35,4 @@ export async function searchChannels(
 function parsePlace(text: string): readonly [page: number, token: string] {
   const end = text.indexOf(' ');
   return [Number(text.slice(0, end)), text.slice(end + 1)];
-}
-
-function requirePage(
-  answer: ApiAnswer<SearchPageReading>,
-  { isFirstPage }: { isFirstPage: boolean },
-): SearchPageReading {
-  if (answer.kind === 'refusal') {
-    throw invalid('The video site did not understand the search.', new Error(answer.reason));
-  }
-  const page = answer.value;
-  // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
-  if (!page.hasList && isFirstPage && !page.saysNothingFound) {
-    throw invalid('The video site sent a search answer without a list.');
-  }
-  if (page.isUnreadable) throw invalid('The video site sent search results in an unknown form.');
-  return page;
 }

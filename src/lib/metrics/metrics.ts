@@ -23,17 +23,17 @@ type LabelsOf<Label extends string> = Readonly<Record<Label, string | number>>;
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
 
-export function createCounter<Label extends string>(name: string, help: string, labels: readonly Label[]) {
-  const series = createSeries(labels, () => ({ value: 0 }));
+export function createCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+  const series = createSeries(labelNames, () => ({ value: 0 }));
   return {
     name,
     help,
     type: 'counter' as const,
     /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
-    inc(of: LabelsOf<Label>, by = 1): void {
-      series.find(of).value += by;
+    inc(labels: LabelsOf<Label>, by = 1): void {
+      series.find(labels).value += by;
     },
-    samples: () => series.all.map(({ labels: of, state }): Sample => ({ labels: of, value: state.value })),
+    samples: () => series.all.map(({ labels, state }): Sample => ({ labels, value: state.value })),
   };
 }
 
@@ -41,31 +41,34 @@ export function createCounter<Label extends string>(name: string, help: string, 
 export function createHistogram<Label extends string>(
   name: string,
   help: string,
-  labels: readonly Label[],
+  labelNames: readonly Label[],
   upperBounds: readonly number[] = SECONDS_BUCKETS,
 ) {
-  const series = createSeries(labels, () => ({ counts: new Array<number>(upperBounds.length + 1).fill(0), sum: 0 }));
+  const series = createSeries(labelNames, () => ({
+    counts: new Array<number>(upperBounds.length + 1).fill(0),
+    sum: 0,
+  }));
   return {
     name,
     help,
     type: 'histogram' as const,
     /** Creates a series. */
-    begin: (of: LabelsOf<Label>) => void series.find(of),
-    observe(of: LabelsOf<Label>, value: number): void {
-      const state = series.find(of);
+    begin: (labels: LabelsOf<Label>) => void series.find(labels),
+    observe(labels: LabelsOf<Label>, value: number): void {
+      const state = series.find(labels);
       let bucket = 0;
       while (bucket < upperBounds.length && value > (upperBounds[bucket] as number)) bucket += 1;
       state.counts[bucket] = (state.counts[bucket] as number) + 1;
       state.sum += value;
     },
     samples: () =>
-      series.all.flatMap(({ labels: of, state: { counts, sum } }) => {
+      series.all.flatMap(({ labels, state: { counts, sum } }) => {
         let total = 0;
         const buckets = counts.map((count, at): Sample => {
           total += count;
-          return { labels: { le: upperBounds[at] ?? '+Inf', ...of }, value: total, suffix: '_bucket' };
+          return { labels: { le: upperBounds[at] ?? '+Inf', ...labels }, value: total, suffix: '_bucket' };
         });
-        return [...buckets, { labels: of, value: sum, suffix: '_sum' }, { labels: of, value: total, suffix: '_count' }];
+        return [...buckets, { labels, value: sum, suffix: '_sum' }, { labels, value: total, suffix: '_count' }];
       }),
   };
 }

@@ -164,7 +164,7 @@ function digestOf(bytes: Buffer): string {
 }
 
 function refOf(channel: Channel, kind: ImageKind): OriginalRef {
-  const ref = kind === 'avatar' ? channel.avatar : channel.banner;
+  const ref = channel[kind];
   if (ref !== null) return ref;
   throw new AppError('image_not_found', `This channel has no ${kind}.`);
 }

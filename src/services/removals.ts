@@ -6,6 +6,7 @@ import { type AnnouncedChange, mergeChanges } from '../store/changes.ts';
 interface RemovalPart<T> {
   /** For messages. */
   readonly name: string;
+  /** What it removes counts as absent from the call on, not only after its first `await`. */
   remove(announced: readonly AnnouncedChange[]): Promise<T>;
 }
 

@@ -146,6 +146,8 @@ describe('"Did you mean …?"', () => {
     [`/${'a/'.repeat(4000)}`, 'a long path'],
     ['/a/b/c', 'many segments'],
     ['/!!!/TV', 'a picture of no name'],
+    ['/api/@!!!', 'a handle that cannot be one'],
+    ['/api/channels/@!!!', 'a list with such a handle'],
   ])('is not in the error for %s: %s', async (url) => {
     const { status, detail } = await get(url);
     expect([status, detail]).toEqual([

@@ -71,11 +71,16 @@ async function measureReader(dataDir: string, count: number): Promise<Omit<Figur
   const openMs = await medianCpuMs(5, () => openForReading(path)?.close());
   const reader = openForReading(path);
   if (reader === undefined) throw new Error('The catalog is empty.');
-  const lookUpMs = await medianCpuMs(LOOK_UPS, (number) =>
-    reader.findRecord(channelIdRef(channelIdOf(spread(number, count)))),
-  );
-  const queries = [...catalogQueries(SEARCHES)];
-  const searches = summarize(await cpuTimesOf(SEARCHES, (number) => reader.search(queries[number] as string, HITS)));
+  const lookUp = (number: number) => reader.findRecord(channelIdRef(channelIdOf(spread(number, count))));
+  const queries = [...catalogQueries(2 * SEARCHES)];
+  const search = (number: number) => reader.search(queries[number] as string, HITS);
+  // A running service has compiled this code and read the inner pages of the indexes.
+  for (let number = 0; number < SEARCHES; number += 1) {
+    lookUp(number);
+    search(number);
+  }
+  const lookUpMs = await medianCpuMs(LOOK_UPS, (number) => lookUp(SEARCHES + number));
+  const searches = summarize(await cpuTimesOf(SEARCHES, (number) => search(SEARCHES + number)));
   const expensiveMs: Record<string, number> = {};
   for (const [name, query] of Object.entries(EXPENSIVE_QUERIES)) expensiveMs[name] = await searchMs(reader, query);
   reader.close();

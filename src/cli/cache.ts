@@ -1,6 +1,75 @@
+import { picturesDirectory } from '../picture-store/file-names.ts';
+import { readFileStatistics } from '../picture-store/file-scan.ts';
+import { chooseStore } from '../store/registry.ts';
+import { STORED_KINDS, type Statistics, totalBytes } from '../store/stored-kinds.ts';
 import { clearCommand, purgeCommand } from './cache/purge.ts';
-import { statsCommand } from './cache/stats.ts';
-import type { CommandGroup } from './command.ts';
+import { parseCacheConfig } from './cache/purge-request.ts';
+import { type CommandGroup, defineCommand } from './command.ts';
+import { formatBytes } from './command-line.ts';
+
+const statsCommand = defineCommand({
+  usage: 'cache stats [--json]',
+  summary: 'Shows the stored entries of each kind: number, bytes and the oldest, with the quotas.',
+  help: `Changes nothing, and works while the service runs. Values that are only in its memory are not counted.
+
+  records, names       channels, and the channel IDs of handles and user names
+  negatives            "no such channel" results, kept for a minute
+  searches             results of searches
+  published times      exact creation times of channels whose record has only the day
+  picture details      properties of originals, and which pictures were re-encoded
+  learned              YouTube's current client version, and the fields of the canary
+  originals, variants  downloaded pictures, and the pictures made from them
+  own sizes            pictures with a width, height or quality in the request`,
+  options: { json: { type: 'boolean' } },
+  async run({ options }, { env, stdout }) {
+    const config = parseCacheConfig(env);
+    const { where, maxBytes = null, readStatistics } = chooseStore(config);
+    const store = sectionOf(where, maxBytes, await readStatistics());
+    const directory = picturesDirectory(config.dataDir);
+    const kinds = await readFileStatistics(directory);
+    const pictures = sectionOf(directory, config.imageCacheBytes, { bytes: totalBytes(kinds), kinds });
+    const asJson = () => `${JSON.stringify({ store, pictures }, null, 2)}\n`;
+    stdout.write(options.json === true ? asJson() : [store, pictures].map(renderText).join('\n'));
+    return true;
+  },
+});
+
+interface Stored {
+  /** The total, including the overhead of the store. */
+  readonly bytes: number;
+  readonly kinds: Statistics;
+}
+
+/** @param maxBytes `null` if the service does not set it */
+function sectionOf(where: string, maxBytes: number | null, { bytes, kinds }: Stored) {
+  const shown = Object.entries(kinds).map(([kind, { entries, bytes: ofKind, oldestMs }]) => {
+    const oldest = oldestMs === undefined ? null : new Date(oldestMs).toISOString();
+    return [kind, { entries, bytes: ofKind, oldest }] as const;
+  });
+  return { where, bytes, maxBytes, kinds: Object.fromEntries(shown) };
+}
+
+const LABEL_CHARACTERS = 16;
+const COUNT_CHARACTERS = 10;
+const BYTES_CHARACTERS = 12;
+
+function renderText({ where, bytes, maxBytes, kinds }: ReturnType<typeof sectionOf>): string {
+  const quota = maxBytes === null ? '' : ` of ${formatBytes(maxBytes)}`;
+  const lines = STORED_KINDS.flatMap((kind) => {
+    const found = kinds[kind];
+    if (found === undefined) return [];
+    const label = labelOf(kind).padEnd(LABEL_CHARACTERS);
+    const count = String(found.entries).padStart(COUNT_CHARACTERS);
+    const oldest = found.oldest === null ? '' : `  oldest ${found.oldest.slice(0, 19)}Z`;
+    return [`  ${label}${count}${formatBytes(found.bytes).padStart(BYTES_CHARACTERS)}${oldest}\n`];
+  });
+  return `${where}: ${formatBytes(bytes)}${quota}\n${lines.join('')}`;
+}
+
+/** `ownSizes` → `own sizes` */
+function labelOf(kind: string): string {
+  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
 
 export const cacheCommands: CommandGroup = {
   about: 'Cached records, searches and pictures, in cache.db and pictures/, and with REDIS_URL in Redis.',

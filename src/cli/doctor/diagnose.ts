@@ -1,5 +1,4 @@
 import { createImageClient } from '../../app/upstreams.ts';
-import type { OriginalRef } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
@@ -122,8 +121,9 @@ async function inspectPictures(
 ): Promise<FieldFinding[]> {
   const http = createImageClient(config, userAgent, systemClock);
 
-  async function inspectPicture(kind: 'banner' | 'avatar', ref: OriginalRef | null): Promise<FieldFinding[]> {
-    if (ref === null || ref.kind !== 'remote') return [];
+  async function inspectPicture(kind: 'banner' | 'avatar'): Promise<FieldFinding[]> {
+    const ref = channel[kind];
+    if (ref?.kind !== 'remote') return [];
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
       http: recordCalls(http, tried, () => `${kind} picture`),
@@ -134,19 +134,12 @@ async function inspectPictures(
     calls.push(...tried);
     if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: describeFailure(bytes) }];
     const value = `${bytes.length} bytes`;
-    return [
-      tried.length === 1
-        ? { ...finding, state: 'fine', value, note: null }
-        : { ...finding, state: 'older', value, note: 'the original (=s0) was refused' },
-    ];
+    if (tried.length === 1) return [{ ...finding, state: 'fine', value, note: null }];
+    return [{ ...finding, state: 'older', value, note: 'the original (=s0) was refused' }];
   }
 
   try {
-    const found = await Promise.all([
-      inspectPicture('banner', channel.banner),
-      inspectPicture('avatar', channel.avatar),
-    ]);
-    return found.flat();
+    return (await Promise.all([inspectPicture('banner'), inspectPicture('avatar')])).flat();
   } finally {
     await http.close();
   }

@@ -175,7 +175,8 @@ const MAX_TEXT_CHARACTERS = 20_000;
 function redact(value: unknown, names: ReadonlySet<string>, depth = 0): unknown {
   if (depth > MAX_DEPTH) return null;
   if (typeof value === 'string') return redactText(value);
-  if (Array.isArray(value)) return redactList(value, names, depth);
+  // Empty elements are dropped: a page has hundreds of videos.
+  if (Array.isArray(value)) return value.map((element) => redact(element, names, depth + 1)).filter(isNotEmpty);
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name]) => names.has(name));
   return Object.fromEntries(
@@ -183,11 +184,8 @@ function redact(value: unknown, names: ReadonlySet<string>, depth = 0): unknown 
   );
 }
 
-/** Empty elements are dropped: a page has hundreds of videos. */
-function redactList(list: readonly unknown[], names: ReadonlySet<string>, depth: number): unknown[] {
-  return list
-    .map((element) => redact(element, names, depth + 1))
-    .filter((element) => !isJsonObject(element) || Object.keys(element).length > 0);
+function isNotEmpty(element: unknown): boolean {
+  return !isJsonObject(element) || Object.keys(element).length > 0;
 }
 
 /** The path of a channel page. Names may be long and escaped. */

@@ -24,7 +24,7 @@ export interface CommandContext {
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /** The parsed arguments of a command. */
-interface Given<Known extends Options> {
+interface ParsedArguments<Known extends Options> {
   /** Empty if the command takes none. */
   readonly argument: string;
   readonly options: ReturnType<typeof parseArgs<{ options: Known }>>['values'];
@@ -40,7 +40,7 @@ export interface Command<Known extends Options = Options> {
   /** Besides `--help`. */
   readonly options?: Known;
   /** Returns false if something could not be done; stderr says what. */
-  run(given: Given<Known>, context: CommandContext): Promise<boolean>;
+  run(given: ParsedArguments<Known>, context: CommandContext): Promise<boolean>;
 }
 
 /** Infers the types of the options. */
@@ -119,7 +119,7 @@ function isSystemError(error: unknown): error is Error {
 }
 
 /** @throws UsageError */
-function parse({ argumentName, options }: Command, args: readonly string[]): Given<Options> {
+function parse({ argumentName, options }: Command, args: readonly string[]): ParsedArguments<Options> {
   const { values, positionals } = parseOptions(args, { ...options, help: { type: 'boolean', short: 'h' } });
   const expected = argumentName === undefined ? 0 : 1;
   if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);

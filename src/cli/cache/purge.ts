@@ -70,7 +70,7 @@ async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>)
   }
 }
 
-/** Whose memory may still contain removed values. A service with Redis is notified through it. */
+/** A note on a service whose memory may still have the removed values. With Redis, services are notified through it. */
 function describeRest(config: Config): string {
   if (config.redisUrl !== undefined) return '';
   const origin = consoleOrigin(config);

@@ -11,6 +11,7 @@ import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
 import { startReplayServer } from '../test/helpers/replay-server.ts';
 import { fetchGood } from './answer.ts';
+import { measureInstanceLoads } from './instance-loads.ts';
 import { findLoadGenerator } from './load.ts';
 import { formatTable, type Row } from './report.ts';
 import { runRound } from './rounds.ts';
@@ -31,6 +32,7 @@ try {
     ...(await measureStoredBytes()),
     ...(await measureCpu('one process alone', {})),
     ...(await measureCpu('with Redis', { REDIS_URL: redis.url })),
+    ...(await measureInstanceLoads(PART, console.log)),
   ];
   console.log(formatTable(rows));
 } finally {

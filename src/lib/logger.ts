@@ -14,8 +14,12 @@ export interface LoggerOptions {
 /** The service's logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
-  return pino(options, destination ?? standardOutput());
+  if (destination === undefined) standardOutput ??= openStandardOutput();
+  return pino(options, destination ?? standardOutput);
 }
+
+/** Shared by all loggers of the process, each of which would add an exit listener. */
+let standardOutput: DestinationStream | undefined;
 
 /** The bound of buffered lines while the disk is full. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 64 * 1024;
@@ -28,7 +32,7 @@ const WARN = 40;
  * Standard output. The lines of one turn of the event loop are written together, because a system call for each would
  * cost as much as a response. Warnings and errors are written at once, and so is everything before them.
  */
-function standardOutput(): DestinationStream {
+function openStandardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   // Without a listener, pino ends the process when a log file's disk is full.
   output.on('error', () => undefined);

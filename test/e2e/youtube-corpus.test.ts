@@ -1,30 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Channel } from '../../src/domain/channel.ts';
 import type { JsonObject } from '../../src/sources/youtube/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelLayouts } from '../../src/sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { buildRecord } from '../../src/sources/youtube/record.ts';
-import {
-  type Carrier,
-  LAYOUT_MARKERS,
-  LAYOUTS,
-  type LayoutName,
-  METADATA_CARRIERS,
-  MICROFORMAT_CARRIERS,
-  PANEL,
-  PANEL_CARRIERS,
-  TAB_MARKER,
-  TITLED_PARTS,
-} from '../helpers/youtube-corpus/carriers.ts';
-import { addNoise, type CarriedField, JUNK, NOISE, put } from '../helpers/youtube-corpus/noise.ts';
-import { type Truth, truths } from '../helpers/youtube-corpus/truth.ts';
+import { type CarriedField, type Link, type Told, type Truth, truths } from '../helpers/random-channels.ts';
 
-/** The expected result for a case: the truth without its pictures' options, or no record at all. */
-type ExpectedRecord = Omit<Channel, 'banner' | 'avatar'> & {
-  readonly bannerKey: string | null;
-  readonly avatarKey: string | null;
-};
+/**
+ * The parts of answers in all layouts, written down from recorded answers. `{"$title": …}` is a place that tells a field,
+ * `{"$noise": …}` a value that looks like a field and is none. In a place, `%s` stands for the text that upstream shows,
+ * `%1` and `%2` for its first word and the others, `%u` for the text in a URL, `%v` for the value, and `%t` and `%l` for
+ * title and target of each link. `junk` has values without information that may be in a place instead.
+ */
+const { parts, junk } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/channel-answers.json'), 'utf8'),
+) as { parts: Record<string, object>; junk: Record<CarriedField | 'any', unknown[]> };
+
+const STATES = ['usable', 'unusable', 'absent'] as const;
+
+/** One place of an answer that may tell a field. */
+interface Carrier {
+  readonly part: string;
+  readonly field: CarriedField;
+  readonly state: (typeof STATES)[number];
+}
+
+/**
+ * Renders a part.
+ *
+ * @param draw called for each place in it: its state and its junk
+ * @param carriers gets the places that tell fields
+ */
+function renderPart(part: string, truth: Truth, draw: () => number, carriers: Carrier[]): unknown {
+  return JSON.parse(JSON.stringify(parts[part]), (_key, node: unknown) => {
+    const [[mark = '', template] = []] = Object.entries(node ?? {}) as [string, unknown][];
+    if (!mark.startsWith('$')) return isEmpty(node) ? undefined : node;
+    const drawn = draw();
+    const state = STATES[drawn % STATES.length] ?? 'absent';
+    if (mark === '$noise') return state === 'absent' ? undefined : template;
+    const field = mark.slice(1) as CarriedField;
+    carriers.push({ part, field, state });
+    if (state === 'usable') return fill(template, truth[field]);
+    return state === 'absent' ? undefined : junkFor(field, Math.floor(drawn / STATES.length));
+  });
+}
+
+/** Whether all places in a part of an answer are absent. */
+function isEmpty(node: unknown): boolean {
+  if (Array.isArray(node)) return node.every((value) => value === null);
+  return typeof node === 'object' && node !== null && Object.keys(node).length === 0;
+}
+
+function junkFor(field: CarriedField, choice: number): unknown {
+  const values = field === 'links' ? junk.links : [...junk.any, ...junk[field]];
+  return values[choice % values.length];
+}
+
+function fill(template: unknown, { shown, value }: Told): unknown {
+  const fillIn = (texts: Record<string, string>): unknown =>
+    JSON.parse(JSON.stringify(template), (_key, node: unknown) =>
+      typeof node === 'string' ? node.replace(/%(\w)/g, (_all, token: string) => texts[token] ?? '') : node,
+    );
+  if (Array.isArray(shown)) return (shown as Link[]).map(({ title, url }) => fillIn({ t: title, l: url }));
+  const [first = '', ...others] = String(shown).split(' ');
+  return fillIn({ s: String(shown), 1: first, 2: others.join(' '), u: encodeURI(String(shown)), v: String(value) });
+}
+
+/** The parts of a page in each layout. Metadata and microformat may be beside any of them. */
+const LAYOUTS = [
+  ['pageHeader', 'shelf'],
+  ['c4', 'shelf'],
+  ['c4', 'aboutTab'],
+  ['game', 'shelf'],
+  ['carousel', 'shelf'],
+  ['ageGate'],
+];
+/** They may stand for a channel without naming its ID: with a title they are that of the requested ID. */
+const TITLED_PARTS = ['pageHeader', 'c4', 'game', 'carousel', 'ageGate'];
 
 /** The upstream answers for one channel. */
 interface ChannelAnswers {
@@ -37,129 +91,74 @@ interface ChannelAnswers {
 
 interface CorpusCase {
   readonly answers: ChannelAnswers;
-  readonly expected: ExpectedRecord | undefined;
+  /** Pictures without their options; `undefined`: no record at all. */
+  readonly expected: Readonly<Record<string, unknown>> | undefined;
 }
 
-type CarrierState = 'usable' | 'unusable' | 'absent';
+const MOST_PLACES = 60;
 
-interface Drawn {
-  readonly truth: Truth;
-  readonly layout: LayoutName;
-  readonly hasMetadata: boolean;
-  readonly hasMicroformat: boolean;
-  readonly about: 'panel' | 'none' | 'lost';
-  readonly states: readonly CarrierState[];
-  readonly junk: readonly number[];
-  readonly noise: readonly string[];
-  readonly isReversed: boolean;
+/** Draws the truth, the parts of an answer, and what is in each of their places. */
+const corpusCases: fc.Arbitrary<CorpusCase> = fc
+  .record({
+    truth: truths,
+    layout: fc.constantFrom(...LAYOUTS),
+    hasMetadata: fc.boolean(),
+    hasMicroformat: fc.boolean(),
+    about: fc.constantFrom('panel', 'none', 'lost'),
+    places: fc.array(fc.nat({ max: 299 }), { minLength: MOST_PLACES, maxLength: MOST_PLACES }),
+    isReversed: fc.boolean(),
+  })
+  .map(({ truth, layout, hasMetadata, hasMicroformat, about, places, isReversed }) => {
+    const parts = [
+      ...(about === 'panel' ? ['panel'] : []),
+      ...layout,
+      ...(hasMetadata ? ['metadata'] : []),
+      ...(hasMicroformat ? ['microformat'] : []),
+    ];
+    const carriers: Carrier[] = [];
+    const drawn = places.values();
+    const rendered = parts.map(
+      (part) => renderPart(part, truth, () => drawn.next().value ?? 0, carriers) as Partial<ChannelAnswers> | undefined,
+    );
+    const answers = {
+      page: Object.assign({}, ...rendered.map((answer) => answer?.page)),
+      about: Object.assign({}, ...rendered.map((answer) => answer?.about)),
+    };
+    return {
+      // Converted through JSON like real answers: gaps in lists become nulls.
+      answers: {
+        ...(JSON.parse(JSON.stringify(answers), isReversed ? reverseHeaderRows : undefined) as typeof answers),
+        isAboutLost: about === 'lost',
+        requestedId: String(truth.channelId.value),
+      },
+      expected: expectedRecord(truth, parts, carriers),
+    };
+  });
+
+function reverseHeaderRows(key: string, value: unknown): unknown {
+  return (key === 'metadataRows' || key === 'metadataParts') && Array.isArray(value) ? value.toReversed() : value;
 }
 
-const MOST_CARRIERS = 60;
-
-const drawn: fc.Arbitrary<Drawn> = fc.record({
-  truth: truths,
-  layout: fc.constantFrom(...(Object.keys(LAYOUTS) as LayoutName[])),
-  hasMetadata: fc.boolean(),
-  hasMicroformat: fc.boolean(),
-  about: fc.constantFrom('panel', 'none', 'lost'),
-  states: fc.array(fc.constantFrom<CarrierState>('usable', 'unusable', 'absent'), {
-    minLength: MOST_CARRIERS,
-    maxLength: MOST_CARRIERS,
-  }),
-  junk: fc.array(fc.nat({ max: 100 }), { minLength: MOST_CARRIERS, maxLength: MOST_CARRIERS }),
-  noise: fc.subarray([...NOISE]),
-  isReversed: fc.boolean(),
-});
-
-/** Draws the truth and the parts of an answer that carry it, and renders it in one of upstream's layouts with noise. */
-const corpusCases: fc.Arbitrary<CorpusCase> = drawn.map((draw) => {
-  const carriers = carriersOf(draw);
-  const stateOf = new Map(carriers.map((carrier, index) => [carrier, draw.states[index] ?? 'absent']));
-  const usable = carriers.filter((carrier) => stateOf.get(carrier) === 'usable');
-  const answers: Record<string, unknown> = { page: {}, about: {} };
-  for (const path of partsWithoutData(draw)) put(answers, `${path}.trackingParams`, 'x');
-  for (const [index, carrier] of carriers.entries()) {
-    const state = stateOf.get(carrier);
-    if (state === 'usable') put(answers, carrier.at, carrier.render(draw.truth));
-    if (state === 'unusable') put(answers, carrier.at, junkFor(carrier.field, draw.junk[index] ?? 0));
-  }
-  for (const noise of draw.noise) addNoise(answers, noise, draw.layout);
-  return {
-    // Converted through JSON like real answers: gaps in lists become nulls.
-    answers: {
-      ...(JSON.parse(JSON.stringify(draw.isReversed ? reverseHeaderRows(answers) : answers)) as ChannelAnswers),
-      isAboutLost: draw.about === 'lost',
-      requestedId: draw.truth.channelId,
-    },
-    expected: expectedRecord(draw, usable, carriers),
-  };
-});
-
-function carriersOf({ layout, hasMetadata, hasMicroformat, about }: Drawn): Carrier[] {
-  return [
-    ...LAYOUTS[layout],
-    ...(hasMetadata ? METADATA_CARRIERS : []),
-    ...(hasMicroformat ? MICROFORMAT_CARRIERS : []),
-    ...(about === 'panel' ? PANEL_CARRIERS : []),
-  ];
-}
-
-/** Parts that exist whether or not one of their carriers does. */
-function partsWithoutData({ layout, about }: Drawn): string[] {
-  const marker = LAYOUT_MARKERS[layout];
-  return [
-    ...(marker === undefined ? [] : [marker]),
-    ...(layout === 'c4WithAboutTab' ? [TAB_MARKER] : []),
-    ...(about === 'panel' ? [PANEL] : []),
-  ];
-}
-
-function junkFor(field: CarriedField, choice: number): unknown {
-  const junk = JUNK[field];
-  return junk[choice % junk.length];
-}
-
-function reverseHeaderRows(answers: Record<string, unknown>): unknown {
-  const text = JSON.stringify(answers);
-  return JSON.parse(text, (key, value: unknown) =>
-    (key === 'metadataRows' || key === 'metadataParts') && Array.isArray(value) ? value.toReversed() : value,
-  );
-}
-
-function expectedRecord(draw: Drawn, usable: readonly Carrier[], all: readonly Carrier[]): ExpectedRecord | undefined {
-  const { truth } = draw;
-  const carries = (field: CarriedField) => usable.some((carrier) => carrier.field === field);
-  const ifCarried = (field: CarriedField, value: string) => (carries(field) ? value : null);
-  const isTitled = usable.some(
-    ({ field, at }) => field === 'title' && TITLED_PARTS.some((part) => at.startsWith(part)),
-  );
+function expectedRecord(truth: Truth, parts: readonly string[], carriers: readonly Carrier[]): CorpusCase['expected'] {
+  const usable = carriers.filter(({ state }) => state === 'usable');
+  const carries = (wanted: CarriedField) => usable.some(({ field }) => field === wanted);
+  const isTitled = usable.some(({ field, part }) => field === 'title' && TITLED_PARTS.includes(part));
   if (!carries('title') || !(carries('channelId') || isTitled)) return undefined;
+  const told = (field: CarriedField) => (carries(field) ? truth[field].value : null);
   return {
-    channelId: truth.channelId,
-    title: truth.title,
-    description: ifCarried('description', truth.description),
-    customUrl: ifCarried('customUrl', truth.customUrl),
-    publishedAt: ifCarried('publishedAt', truth.joined.iso),
-    country: ifCarried('country', truth.country.code),
-    subscriberCount: ifCarried('subscriberCount', truth.subscribers.value),
-    viewCount: ifCarried('viewCount', truth.views.value),
-    videoCount: carries('videoCount') ? truth.videos.value : ifCarried('roundedVideoCount', truth.roundedVideos.value),
-    links: expectedLinks(draw, usable, all),
-    bannerKey: ifCarried('banner', truth.bannerBase),
-    avatarKey: ifCarried('avatar', truth.avatarBase),
+    ...Object.fromEntries(CHANNEL_FIELDS.map((field) => [field, told(field)])),
+    channelId: truth.channelId.value,
+    videoCount: told('videoCount') ?? told('roundedVideoCount'),
+    links: expectedLinks(truth, parts, carriers),
   };
 }
 
 /** The panel takes precedence over the tab. If it has no list, there are no links. */
-function expectedLinks(draw: Drawn, usable: readonly Carrier[], all: readonly Carrier[]): Channel['links'] {
-  const parts = [...(draw.about === 'panel' ? [PANEL] : []), ...(draw.layout === 'c4WithAboutTab' ? [TAB_MARKER] : [])];
-  for (const part of parts) {
-    const index = all.findIndex(({ field, at }) => field === 'links' && at.startsWith(part));
-    const carrier = all[index];
-    if (carrier !== undefined && usable.includes(carrier)) {
-      return draw.truth.links.map(({ title, url }) => ({ title, url: new URL(url).href }));
-    }
-    if (draw.states[index] === 'absent') return [];
+function expectedLinks(truth: Truth, parts: readonly string[], carriers: readonly Carrier[]): unknown {
+  for (const part of ['panel', 'aboutTab'].filter((each) => parts.includes(each))) {
+    const { state } = carriers.find((carrier) => carrier.part === part && carrier.field === 'links') ?? {};
+    if (state === 'usable') return truth.links.value;
+    if (state === 'absent') return [];
   }
   return null;
 }
@@ -173,11 +172,11 @@ function parse({ page, about, isAboutLost, requestedId }: ChannelAnswers, layout
   return buildRecord({ page: readPage(page, layouts), about: values, requestedId }, () => {}, layouts);
 }
 
-function parseCase({ answers }: CorpusCase, layouts: ChannelLayouts = CHANNEL_LAYOUTS): ExpectedRecord | undefined {
+function parseCase({ answers }: CorpusCase, layouts: ChannelLayouts = CHANNEL_LAYOUTS): CorpusCase['expected'] {
   const loaded = parse(answers, layouts);
   if (loaded === undefined) return undefined;
   const { banner, avatar, ...fields } = loaded.channel;
-  return { ...fields, bannerKey: banner?.key ?? null, avatarKey: avatar?.key ?? null };
+  return { ...fields, banner: banner?.key ?? null, avatar: avatar?.key ?? null };
 }
 
 describe('the corpus of generated answers', () => {

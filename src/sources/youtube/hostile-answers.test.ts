@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { put } from '../../../test/helpers/youtube-corpus/noise.ts';
 import { createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
 import * as answerReaders from './answer-readers.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
@@ -40,9 +39,18 @@ const PATHS = [...new Set([...Object.values(CHANNEL_LAYOUTS).flat(), LANGUAGE])]
 function answerFullOf(part: 'page' | 'about', value: unknown): string {
   const answers: Record<string, unknown> = {};
   for (const path of PATHS.filter((each) => each.startsWith(`${part}.`))) {
-    put(answers, path.replaceAll('*', '0'), value);
+    put(answers, path.replaceAll('*', '0').split('.'), value);
   }
   return JSON.stringify(answers[part]);
+}
+
+/** Sets a value at a path. Leaves what is no object or list on the way as it is. */
+function put(node: Record<string, unknown>, [step = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) node[step] = value;
+  else {
+    node[step] ??= rest[0] === '0' ? [] : {};
+    if (typeof node[step] === 'object') put(node[step] as Record<string, unknown>, rest, value);
+  }
 }
 
 describe.each(Object.entries(TEXTS))('an answer full of %s', (_what, text) => {

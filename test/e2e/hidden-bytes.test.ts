@@ -3,16 +3,17 @@ import { formatRow } from '../../src/domain/formats.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { SEED, seedPictures } from '../helpers/seeded-pictures.ts';
+import { readPictures, SEED } from '../helpers/seeded-pictures.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /** Some places have no room for the whole text. */
 const SHORTEST_SEED = SEED.subarray(0, 4);
 /** Decoders refuse these, so none of their bytes are sent. */
-const REFUSED = ['jpeg: arithmetic conditioning', 'jpeg: a reserved segment'];
+const REFUSED = ['arithmetic-conditioning.jpeg', 'a-reserved-segment.jpeg'];
 
 test('no byte of an original is sent unless it is part of the picture', async () => {
-  const pictures = await seedPictures();
+  const pictures = readPictures('seeded');
+  expect(pictures.length).toBeGreaterThan(50);
   const dataDir = await createTemporaryDirectory();
   const files = Object.fromEntries(pictures.map(({ bytes }, number) => [`${number}.bin`, bytes]));
   const lines = pictures.map((_, number) => catalogLine(number, { avatarFile: `${number}.bin` }));
@@ -20,10 +21,9 @@ test('no byte of an original is sent unless it is part of the picture', async ()
   const service = await startTestApp({ dataDir });
   onTestFinished(() => service.close());
 
-  for (const [number, { format, place }] of pictures.entries()) {
+  for (const [number, { name, format }] of pictures.entries()) {
     const extension = format === 'gif' ? 'png' : formatRow(format).extension;
     const { status, bytes } = await service.get(`/${numberedChannelId(number)}/avatar.${extension}`);
-    const name = `${format}: ${place}`;
     expect([name, bytes.includes(SHORTEST_SEED)]).toEqual([name, false]);
     expect([name, status]).toEqual([name, REFUSED.includes(name) ? 502 : 200]);
   }

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { encoderOptions } from '../src/images/encoder/job.ts';
-import { startPassingProxy } from '../test/helpers/passing-proxy.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import { startService } from '../test/helpers/service-process.ts';
 import type { Print } from './parts.ts';
@@ -33,8 +32,10 @@ export async function benchFirst(print: Print): Promise<Row[]> {
   const [picture] = await readSampleBanners();
   if (picture === undefined) throw new Error('There is no picture.');
   const { bytes } = picture;
-  const replay = await startReplayServer({ findImage: () => ({ contentType: 'image/jpeg', bytes }) });
-  const distant = await startPassingProxy(replay.origin, () => pause(ROUND_TRIP_MS));
+  const distant = await startReplayServer({
+    findImage: () => ({ contentType: 'image/jpeg', bytes }),
+    mayAnswer: () => pause(ROUND_TRIP_MS),
+  });
   sharp.concurrency(1);
   sharp.cache(false);
   try {
@@ -51,7 +52,6 @@ export async function benchFirst(print: Print): Promise<Row[]> {
     return rows;
   } finally {
     await distant.close();
-    await replay.close();
   }
 }
 

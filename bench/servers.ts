@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PROGRAM } from '../test/helpers/program.ts';
+import { PROGRAM } from '../test/helpers/process.ts';
 import { findFreePort } from '../test/helpers/service-process.ts';
 import type { CapturedAnswer } from './answer.ts';
 import { isInstalled, SERVER_CORE, spawnPinned, stopProcess, waitForLine } from './processes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { PROGRAM } from '../test/helpers/program.ts';
+import { PROGRAM } from '../test/helpers/process.ts';
 
 /* Takes the pictures of the playground and the console in docs/pictures, with the sample catalog. */
 

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DoctorOptions, runDoctor } from '../../test/helpers/doctor.ts';
-import { type ExpectedValues, expectRecord } from '../../test/helpers/expected-values.ts';
 import { answerHtml } from '../../test/helpers/fake-upstream.ts';
+import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-answers.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { type DoctorOptions, runDoctor } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
 import { findHandle } from '../domain/identifier.ts';

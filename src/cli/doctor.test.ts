@@ -2,13 +2,19 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
-import { type DoctorOptions, type DoctorReport, runDoctor } from '../../test/helpers/doctor.ts';
 import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
+import { type DoctorOptions, runDoctor } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { keptKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';
+import type { Diagnosis } from './doctor/diagnose.ts';
+
+/** What `doctor --json` writes. */
+interface DoctorReport extends Omit<Diagnosis, 'calls'> {
+  readonly calls: readonly { name: string; status: number | null; bytes: number | null; form: string | null }[];
+}
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const API_KEY = 'very-secret-key';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { codeOf } from '../../test/helpers/failure.ts';
 import {
   answerBytes,
   answerStatus,
@@ -16,7 +17,6 @@ import {
 } from '../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import type { OriginalRef } from '../domain/channel.ts';
-import { type AppError, type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
@@ -50,10 +50,6 @@ function download(...urls: string[]): Promise<Buffer> {
 
 function downloadRef(ref: OriginalRef): Promise<Buffer> {
   return downloader.download(ref, { signal: new AbortController().signal });
-}
-
-async function codeOf(answer: Promise<unknown>): Promise<ErrorCode | 'found'> {
-  return answer.then(() => 'found' as const, errorCodeOf);
 }
 
 /** Answers each request with the next status or body. */
@@ -207,7 +203,6 @@ describe('a picture in the catalog', () => {
   });
 
   it('must be a picture', async () => {
-    const error = await read('notes.txt').catch((reason: AppError) => reason);
-    expect(errorCodeOf(error)).toBe('upstream_invalid');
+    expect(await codeOf(read('notes.txt'))).toBe('upstream_invalid');
   });
 });

@@ -1,16 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import {
-  type Answer,
-  catalog,
-  codeOf,
-  createStub,
-  ID,
-  live,
-  over,
-  record,
-  type Stub,
-} from '../../test/helpers/fake-source.ts';
+import { codeOf } from '../../test/helpers/failure.ts';
+import { type Answer, catalog, createStub, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';

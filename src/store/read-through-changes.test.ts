@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { fail, HOUR_MS, setUpReadThrough, WAIT } from '../../test/helpers/read-through.ts';
 import { AppError } from '../domain/errors.ts';
 import { changeOfChannels } from './changes.ts';
@@ -8,14 +8,15 @@ import type { StoredEntry } from './store.ts';
 describe('a patch of a value', () => {
   test('keeps its age, its limit and its time in the store', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
+    const set = vi.spyOn(store, 'set');
     const storedAtMs = clock.now();
     await cache.get('k', load('a'), WAIT);
-    const ttlMs = store.ttlsMs.get('k') ?? 0;
+    const ttlMs = set.mock.lastCall?.[2] ?? 0;
     expect(ttlMs).toBe(168 * HOUR_MS);
     clock.advance(HOUR_MS / 2);
     await cache.patch('k', (value) => `${value} changed`);
     expect(store.entries.get('k')).toEqual({ value: '{"value":"a changed","freshMs":3600000}', storedAtMs });
-    expect(store.ttlsMs.get('k')).toBe(ttlMs - HOUR_MS / 2);
+    expect(set.mock.lastCall?.[2]).toBe(ttlMs - HOUR_MS / 2);
     expect(await cache.get('k', fail, WAIT)).toMatchObject({ value: 'a changed', outcome: { ttlMs: HOUR_MS / 2 } });
     clock.advance(167 * HOUR_MS);
     await cache.patch('k', (value) => `${value} again`);

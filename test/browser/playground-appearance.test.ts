@@ -4,13 +4,15 @@ import {
   APPEARANCES,
   changeAppearance,
   eventually,
+  factOf,
   findAccessibilityFaults,
   hasBrowser,
   scrollsSideways,
+  usePlayground,
+  visitPlayground,
 } from '../helpers/browser.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The playground at every width, in light and dark, and with the keyboard only. */
 

@@ -6,9 +6,8 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, hasBrowser } from '../helpers/browser.ts';
+import { eventually, factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
 import { isInstalled } from '../helpers/installed.ts';
-import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The playground's snippets work where users paste them. */
 

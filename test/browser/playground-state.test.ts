@@ -1,10 +1,16 @@
 import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, hasBrowser, startBrowsedService } from '../helpers/browser.ts';
+import {
+  eventually,
+  factOf,
+  hasBrowser,
+  startBrowsedService,
+  usePlayground,
+  visitPlayground,
+} from '../helpers/browser.ts';
 import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
 
 /* The states of the playground: loading, errors, missing pictures, its address and the rate limit. */
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, hasBrowser } from '../helpers/browser.ts';
-import { factOf, usePlayground, visitPlayground } from '../helpers/playground.ts';
+import { eventually, factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
 
 /* Lookups, results and downloads in the playground. */
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { runCatalog } from '../helpers/catalog-command.ts';
 import { answerStatus } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { runCatalog } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* `catalog add`, with a replayed YouTube as the source. */

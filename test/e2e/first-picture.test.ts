@@ -2,7 +2,6 @@ import { EventEmitter, once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { startPassingProxy } from '../helpers/passing-proxy.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
 /* The round trips for the first picture of a channel without stored data. Calls of one step are made at once. */
@@ -14,29 +13,29 @@ interface HeldCall {
 
 /** A service whose upstream answers only when the test tells it to. */
 async function startHeldService() {
-  const replay = await startReplayServer();
   const arrivals = new EventEmitter();
   let held: HeldCall[] = [];
   let starts = 0;
-  const proxy = await startPassingProxy(replay.origin, async (target) => {
-    const name = nameOf(target);
-    // No response waits for the feed, which has the exact publish date.
-    if (name === 'feed') return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    held.push({ name, release: resolve });
-    arrivals.emit('call');
-    await promise;
+  const replay = await startReplayServer({
+    async mayAnswer(target) {
+      const name = nameOf(target);
+      // No response waits for the feed, which has the exact publish date.
+      if (name === 'feed') return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.push({ name, release: resolve });
+      arrivals.emit('call');
+      await promise;
+    },
   });
   const encoder = createFakeEncoder({
     warmUp() {
       starts += 1;
     },
   });
-  const service = await startTestApp({ env: youtubeSettings(proxy.origin), encoder });
+  const service = await startTestApp({ env: youtubeSettings(replay.origin), encoder });
   onTestFinished(async () => {
     for (const { release } of held) release();
     await service.close();
-    await proxy.close();
     await replay.close();
   });
   return {

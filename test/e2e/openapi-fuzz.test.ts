@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
-import { assertDeclared, type OpenApiDocument } from '../helpers/openapi-document.ts';
-import { hostileRequests } from '../helpers/openapi-requests.ts';
+import { assertDeclared, hostileRequests, type OpenApiDocument } from '../helpers/openapi.ts';
 
 let service: TestApp;
 let client: HttpSender;

@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SearchHit } from '../../src/domain/channel.ts';
 import { findHandle, findUsername } from '../../src/domain/identifier.ts';
 import { expectWellFormedChannel } from '../contracts/source.ts';
-import { type ExpectedValues, expectError, expectHits, expectRecord } from '../helpers/expected-values.ts';
 import {
+  type ExpectedValues,
+  expectRecord,
   finalChannelId,
   isChannelPage,
   isError,
@@ -103,4 +105,21 @@ function refOfPage(url: string) {
   const ref = first === 'user' ? findUsername(second) : handle;
   if (ref === undefined) throw new Error(`no name in ${url}`);
   return ref;
+}
+
+function expectHits(hits: readonly SearchHit[], expected: ExpectedValues): void {
+  expect(hits).toHaveLength(expected.count as number);
+  const firstFive = (expected.firstFive ?? []) as object[];
+  for (const [index, values] of firstFive.entries()) expect(hits[index]).toMatchObject(values);
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  not_found: 'channel_not_found',
+  terminated: 'channel_not_found',
+  could_not_tell: 'upstream_',
+};
+
+async function expectError(answer: Promise<unknown>, expected: ExpectedValues): Promise<void> {
+  const code = CODES[String(expected.error)];
+  await expect(answer).rejects.toMatchObject({ name: 'AppError', code: expect.stringContaining(code ?? 'unknown') });
 }

@@ -3,9 +3,11 @@ import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { eventuallyAnswers } from '../helpers/app.ts';
-import { type ExpectedValues, expectedPictures, expectTexts } from '../helpers/expected-values.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
 import {
+  type ExpectedValues,
+  expectedPictures,
+  expectTexts,
   finalChannelId,
   isChannelPage,
   isError,

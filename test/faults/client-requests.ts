@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { createHttpSender } from '../helpers/http-request.ts';
-import { assertDeclared, type OpenApiDocument } from '../helpers/openapi-document.ts';
-import { hostileRequests } from '../helpers/openapi-requests.ts';
+import { assertDeclared, hostileRequests, type OpenApiDocument } from '../helpers/openapi.ts';
 import type { ServiceProcess } from '../helpers/service-process.ts';
 import type { Attack } from './client-connections.ts';
 import { exchange, findAnswerFault } from './raw-connections.ts';

@@ -1,4 +1,5 @@
-import { countDescriptors, residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
+import { readdir } from 'node:fs/promises';
+import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
 import { type Attack, CONNECTION_ATTACKS } from './client-connections.ts';
 import { PIPELINES, REQUEST_ATTACKS } from './client-requests.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
@@ -8,6 +9,9 @@ import type { Outcome } from './report.ts';
 import { TOOL_ATTACKS } from './tool-attacks.ts';
 
 const OTHERS = { what: "others' p99", share: 0.99, limitMs: 50 };
+/** Files, sockets and pipes that are open. */
+const countDescriptors = async ({ pid }: ServiceProcess) => (await readdir(`/proc/${pid}/fd`)).length;
+
 const MAX_LEFT_DESCRIPTORS = 10;
 const MAX_LEFT_MEMORY = 1.2;
 const RECOVERY_MS = 20_000;
@@ -39,13 +43,13 @@ async function warmUp(service: ServiceProcess): Promise<void> {
 }
 
 async function attackOnce(context: FaultContext, service: ServiceProcess, attack: Attack): Promise<Outcome> {
-  const before = { descriptors: await countDescriptors(service.pid), bytes: await residentBytes(service.pid) };
+  const before = { descriptors: await countDescriptors(service), bytes: await residentBytes(service.pid) };
   const probe = startProbe(service);
   const { done, faults } = await attack.run(service, performance.now() + context.attackMs);
   const others = await probe.stop();
   const left = { descriptors: 0, memory: 0 };
   await comesTrue(async () => {
-    left.descriptors = (await countDescriptors(service.pid)) - before.descriptors;
+    left.descriptors = (await countDescriptors(service)) - before.descriptors;
     left.memory = (await residentBytes(service.pid)) / before.bytes;
     return left.descriptors <= MAX_LEFT_DESCRIPTORS && left.memory <= MAX_LEFT_MEMORY;
   }, RECOVERY_MS);

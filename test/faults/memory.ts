@@ -1,4 +1,5 @@
-import { PROGRAM, startOptions } from '../helpers/program.ts';
+import { readFileSync } from 'node:fs';
+import { PROGRAM } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
 import { type FaultContext, metricsOf, type Subject } from './context.ts';
@@ -40,6 +41,12 @@ export const memory: Subject = {
     }
   },
 };
+
+/** The options that `npm start` gives to Node. */
+function startOptions(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return /^exec node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1]?.split(' ') ?? [];
+}
 
 async function fill(context: FaultContext, kinds: readonly RequestKind[], env: Record<string, string>): Promise<void> {
   const service = await context.start({

@@ -6,18 +6,12 @@ import { vi } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
-import type { ConsoleState } from '../../src/console/state.ts';
+import type { Condition, ConsoleState } from '../../src/console/state.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { type InProcessRequest, listenOnLoopback, sendInProcess } from './in-process.ts';
 import { readMetrics } from './metrics.ts';
 import { WAIT } from './wait.ts';
-
-/** The response of `/readyz`. */
-interface Readiness {
-  readonly ready: boolean;
-  readonly conditions: readonly { readonly name: string; readonly detail: string; readonly isBlocking: boolean }[];
-}
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
 
@@ -72,7 +66,9 @@ export async function startTestApp(options: TestAppOptions = {}) {
     get: (url: string, headers: Record<string, string> = {}) => request({ url, headers }),
     /** Sends a request to the private listener without a socket, with a loopback name in `Host` by default. */
     console: askConsole,
-    readiness: async (): Promise<Readiness> => (await askConsole('/readyz')).json(),
+    /** The response of `/readyz`. */
+    readiness: async (): Promise<{ ready: boolean; conditions: readonly Condition[] }> =>
+      (await askConsole('/readyz')).json(),
     /** The console's state. */
     state: async (): Promise<ConsoleState> => (await askConsole('/state.json')).json(),
     /** The value of one series in `/metrics`; `undefined` if there is none. */

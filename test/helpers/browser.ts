@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestApp, type TestApp } from './app.ts';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { startTestApp } from './app.ts';
 import { createRunningClock } from './clock.ts';
 import { listenOnLoopback } from './in-process.ts';
 
@@ -12,35 +12,19 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsS
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
 if (!hasBrowser) console.log('SKIPPED: no chromium on this machine, so the playground and the console are not tested.');
 
-async function launchBrowser(): Promise<Browser> {
-  if (CHROMIUM === undefined) throw new Error('There is no chromium: apt-get install chromium');
-  return chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
+const SWITCHES =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync';
 
-export interface BrowsedService extends TestApp {
-  /** Of the public listener, without a slash at the end. */
-  readonly publicOrigin: string;
-  readonly consoleOrigin: string;
-}
+export type BrowsedService = Awaited<ReturnType<typeof startBrowsedService>>;
 
 /** The service with the sample catalog, the default rate limit and the real time, on real ports. */
-export async function startBrowsedService(env: Record<string, string> = {}): Promise<BrowsedService> {
+export async function startBrowsedService(env: Record<string, string> = {}) {
   const settings = { HOST: '127.0.0.1', RATE_LIMIT_OVERRIDES: '', ...env };
   const service = await startTestApp({ clock: createRunningClock(), env: settings });
   return {
     ...service,
+    /** Of the public listener, without a slash at the end. */
     publicOrigin: `http://localhost:${await service.listen()}`,
     consoleOrigin: `http://localhost:${await listenOnLoopback(service.app.console)}`,
   };
@@ -50,7 +34,9 @@ export async function startBrowsedService(env: Record<string, string> = {}): Pro
 export function useBrowser(): { readonly browser: Browser } {
   const used = {} as { browser: Browser };
   beforeAll(async () => {
-    if (hasBrowser) used.browser = await launchBrowser();
+    if (!hasBrowser) return;
+    if (CHROMIUM === undefined) throw new Error('There is no chromium: apt-get install chromium');
+    used.browser = await chromium.launch({ executablePath: CHROMIUM, args: SWITCHES.split(' ') });
   });
   afterAll(() => used.browser?.close());
   return used;
@@ -62,16 +48,10 @@ export function eventually<T>(read: () => T) {
 }
 
 /** Widths and colour schemes in which the pages are checked. */
-export const APPEARANCES: readonly (readonly [width: number, colorScheme: 'light' | 'dark'])[] = [
-  [1440, 'light'],
-  [820, 'dark'],
-  [390, 'light'],
-  [320, 'dark'],
-  [320, 'light'],
-  [390, 'dark'],
-  [820, 'light'],
-  [1440, 'dark'],
-];
+export const APPEARANCES = [1440, 820, 390, 320].flatMap((width) => [
+  [width, 'light'] as const,
+  [width, 'dark'] as const,
+]);
 
 /** Shows the page as it is now in another width and colour. */
 export async function changeAppearance(page: Page, [width, colorScheme]: (typeof APPEARANCES)[number]): Promise<void> {
@@ -89,8 +69,53 @@ export async function findAccessibilityFaults(page: Page): Promise<string[]> {
 }
 
 /** Whether the page is wider than the window. */
-export async function scrollsSideways(page: Page): Promise<boolean> {
-  return (await page.evaluate(
-    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-  )) as boolean;
+export function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+/** A browser, and a service with a large budget, for all tests of the file. Set when the tests begin. */
+export function usePlayground() {
+  const used = useBrowser() as { browser: Browser; service: BrowsedService };
+  beforeAll(async () => {
+    if (!hasBrowser) return;
+    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+    // It imports the samples into an empty catalog only, so they come before what a test may import.
+    expect((await fetch(`${used.service.publicOrigin}/api/channel/UCPennantSample00000001A`)).status).toBe(200);
+  });
+  afterAll(() => used.service?.close());
+  return used;
+}
+
+/** Opens the playground in a new browser context. The test fails if the page throws or logs an error. */
+export async function visitPlayground(
+  { browser, service }: ReturnType<typeof usePlayground>,
+  query = '',
+  options: BrowserContextOptions = {},
+) {
+  const context = await browser.newContext({ locale: 'en-US', ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  onTestFinished(async () => {
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+  /** Paths requested from the public listener so far. */
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const url = URL.parse(request.url());
+    if (url?.origin === service.publicOrigin) asked.push(url.pathname + url.search);
+  });
+  await page.goto(`${service.consoleOrigin}/playground/${query}`);
+  async function lookUp(text: string): Promise<void> {
+    await page.getByRole('combobox').fill(text);
+    await page.getByRole('button', { name: 'Look up', exact: true }).click();
+  }
+  return { page, asked: asked as readonly string[], lookUp };
+}
+
+/** A fact of the picture. Does not wait. */
+export async function factOf(page: Page, label: string): Promise<string> {
+  const [value = ''] = await page.locator(`#facts div:has(dt:text-is("${label}")) dd`).allInnerTexts();
+  return value;
 }

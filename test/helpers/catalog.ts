@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ImportOptions, type ImportSummary, importChannels } from '../../src/sources/catalog/import.ts';
+import { type ImportOptions, importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { numberedChannelId } from './fake-source.ts';
@@ -24,18 +24,13 @@ export async function writePictures(directory: string, pictures: Record<string, 
   return folder;
 }
 
-export interface ImportReport extends ImportSummary {
-  /** In the form that the command line prints. */
-  readonly refusals: readonly string[];
-}
-
-/** Imports lines as the command line does. */
+/** Imports lines as the command line does. @returns also its messages about refused lines */
 export async function importLines(
   dataDir: string,
   lines: readonly string[],
   imagesFrom = dataDir,
   options: Pick<ImportOptions, 'onProgress' | 'signal'> = {},
-): Promise<ImportReport> {
+) {
   const writer = openCatalogWriter(catalogPaths(dataDir));
   const refusals: string[] = [];
   try {

@@ -62,18 +62,11 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
 
 /** The real time, which a test can move forward. Its timers use the real time. */
 export function createRunningClock(): ManualClock {
-  let movedMs = 0;
-  let jumpedMs = 0;
+  const moved = createManualClock(0);
   return {
-    now: () => Date.now() + movedMs + jumpedMs,
-    monotonic: () => performance.now() + movedMs,
+    ...moved,
+    now: () => Date.now() + moved.now(),
+    monotonic: () => performance.now() + moved.monotonic(),
     after: systemClock.after,
-    advance(ms) {
-      movedMs += ms;
-    },
-    jumpWallClock(ms) {
-      jumpedMs += ms;
-    },
-    passTimer: () => Promise.reject(new Error('The time of these timers passes by itself.')),
   };
 }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../src/sources/youtube-data-api/client.ts';
 import { createManualClock } from './clock.ts';
@@ -11,22 +13,20 @@ interface DataApiItem {
   readonly [part: string]: unknown;
 }
 
-interface DataApiOptions {
-  readonly channels: readonly DataApiItem[];
-  /** Legacy user name → channel ID. */
-  readonly usernames?: Readonly<Record<string, string>>;
-  readonly apiKey: string;
-}
-
-/** Answers `/youtube/v3/channels` and `/youtube/v3/search` as the official Data API v3 does. */
-export function answerDataApi({ channels, usernames = {}, apiKey }: DataApiOptions): RequestListener {
+/**
+ * Answers `/youtube/v3/channels` and `/youtube/v3/search` as the official Data API v3 does.
+ *
+ * @param usernames legacy user name → channel ID
+ */
+export function answerDataApi(
+  { channels, apiKey }: { readonly channels: readonly DataApiItem[]; readonly apiKey: string },
+  usernames: Readonly<Record<string, string>> = {},
+): RequestListener {
   function findByName(query: URLSearchParams): DataApiItem[] {
-    const handle = query.get('forHandle')?.replace(/^@/, '').toLowerCase();
     const username = query.get('forUsername')?.toLowerCase();
-    const id = username === undefined ? query.get('id') : usernames[username];
-    return channels.filter(
-      (channel) => channel.id === id || (handle !== undefined && channel.snippet.customUrl === `@${handle}`),
-    );
+    const wantedId = username === undefined ? query.get('id') : usernames[username];
+    const handle = query.get('forHandle')?.toLowerCase().replace(/^@?/, '@');
+    return channels.filter(({ id, snippet }) => id === wantedId || (handle && snippet.customUrl === handle));
   }
 
   return (request, response) => {
@@ -40,7 +40,9 @@ export function answerDataApi({ channels, usernames = {}, apiKey }: DataApiOptio
     if (pathname === '/youtube/v3/search') {
       const words = (searchParams.get('q') ?? '').toLowerCase();
       const matching = channels.filter(({ snippet }) => snippet.title.toLowerCase().includes(words));
-      const items = matching.slice(0, Number(searchParams.get('maxResults'))).map(toSearchItem);
+      const items = matching.slice(0, Number(searchParams.get('maxResults'))).map(({ id, snippet }) => {
+        return { kind: 'youtube#searchResult', id: { kind: 'youtube#channel', channelId: id }, snippet };
+      });
       return answerJson({ kind: 'youtube#searchListResponse', items })(request, response);
     }
     answerDataApiError(404, 'notFound')(request, response);
@@ -52,41 +54,14 @@ export function answerDataApiError(code: number, reason: string, message = 'Bad 
   return answerJson({ error: { code, message, errors: [{ message, domain: 'global', reason }] } }, code);
 }
 
-function toSearchItem({ id, snippet }: DataApiItem) {
-  return { kind: 'youtube#searchResult', id: { kind: 'youtube#channel', channelId: id }, snippet };
-}
-
 export const KEY = 'a-key-that-nobody-may-see';
 export const ID = 'UCPennantSample00000001A';
 export const OTHER_ID = 'UCPennantSample00000002A';
+export const CHANNELS = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/data-api-channels.json'), 'utf8'),
+) as readonly DataApiItem[];
 
-export const CHANNELS: DataApiItem[] = [
-  {
-    id: ID,
-    snippet: {
-      title: 'Sample & Friends',
-      description: 'About\nsamples',
-      customUrl: '@sample',
-      publishedAt: '2012-03-04T05:06:07.891Z',
-      country: 'NZ',
-      thumbnails: {
-        default: { url: 'https://yt3.ggpht.com/ytc/avatar=s88-c-k-c0x00ffffff-no-rj' },
-        high: { url: 'https://yt3.ggpht.com/ytc/avatar=s800-c-k-c0x00ffffff-no-rj' },
-      },
-    } as DataApiItem['snippet'],
-    statistics: { viewCount: '123456789012', subscriberCount: '4500', hiddenSubscriberCount: false, videoCount: '0' },
-    brandingSettings: { image: { bannerExternalUrl: 'https://yt3.googleusercontent.com/banner' } },
-  },
-  {
-    id: OTHER_ID,
-    snippet: { title: 'Sample two', description: '' },
-    statistics: { viewCount: '5', subscriberCount: '0', hiddenSubscriberCount: true, videoCount: '1' },
-    brandingSettings: {},
-  },
-  { id: 'UCPennantSample00000003A', snippet: { title: 'Sample three' } },
-];
-
-export const dataApi = answerDataApi({ channels: CHANNELS, usernames: { olduser: ID }, apiKey: KEY });
+export const dataApi = answerDataApi({ channels: CHANNELS, apiKey: KEY }, { olduser: ID });
 
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {

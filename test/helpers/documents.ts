@@ -98,29 +98,3 @@ export function textPattern(shown: string): RegExp {
   const parts = shown.trim().split('…');
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^\\n]*')}$`);
 }
-
-/** A row of SECURITY.md with the tests that prove it. Names may have `…` in them. */
-export interface Claim {
-  /** A threat, or the names of holders. */
-  readonly subject: string;
-  readonly tests: readonly { readonly file: string; readonly name: string }[];
-  /** Rows or subjects of the fault suite. */
-  readonly faults: readonly string[];
-}
-
-export function readSecurityClaims(): Claim[] {
-  const rows = ['Defended', 'What is kept'].flatMap((heading) => tableRows('SECURITY.md', heading));
-  return rows.map((cells) => {
-    const [tests = '', faults = ''] = (cells.at(-1) ?? '').split('faults: ');
-    const inFiles = [...tests.matchAll(/`([^`]+\.ts)`([^`]*)/g)];
-    return {
-      subject: cells[0] ?? '',
-      tests: inFiles.flatMap(([, file = '', names = '']) => quoted(names).map((name) => ({ file, name }))),
-      faults: quoted(faults),
-    };
-  });
-}
-
-function quoted(text: string): string[] {
-  return [...text.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
-}

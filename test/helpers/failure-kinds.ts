@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { answerBytes, answerHtml, answerStatus, FAULTS, redirectTo } from './fake-upstream.ts';
 
-/** The error codes if nothing is stored: for a record, a name and a search; and for a picture. */
-interface ExpectedCodes {
-  readonly channels: 'upstream_unavailable' | 'upstream_timeout' | 'upstream_invalid';
-  readonly pictures: ExpectedCodes['channels'];
-}
+type UpstreamCode = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_invalid';
 
-export interface FailureKind extends ExpectedCodes {
+export interface FailureKind {
   readonly name: string;
+  /** The error code if nothing is stored: for a record, a name and a search. */
+  readonly channels: UpstreamCode;
+  /** The same for a picture. */
+  readonly pictures: UpstreamCode;
   /** How every call is answered. */
   readonly upstream: RequestListener | 'refuses connections' | 'has no address';
   /** It lasts until the timeouts. */

@@ -10,3 +10,11 @@ export async function failureOf(answer: Promise<unknown>): Promise<AppError> {
   expect(error).toBeInstanceOf(AppError);
   return error as AppError;
 }
+
+/** The code of that error or, for a bug, the error itself; "found" if there is none. */
+export async function codeOf(answer: Promise<unknown>): Promise<string> {
+  return answer.then(
+    () => 'found',
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
+}

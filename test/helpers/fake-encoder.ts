@@ -16,15 +16,14 @@ function pixelIn(format: Format): Promise<Buffer> {
 /** The default metadata of an original. */
 const INFO: PictureInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
 
-export interface FakeEncoderOptions extends Partial<Encoder> {
-  readonly info?: Partial<PictureInfo>;
-}
-
 /**
  * Replaces the encoder processes in tests that are not about pixels: every original is a large JPEG that must be
  * encoded, and every encoded picture is one pixel in the requested format.
  */
-export function createFakeEncoder({ info, ...methods }: FakeEncoderOptions = {}): Encoder {
+export function createFakeEncoder({
+  info,
+  ...methods
+}: Partial<Encoder> & { info?: Partial<PictureInfo> } = {}): Encoder {
   return {
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),

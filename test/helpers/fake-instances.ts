@@ -5,21 +5,19 @@ import { type Front, findNginx, startFront } from './front.ts';
 
 /* A test file's nginx, with three small servers in place of instances of the service. */
 
-interface FakeInstances {
-  /** In the order of deploy/nginx.conf. Set when the tests begin. */
-  servers: readonly FakeUpstream[];
-  /** The requests of the current test, oldest first. */
-  readonly received: { readonly instance: number; readonly request: IncomingMessage }[];
-  /** How all of them answer. A test may replace it. */
-  handler: RequestListener;
-}
-
 const hasNginx = findNginx();
 export const describeWithNginx = describe.skipIf(!hasNginx);
 
 /** @param handler for each test of the file, unless the test sets another */
-export function useFakeInstances(handler: RequestListener = (_request, response) => response.end()): FakeInstances {
-  const instances: FakeInstances = { servers: [], received: [], handler };
+export function useFakeInstances(handler: RequestListener = (_request, response) => response.end()) {
+  const instances = {
+    /** In the order of deploy/nginx.conf. Set when the tests begin. */
+    servers: [] as readonly FakeUpstream[],
+    /** The requests of the current test, oldest first. */
+    received: [] as { readonly instance: number; readonly request: IncomingMessage }[],
+    /** How all of them answer. A test may replace it. */
+    handler,
+  };
   const start = (instance: number) =>
     startFakeUpstream((request, response) => {
       instances.received.push({ instance, request });
@@ -37,7 +35,7 @@ export function useFakeInstances(handler: RequestListener = (_request, response)
 }
 
 /** An nginx for all tests of the file. Its properties are set when the tests begin. */
-export function useFront(instances: FakeInstances, hasBaseUrl = false): Front {
+export function useFront(instances: ReturnType<typeof useFakeInstances>, hasBaseUrl = false): Front {
   const front = {} as Front;
   beforeAll(async () => {
     if (!hasNginx) return;
@@ -46,12 +44,4 @@ export function useFront(instances: FakeInstances, hasBaseUrl = false): Front {
   });
   afterAll(() => front.stop?.());
   return front;
-}
-
-/** An answer that no cache may keep unless it is allowed to. */
-export function answerJson(status: number, cacheControl: string): RequestListener {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': cacheControl });
-    response.end('{}');
-  };
 }

@@ -2,7 +2,7 @@ import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
 import { compactCopy } from '../../src/lib/memory-cache.ts';
 import { createFailover, type Failover, type FailoverOptions } from '../../src/sources/failover.ts';
-import type { ChannelSource, LoadedChannel } from '../../src/sources/source.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions } from '../../src/sources/source.ts';
 import { createManualClock } from './clock.ts';
 
 export const ID = 'UCPennantSample00000001A';
@@ -142,30 +142,29 @@ export interface Stub {
 }
 
 /** A source that gives one answer; "hangs" never settles, whatever its signal says. */
-export function createStub(stub: Stub): ChannelSource & { calls: number; signals: AbortSignal[] } {
+export function createStub({ channel, hits, retryAfterMs, ...stub }: Stub) {
   const signals: AbortSignal[] = [];
-  const give = <T>(answer: Answer<T> | undefined, signal: AbortSignal): Promise<T> => {
+  async function give<T>(answer: Answer<T> | undefined, { signal }: LoadOptions): Promise<T> {
     source.calls += 1;
     signals.push(signal);
     if (answer === 'hangs') return new Promise(() => undefined);
-    if (answer instanceof Error) return Promise.reject(answer);
-    const { retryAfterMs } = stub;
-    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
-    if (typeof answer === 'string') return Promise.reject(new AppError(answer as ErrorCode, answer, options));
-    return Promise.resolve(answer as T);
-  };
+    if (answer instanceof Error) throw answer;
+    if (typeof answer !== 'string') return answer as T;
+    throw new AppError(answer as ErrorCode, answer, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
   const source = {
-    name: stub.name ?? 'stub',
-    isLive: stub.isLive ?? true,
+    ...NO_CHANNELS,
+    name: 'stub',
+    ...stub,
     calls: 0,
     signals,
-    resolve: (_ref: unknown, { signal }: { signal: AbortSignal }) =>
-      give(stub.channel, signal).then((loaded) => ({ channelId: loaded.channel.channelId, loaded })),
-    getChannel: (_id: string, { signal }: { signal: AbortSignal }) => give(stub.channel, signal),
-    search: (_query: string, _limit: number, { signal }: { signal: AbortSignal }) =>
-      give(stub.hits, signal).then((hits) => ({ hits })),
-    close: async () => undefined,
-  };
+    resolve: async (_ref, options) => {
+      const loaded = await give(channel, options);
+      return { channelId: loaded.channel.channelId, loaded };
+    },
+    getChannel: (_id, options) => give(channel, options),
+    search: async (_query, _limit, options) => ({ hits: await give(hits, options) }),
+  } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;
 }
 
@@ -180,10 +179,3 @@ export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<
 
 export const catalog = (channel: Answer<LoadedChannel>): Stub => ({ name: 'catalog', isLive: false, channel });
 export const live = (channel: Answer<LoadedChannel>): Stub => ({ name: 'live', channel });
-
-export async function codeOf(answer: Promise<unknown>): Promise<string> {
-  return answer.then(
-    () => 'found',
-    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
-  );
-}

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../../src/lib/http/client.ts';
+import { findFreePort } from './service-process.ts';
 
 export type FakeUpstream = Awaited<ReturnType<typeof startFakeUpstream>>;
 
@@ -28,7 +29,7 @@ export async function startFakeUpstream(listener: RequestListener = answerJson({
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    origin: originOf(server),
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Replaces the listener from the next request on. */
     answer(next: RequestListener) {
       current = next;
@@ -46,18 +47,7 @@ export async function startFakeUpstream(listener: RequestListener = answerJson({
 }
 
 /** An origin where nothing listens. */
-export async function findRefusingOrigin(): Promise<string> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = originOf(server);
-  server.close();
-  await once(server, 'close');
-  return origin;
-}
-
-function originOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+export const findRefusingOrigin = async () => `http://127.0.0.1:${await findFreePort()}`;
 
 /** A client that may ask one origin of this machine, and follows no redirect. */
 export function createUpstreamClient(origin: string, clock?: Clock): HttpClient {
@@ -70,9 +60,9 @@ export function createUpstreamClient(origin: string, clock?: Clock): HttpClient 
   });
 }
 
-export function answerJson(body: unknown, status = 200): RequestListener {
+export function answerJson(body: unknown, status = 200, headers: Record<string, string> = {}): RequestListener {
   return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 }
 

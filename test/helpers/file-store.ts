@@ -56,11 +56,6 @@ export async function shardsOf(directory: string): Promise<string[]> {
 }
 
 /** The path of a stored file. */
-export async function pathOf(
-  files: { findPath(key: string): Promise<string | undefined> },
-  key: string,
-): Promise<string> {
-  const path = await files.findPath(key);
-  if (path === undefined) throw new Error(`${key} is not stored`);
-  return path;
+export async function pathOf(files: ReturnType<typeof createDiskFileStore>, key: string): Promise<string> {
+  return (await files.findPath(key)) ?? expect.fail(`${key} is not stored`);
 }

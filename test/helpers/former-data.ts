@@ -22,13 +22,11 @@ export interface FormerAnswer {
   readonly code?: string;
 }
 
-interface FormerAnswers {
-  /** The service's wall clock. */
+/** The service's wall clock, and its responses. */
+export const { writtenMs: FORMER_MS, answers: FORMER_ANSWERS } = readFormer<{
   readonly writtenMs: number;
   readonly answers: readonly FormerAnswer[];
-}
-
-export const { writtenMs: FORMER_MS, answers: FORMER_ANSWERS } = readFormer<FormerAnswers>('answers.json');
+}>('answers.json');
 
 export function readFormer<T>(file: string): T {
   return JSON.parse(readFileSync(join(FORMER_DATA, file), 'utf8')) as T;

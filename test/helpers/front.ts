@@ -2,8 +2,8 @@ import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isInstalled } from './installed.ts';
-import { runNginx } from './nginx.ts';
+import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
+import { startProcess } from './process.ts';
 import { findFreePort } from './service-process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -73,6 +73,17 @@ const BASE_URL_EDITS = [
   ['  map $pennant_host $host_in_key { default $pennant_host; }\n', ''],
   ['  # map $pennant_host $host_in_key { default ""; }', '  map $pennant_host $host_in_key { default ""; }'],
 ] as const;
+
+/** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
+export async function runNginx(configFile: string): Promise<() => Promise<void>> {
+  const args = ['-c', configFile, '-e', 'stderr', '-g', 'daemon off;'];
+  const nginx = startProcess('nginx', args, { env: { PATH: PATH_WITH_SERVERS } });
+  await nginx.printed(/start worker process/);
+  return async () => {
+    nginx.child.kill('SIGTERM');
+    await nginx.ended;
+  };
+}
 
 /** Fails if an edit no longer matches the file. */
 function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, to: string]>): string {

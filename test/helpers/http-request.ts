@@ -26,17 +26,10 @@ export function createHttpSender(port: number, address = '127.0.0.1') {
   return {
     /** Rejects when the connection fails before the answer is whole. */
     async send({ method = 'GET', url, headers = {}, signal, onAccepted }: RequestOptions): Promise<SentAnswer> {
-      const options = {
-        host: '127.0.0.1',
-        port,
-        agent,
-        method,
-        path: url,
-        headers: onAccepted === undefined ? headers : { ...headers, expect: '100-continue' },
-        ...(signal !== undefined && { signal }),
-      };
-      const sent = request(options).end();
-      if (onAccepted !== undefined) sent.once('continue', onAccepted);
+      const target = { host: '127.0.0.1', port, agent, method, path: url, headers };
+      const sent = request({ ...target, ...(signal !== undefined && { signal }) });
+      if (onAccepted !== undefined) sent.setHeader('expect', '100-continue').once('continue', onAccepted);
+      sent.end();
       const [answer] = (await once(sent, 'response')) as [IncomingMessage];
       const bytes = await buffer(answer);
       return { status: answer.statusCode ?? 0, headers: answer.headers, bytes };

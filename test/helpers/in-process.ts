@@ -11,13 +11,7 @@ export interface InProcessRequest {
   readonly body?: object;
 }
 
-export interface InProcessResponse {
-  readonly status: number;
-  readonly headers: Record<string, string | undefined>;
-  readonly bytes: Buffer;
-  readonly text: string;
-  json<T = Record<string, unknown>>(): T;
-}
+export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
@@ -25,7 +19,7 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 };
 export async function sendInProcess(
   { server }: Pick<Listener, 'server'>,
   { method = 'GET', url, headers, body }: InProcessRequest,
-): Promise<InProcessResponse> {
+) {
   const dispatch: DispatchFunc = (raw, response) => {
     // The library's socket has no timeouts.
     Object.assign(raw.socket, { setTimeout: () => raw.socket });
@@ -44,7 +38,7 @@ export async function sendInProcess(
     headers: response.headers as Record<string, string | undefined>,
     bytes: response.rawPayload,
     text,
-    json: <T>() => JSON.parse(text) as T,
+    json: <T = Record<string, unknown>>() => JSON.parse(text) as T,
   };
 }
 

@@ -1,4 +1,6 @@
-import type { ExpectedValues } from './expected-values.ts';
+import { expect } from 'vitest';
+import type { Channel, ChannelLink } from '../../src/domain/channel.ts';
+import { CHANNEL_FIELDS } from '../../src/sources/youtube/layouts.ts';
 import { type IndexedAnswer, jsonAnswer, type ReplayAnswer, readAnswers } from './replay-answers.ts';
 
 type Filter = (answer: IndexedAnswer) => boolean;
@@ -76,4 +78,41 @@ function withHandleThatCanBeOne(answer: IndexedAnswer): IndexedAnswer {
   if (handle.length <= MAX_HANDLE_CHARACTERS) return answer;
   const url = `${start}/@${handle.slice(0, MAX_HANDLE_CHARACTERS)}`;
   return { ...answer, request: { ...answer.request, body: { url } } };
+}
+
+/** The expected values of an answer in an `index.json`: those of a record or a search, an error, or the next request. */
+export interface ExpectedValues {
+  readonly [name: string]: unknown;
+}
+
+const RECORD_FIELDS = CHANNEL_FIELDS.filter((field) => !['links', 'banner', 'avatar'].includes(field));
+
+/** Asserts every expected value that is a field of the record; the panel's values go before the page's. */
+export function expectRecord(channel: Channel, page: ExpectedValues, panel: ExpectedValues = {}): void {
+  const expected = { ...page, ...panel };
+  expectTexts(channel, expected);
+  const { banner, avatar } = expectedPictures(expected);
+  if (banner !== undefined) expect(channel.banner?.key ?? null, 'banner').toBe(banner);
+  if (avatar !== undefined) expect(channel.avatar?.key, 'avatar').toBe(avatar);
+}
+
+/** The same of everything in a record that is not a picture; also of one that was answered as JSON. */
+export function expectTexts(record: object, expected: ExpectedValues): void {
+  const found = record as Record<string, unknown>;
+  for (const field of RECORD_FIELDS) {
+    if (field in expected) expect(found[field], field).toEqual(expected[field]);
+  }
+  // A page's structured data lists targets only: they are no links of a record.
+  if (!Array.isArray(expected.links) || !expected.links.every((link: ChannelLink) => 'title' in link)) return;
+  const links = expected.links.map(({ title, url }: ChannelLink) => ({ title: title.trim(), url: new URL(url).href }));
+  expect(found.links, 'links').toEqual(links);
+}
+
+/** The upstream names of the originals: `null` if the channel has none, `undefined` if they are unknown. */
+export function expectedPictures({ bannerBase, avatarBase, avatarUrl }: ExpectedValues) {
+  const avatar = avatarBase ?? avatarUrl;
+  return {
+    banner: bannerBase as string | null | undefined,
+    avatar: typeof avatar === 'string' ? avatar.split('=')[0] : undefined,
+  };
 }

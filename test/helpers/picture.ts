@@ -1,15 +1,7 @@
 import sharp from 'sharp';
 
-export interface DecodedPicture {
-  readonly format: string;
-  readonly width: number;
-  readonly height: number;
-  /** Red, green, blue at a point given as fractions of width and height. */
-  colourAt(x: number, y: number): [red: number, green: number, blue: number];
-}
-
 /** Decodes a picture in this process instead of the tested one, to measure its pixels. */
-export async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
+export async function decodePicture(bytes: Buffer) {
   const { format } = await sharp(bytes).metadata();
   const { data, info } = await sharp(bytes)
     .removeAlpha()
@@ -20,7 +12,8 @@ export async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
     format: format === 'heif' ? 'avif' : String(format),
     width: info.width,
     height: info.height,
-    colourAt(x, y) {
+    /** Red, green, blue at a point given as fractions of width and height. */
+    colourAt(x: number, y: number): [red: number, green: number, blue: number] {
       const column = Math.min(info.width - 1, Math.floor(x * info.width));
       const row = Math.min(info.height - 1, Math.floor(y * info.height));
       const at = (row * info.width + column) * info.channels;

@@ -1,6 +1,10 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { HANG_MS } from './wait.ts';
+
+/** The file that `npm start` and the package's command run. */
+export const PROGRAM = fileURLToPath(new URL('../../bin/pennant.cjs', import.meta.url));
 
 /** An exit code, or the signal that ended a process. */
 export type ProcessEnd = number | NodeJS.Signals;
@@ -51,4 +55,37 @@ export function startProcess(command: string, args: readonly string[], options: 
       }
     },
   };
+}
+
+export interface CommandOptions {
+  /** The working directory, which contains no `.env` of the project. */
+  readonly directory: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The user of the process. Only root can choose. */
+  readonly uid?: number;
+  /** A file descriptor that stdout goes to. */
+  readonly stdout?: number;
+  /** The program to start. Default: the sources. */
+  readonly program?: readonly string[];
+}
+
+/** Starts the command line as `pennant …` does, without a terminal, and waits for nothing. */
+export function launchCommand(
+  args: readonly string[],
+  { directory, env, uid, stdout, program = [process.execPath, PROGRAM] }: CommandOptions,
+): StartedProcess {
+  const [command = '', ...ownArgs] = program;
+  return startProcess(command, [...ownArgs, ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+}
+
+export type EndedCommand = Awaited<ReturnType<typeof runCommand>>;
+
+export async function runCommand(args: readonly string[], options: CommandOptions) {
+  const { closed, stdout, stderr } = launchCommand(args, options);
+  return { exitCode: await closed, stdout: stdout(), stderr: stderr() };
 }

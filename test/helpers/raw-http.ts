@@ -78,11 +78,6 @@ export function splitAnswers(bytes: Buffer): { readonly answers: readonly RawAns
 }
 
 function fieldsOf(head: string): Record<string, string> {
-  const [, ...lines] = head.split('\r\n');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
+  const fields = [...head.matchAll(/^([^:\r\n]*):(.*)$/gm)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name.toLowerCase(), value.trim()]));
 }

@@ -8,31 +8,14 @@ import { createManualClock } from './clock.ts';
 export const HOUR_MS = 3_600_000;
 export const WAIT = { staleWaitMs: 50 };
 
-interface TestStore extends Store {
-  readonly entries: Map<string, StoredEntry>;
-  /** The lifetime of each entry at its last write. */
-  readonly ttlsMs: Map<string, number>;
-  /** Keys that were read. */
-  readonly reads: string[];
-}
-
-export function memoryStore({ isShared = false } = {}): TestStore {
+/** A store in this process's memory. */
+export function memoryStore({ isShared = false } = {}): Store & { readonly entries: Map<string, StoredEntry> } {
   const entries = new Map<string, StoredEntry>();
-  const ttlsMs = new Map<string, number>();
-  const reads: string[] = [];
   return {
     isShared,
     entries,
-    ttlsMs,
-    reads,
-    async get(key) {
-      reads.push(key);
-      return entries.get(key);
-    },
-    async set(key, entry, ttlMs) {
-      entries.set(key, entry);
-      ttlsMs.set(key, ttlMs);
-    },
+    get: async (key) => entries.get(key),
+    set: async (key, entry) => void entries.set(key, entry),
     close: async () => undefined,
   };
 }

@@ -20,19 +20,15 @@ const FAILED = 2;
 /** Loads OpenTelemetry's SDK for the tests of this file, and keeps all spans that end in memory. */
 export function recordSpans() {
   const ended: EndedSpan[] = [];
+  const nothing = async () => undefined;
   const processor: SpanProcessor = {
     onStart: () => undefined,
     onEnd: (span) => void ended.push(span),
-    forceFlush: () => Promise.resolve(),
-    shutdown: () => Promise.resolve(),
+    forceFlush: nothing,
+    shutdown: nothing,
   };
-  const sdk = new NodeSDK({
-    autoDetectResources: false,
-    spanProcessors: [processor],
-    metricReaders: [],
-    logRecordProcessors: [],
-  });
-  sdk.start();
+  const others = { autoDetectResources: false, metricReaders: [], logRecordProcessors: [] };
+  new NodeSDK({ spanProcessors: [processor], ...others }).start();
   afterEach(() => void ended.splice(0));
   afterAll(() => {
     for (const api of [context, propagation, trace]) api.disable();

@@ -43,30 +43,11 @@ export function createRedisClock() {
 }
 
 export type RedisClock = ReturnType<typeof createRedisClock>;
-/** The log lines about Redis from info on: level and message. */
-export function reportedLines({ lines }: Instance): (readonly [number, string])[] {
-  return lines
-    .filter(({ part, level }) => part === 'redis' && level >= 30)
-    .map(({ level, msg }) => [level, msg] as const);
-}
-
-interface LogLine {
-  readonly level: number;
-  readonly msg: string;
-  readonly part?: string;
-}
-export interface Instance extends TestApp {
-  readonly clock: RedisClock;
-  readonly lines: readonly LogLine[];
-}
+export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 /** An instance with its own clock. Redis may not run yet. Its clock cannot be moved, so the windows are an hour long. */
-export async function startInstance(
-  url: string,
-  env: Record<string, string> = {},
-  clock = createRedisClock(),
-): Promise<Instance> {
-  const lines: LogLine[] = [];
+export async function startInstance(url: string, env: Record<string, string> = {}, clock = createRedisClock()) {
+  const lines: { readonly level: number; readonly msg: string; readonly part?: string }[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const instance = await startTestApp({
     clock,

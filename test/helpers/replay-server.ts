@@ -32,46 +32,48 @@ export interface ReplayOptions {
   /** The picture at any other path, 404 if there is none. Default: a small 16:9 PNG at every path. */
   readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
   /** The versions of its web client that it accepts (default: all), and that it names (default: 2.20260630.03.00). */
-  readonly clientVersions?: ClientVersionPolicy;
+  readonly clientVersions?: { accepts(version: string): boolean; named(): string };
+  /** Each answer waits for it. Called with the target of a request when it arrives. */
+  readonly mayAnswer?: (target: string) => Promise<unknown>;
   readonly port?: number;
-}
-
-export interface ClientVersionPolicy {
-  accepts(version: string): boolean;
-  named(): string;
-}
-
-const EVERY_VERSION: ClientVersionPolicy = { accepts: () => true, named: () => '2.20260630.03.00' };
-
-interface Misbehaviour {
-  readonly route: ReplayRoute | 'all';
-  readonly listener: RequestListener;
-  left: number;
 }
 
 export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 
 /** The part of YouTube that this service uses, on a real socket of this machine. */
 export async function startReplayServer(options: ReplayOptions = {}) {
-  const { answers = readAnswers(OWN_ANSWERS), clientVersions = EVERY_VERSION } = options;
-  const { findImage = await showSmallPicture() } = options;
+  const { answers = readAnswers(OWN_ANSWERS), clientVersions } = options;
+  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+  const { findImage = () => ({ contentType: 'image/png', bytes }) } = options;
   const calls: ReplayCall[] = [];
-  let misbehaviours: Misbehaviour[] = [];
+  let misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
+
+  function replyTo(call: ReplayCall): Reply {
+    const { route, path, body, headers } = call;
+    if (route === 'image') return { status: 200, ...(findImage(path) ?? html('', 404)) };
+    if (route === 'version') {
+      const version = clientVersions?.named() ?? '2.20260630.03.00';
+      return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
+    }
+    const isRefused =
+      body !== undefined && clientVersions?.accepts(String(headers['x-youtube-client-version'])) === false;
+    return isRefused ? INVALID_ARGUMENT : replayed(answers, call);
+  }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = request.method === 'POST' ? (JSON.parse(await text(request)) as ReplayCall['body']) : undefined;
     const path = request.url ?? '/';
     const call = { route: routeOf(path, body), method: request.method ?? '', path, headers: request.headers, body };
     calls.push(call);
+    await options.mayAnswer?.(path);
     const misbehaviour = misbehaviours.find(({ route, left }) => left > 0 && (route === 'all' || route === call.route));
     if (misbehaviour !== undefined) {
       misbehaviour.left -= 1;
-      misbehaviour.listener(request, response);
-    } else if (call.route === 'data-api' && options.dataApi !== undefined) options.dataApi(request, response);
-    else if (call.route === 'image') sendImage(findImage(path), response);
-    else if (call.route === 'version') sendVersion(clientVersions.named(), path, response);
-    else if (isRefused(call, clientVersions)) sendJson(INVALID_ARGUMENT, response);
-    else sendAnswer(findAnswer(answers, call), call, response);
+      return misbehaviour.listener(request, response);
+    }
+    if (call.route === 'data-api' && options.dataApi !== undefined) return options.dataApi(request, response);
+    const { status, contentType, bytes: content } = replyTo(call);
+    response.writeHead(status, { 'content-type': contentType }).end(content);
   }
 
   const { origin, close } = await startFakeUpstream((request, response) => {
@@ -128,42 +130,41 @@ const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayC
   },
 };
 
-/** Prefers the answer to exactly this request over those of the channel's other tabs. */
-function findAnswer(answers: readonly ReplayAnswer[], call: ReplayCall): ReplayAnswer | undefined {
-  const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
-  return matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
+interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly bytes: string | Buffer;
 }
 
-/** YouTube's answers for absent things, per route (recorded in 2026-07). */
-const NOT_FOUND = nothing(404, { error: { code: 404, status: 'NOT_FOUND' } });
-const NOTHING: Partial<Record<ReplayRoute, ReplayAnswer>> = {
-  browse: nothing(200, {
-    alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel does not exist.' } } }],
-  }),
-  about: NOT_FOUND,
-  resolve: NOT_FOUND,
-  search: nothing(200, {
-    contents: { twoColumnSearchResultsRenderer: { primaryContents: { sectionListRenderer: { contents: [] } } } },
-  }),
+const json = (text: string, status = 200): Reply => ({
+  status,
+  contentType: 'application/json; charset=UTF-8',
+  bytes: text,
+});
+const html = (text: string, status = 200): Reply => ({ status, contentType: 'text/html', bytes: text });
+const error = (code: number, status: string) => json(JSON.stringify({ error: { code, status } }), code);
+
+/** YouTube's answers for absent things, per route, and for a version that is too old (recorded in 2026-07). */
+const NO_CHANNEL = {
+  alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel does not exist.' } } }],
 };
+const NO_HITS = { primaryContents: { sectionListRenderer: { contents: [] } } };
+const NOTHING: Partial<Record<ReplayRoute, Reply>> = {
+  browse: json(JSON.stringify(NO_CHANNEL)),
+  about: error(404, 'NOT_FOUND'),
+  resolve: error(404, 'NOT_FOUND'),
+  search: json(JSON.stringify({ contents: { twoColumnSearchResultsRenderer: NO_HITS } })),
+};
+const INVALID_ARGUMENT = error(400, 'INVALID_ARGUMENT');
 
-function nothing(status: number, body: unknown): ReplayAnswer {
-  return { request: { method: 'POST', url: '' }, status, text: JSON.stringify(body) };
-}
-
-function sendAnswer(found: ReplayAnswer | undefined, call: ReplayCall, response: ServerResponse): void {
-  const answer = found ?? NOTHING[call.route];
-  if (answer === undefined) {
-    response.writeHead(404, { 'content-type': 'text/html' }).end('<html><title>Error 404</title></html>');
-    return;
-  }
-  if (call.route === 'feed')
-    response.writeHead(answer.status, { 'content-type': 'text/xml; charset=UTF-8' }).end(answer.text);
-  else sendJson({ ...answer, text: masked(answer.text, call.path) }, response);
-}
-
-function sendJson({ status, text: body }: ReplayAnswer, response: ServerResponse): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(body);
+/** Prefers the answer to exactly this request over those of the channel's other tabs. */
+function replayed(answers: readonly ReplayAnswer[], call: ReplayCall): Reply {
+  const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
+  const found = matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
+  if (found === undefined) return NOTHING[call.route] ?? html('<html><title>Error 404</title></html>', 404);
+  const { status, text } = found;
+  if (call.route === 'feed') return { status, contentType: 'text/xml; charset=UTF-8', bytes: text };
+  return json(masked(text, call.path), status);
 }
 
 /** Upstream sends only the top-level parts that the query's `$fields` names. */
@@ -174,18 +175,6 @@ function masked(answer: string, path: string): string {
   return JSON.stringify(Object.fromEntries(parts));
 }
 
-/** The answer for a version that is too old (recorded in 2026-07). */
-const INVALID_ARGUMENT = nothing(400, { error: { code: 400, status: 'INVALID_ARGUMENT' } });
-
-function isRefused({ body, headers }: ReplayCall, { accepts }: ClientVersionPolicy): boolean {
-  return body !== undefined && !accepts(String(headers['x-youtube-client-version']));
-}
-
-function sendVersion(version: string, path: string, response: ServerResponse): void {
-  if (path === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(homePage(version));
-  else response.writeHead(200, { 'content-type': 'application/json' }).end(serviceWorkerData(version));
-}
-
 export function homePage(version: string): string {
   const settings = { INNERTUBE_API_KEY: 'x', INNERTUBE_CLIENT_NAME: 'WEB', INNERTUBE_CLIENT_VERSION: version };
   return `<!DOCTYPE html><html><head><script>ytcfg.set(${JSON.stringify(settings)});</script></head></html>`;
@@ -193,18 +182,6 @@ export function homePage(version: string): string {
 
 export function serviceWorkerData(version: string): string {
   return `)]}'\n${JSON.stringify([['yt.sw.adr', null, [[['en', 'US', 'US', null, '192.0.2.1', version, 'X11']]]]])}`;
-}
-
-type FindImage = NonNullable<ReplayOptions['findImage']>;
-
-async function showSmallPicture(): Promise<FindImage> {
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  return () => ({ contentType: 'image/png', bytes });
-}
-
-function sendImage(image: ReturnType<FindImage>, response: ServerResponse): void {
-  if (image === undefined) response.writeHead(404, { 'content-type': 'text/html' }).end();
-  else response.writeHead(200, { 'content-type': image.contentType }).end(image.bytes);
 }
 
 /** To run it manually: `node test/helpers/replay-server.ts [PORT] [DIRECTORY…]`, then `YOUTUBE_ORIGIN=http://127.0.0.1:PORT`. */

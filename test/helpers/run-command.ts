@@ -1,15 +1,23 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { catalogCommands } from '../../src/cli/catalog.ts';
 import { type Command, type CommandContext, type CommandGroup, runCommand } from '../../src/cli/command.ts';
-import type { EndedCommand } from './command.ts';
+import { doctorCommand } from '../../src/cli/doctor.ts';
+import type { EndedCommand } from './process.ts';
+
+interface RunOptions extends Partial<CommandContext> {
+  /** Of stdout. */
+  readonly isTerminal?: boolean;
+}
 
 /** Runs a command in this process, as main.ts does. */
 export async function runInProcess(
   command: Command | CommandGroup,
   args: readonly string[],
-  context: Partial<CommandContext> = {},
+  { isTerminal = false, ...context }: RunOptions = {},
 ): Promise<EndedCommand> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const stdout = Object.assign(new PassThrough(), { isTTY: isTerminal, hasColors: () => isTerminal });
+  const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const exitCode = await runCommand(command, args, {
     version: '0.0.0-test',
@@ -25,4 +33,26 @@ export async function runInProcess(
   stderr.end();
   const [output, errors] = await written;
   return { exitCode, stdout: output, stderr: errors };
+}
+
+/** Runs `catalog …` without a running service. */
+export function runCatalog(
+  dataDir: string,
+  args: readonly string[],
+  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<EndedCommand> {
+  return runInProcess(catalogCommands, args, {
+    env: { ...env, DATA_DIR: dataDir, CONSOLE_PORT: '0' },
+    stdin: () => Readable.from([Buffer.from(stdin)]),
+  });
+}
+
+export interface DoctorOptions extends Pick<RunOptions, 'isTerminal' | 'env'> {
+  /** Of every upstream. */
+  readonly origin: string;
+}
+
+export function runDoctor(args: readonly string[], { origin, env, ...options }: DoctorOptions): Promise<EndedCommand> {
+  const origins = { YOUTUBE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin };
+  return runInProcess(doctorCommand, args, { env: { ...origins, ...env }, ...options });
 }

@@ -1,38 +1,29 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { type StartedProcess, startProcess } from './process.ts';
-import { PROGRAM } from './program.ts';
+import { type CommandOptions, launchCommand, PROGRAM } from './process.ts';
 
-export interface ServiceOptions {
-  /** The working directory, which contains no `.env` of the project. The data directory is created in it. */
-  readonly directory: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** The user of the process. Only root can choose. */
-  readonly uid?: number;
+/** The data directory is created in the working directory. */
+export interface ServiceOptions extends Omit<CommandOptions, 'stdout'> {
   /** A command that runs the command after it. */
   readonly prefix?: readonly string[];
-  /** The program to start. Default: the sources. */
-  readonly program?: readonly string[];
 }
 
 /** Starts the service on loopback, without a rate limit unless the settings name one, and waits for nothing. */
-export function launchService({ directory, env = {}, uid, prefix = [], program }: ServiceOptions): StartedProcess {
-  const [command = '', ...args] = [...prefix, ...(program ?? [process.execPath, PROGRAM]), 'serve'];
-  return startProcess(command, args, {
-    cwd: directory,
-    ...(uid !== undefined && { uid, gid: uid }),
+export function launchService({ prefix = [], program = [process.execPath, PROGRAM], ...options }: ServiceOptions) {
+  return launchCommand(['serve'], {
+    ...options,
+    program: [...prefix, ...program],
     env: {
-      PATH: process.env.PATH,
       HOST: '127.0.0.1',
       PORT: '0',
       CONSOLE_PORT: '0',
       SOURCES: 'catalog',
-      DATA_DIR: join(directory, 'data'),
+      DATA_DIR: join(options.directory, 'data'),
       RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited',
-      ...env,
+      ...options.env,
     },
   });
 }
@@ -91,28 +82,6 @@ async function isFree(port: number): Promise<boolean> {
   server.close();
   await once(server, 'close');
   return true;
-}
-
-/** Open file descriptors of a process: files, sockets, pipes. */
-export async function countDescriptors(pid: number): Promise<number> {
-  return (await readdir(`/proc/${pid}/fd`)).length;
-}
-
-const LISTENING = '0A';
-
-/**
- * The connections to a port of this machine that its process has accepted and not closed. Connections that only the
- * client keeps open have no inode (proc_pid_net(5)).
- */
-export async function countConnections(port: number): Promise<number> {
-  const tables = await Promise.all(
-    ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')),
-  );
-  const rows = tables.flatMap((table) => table.split('\n').slice(1)).map((row) => row.trim().split(/\s+/));
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return rows.filter(
-    ([, local = '', , state, , , , , , inode = '0']) => local.endsWith(suffix) && state !== LISTENING && inode !== '0',
-  ).length;
 }
 
 /** Memory that a process has in use, without its children. */

@@ -15,11 +15,6 @@ const READERS_PATH = (process.env.PATH ?? '')
   .filter((folder) => !folder.includes('node_modules'))
   .join(':');
 
-interface Ports {
-  readonly publicPort: number;
-  readonly privatePort: number;
-}
-
 export type Shell = Awaited<ReturnType<typeof openShell>>;
 
 /**
@@ -32,34 +27,28 @@ export async function openShell(isServing: boolean) {
   await copyProject(directory);
   const replayPort = String(await findFreePort());
   const service = isServing ? await startExampleService(directory) : undefined;
+  const servicePorts = { PORT: `${service?.port ?? 0}`, CONSOLE_PORT: URL.parse(service?.inside ?? '')?.port ?? '0' };
+  let ports = servicePorts;
+  let endServed = () => Promise.resolve();
   let clients = 0;
-  let served: { readonly ports: Ports; stop(): Promise<void> } | undefined;
 
   /** The requests of each block come from a new client with a full budget. */
   async function writeCurlSettings(): Promise<void> {
     clients += 1;
-    const { publicPort, privatePort } = served?.ports ?? portsOf(service);
     const lines = ['localhost', '127.0.0.1'].flatMap((host) => [
-      `connect-to = "${host}:8080:127.0.0.1:${publicPort}"`,
-      `connect-to = "${host}:8081:127.0.0.1:${privatePort}"`,
+      `connect-to = "${host}:8080:127.0.0.1:${ports.PORT}"`,
+      `connect-to = "${host}:8081:127.0.0.1:${ports.CONSOLE_PORT}"`,
     ]);
     lines.push(`header = "X-Forwarded-For: 10.1.${clients >> 8}.${clients & 255}"`);
     await writeFile(join(directory, '.curlrc'), lines.join('\n'));
   }
 
-  function start(commands: string, env: Record<string, string> = {}) {
-    const text = commands.replaceAll(REPLAY_PORT, replayPort);
-    const started = startProcess('bash', ['-eu', '-c', text], {
+  function start(commands: string, env: Record<string, string>) {
+    const started = startProcess('bash', ['-eu', '-c', commands.replaceAll(REPLAY_PORT, replayPort)], {
       cwd: directory,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        PATH: READERS_PATH,
-        HOME: directory,
-        CURL_HOME: directory,
-        npm_config_update_notifier: 'false',
-        ...env,
-      },
+      env: { PATH: READERS_PATH, HOME: directory, CURL_HOME: directory, npm_config_update_notifier: 'false', ...env },
     });
     const signalAll = (signal: NodeJS.Signals) => {
       try {
@@ -71,14 +60,20 @@ export async function openShell(isServing: boolean) {
     return { ...started, signalAll };
   }
 
+  /** Ends what `serve` has started, and expects a clean exit. */
+  async function stopServing(): Promise<void> {
+    const end = endServed;
+    endServed = () => Promise.resolve();
+    ports = servicePorts;
+    await end();
+  }
+
   return {
     directory,
     /** @throws Error with the complete output if a command fails or they take too long */
     async run(commands: string): Promise<string> {
       await writeCurlSettings();
-      const { publicPort, privatePort } = served?.ports ?? portsOf(service);
-      const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort) };
-      const { closed, stdout, output, signalAll } = start(commands, env);
+      const { closed, stdout, output, signalAll } = start(commands, ports);
       const timer = setTimeout(() => signalAll('SIGKILL'), RUN_MS);
       const how = await closed;
       clearTimeout(timer);
@@ -87,39 +82,26 @@ export async function openShell(isServing: boolean) {
     },
     /** Starts commands that keep running, and waits until a service listens. It replaces the earlier service. */
     async serve(commands: string): Promise<void> {
-      const [publicPort, privatePort] = [await findFreePort(), await findFreePort()];
-      const env = { PORT: String(publicPort), CONSOLE_PORT: String(privatePort), DATA_DIR: join(directory, 'served') };
-      const started = start(commands, { ...env, TRUST_PROXY: '127.0.0.1/32' });
-      await started.printed(new RegExp(`:${publicPort}\\. Try:`));
-      served = {
-        ports: { publicPort, privatePort },
-        async stop() {
-          // Like a terminal: all processes get the signal, and npm passes it on again.
-          started.signalAll('SIGINT');
-          await started.closed;
-          const output = started.output();
-          if (!/stopping:(?!.*stopped at once)/s.test(output)) throw new Error(`not in order:\n${output}`);
-        },
+      const free = { PORT: String(await findFreePort()), CONSOLE_PORT: String(await findFreePort()) };
+      const env = { ...free, DATA_DIR: join(directory, 'served'), TRUST_PROXY: '127.0.0.1/32' };
+      const { printed, signalAll, closed, output } = start(commands, env);
+      await printed(new RegExp(`:${free.PORT}\\. Try:`));
+      ports = free;
+      endServed = async () => {
+        // Like a terminal: all processes get the signal, and npm passes it on again.
+        signalAll('SIGINT');
+        await closed;
+        if (!/stopping:(?!.*stopped at once)/s.test(output())) throw new Error(`not in order:\n${output()}`);
       };
     },
-    /** Ends what `serve` has started, and expects a clean exit. */
-    async stopServing() {
-      const { stop } = served ?? {};
-      served = undefined;
-      await stop?.();
-    },
+    stopServing,
     async close() {
-      await served?.stop();
+      await stopServing();
       service?.child.kill();
       await service?.ended;
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-function portsOf(service: ServiceProcess | undefined): Ports {
-  if (service === undefined) return { publicPort: 0, privatePort: 0 };
-  return { publicPort: service.port, privatePort: Number(new URL(service.inside).port) };
 }
 
 /** Starts the service like `npm start`, on free ports and without internet access. */

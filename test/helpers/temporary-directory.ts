@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,4 +10,11 @@ export async function createTemporaryDirectory(): Promise<string> {
   // Encoders write their compiled code at their end, up to a second after their service was killed.
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
+}
+
+/** A named pipe in a directory of its own: opening one end waits until the other end is open. */
+export async function createFifo(name = 'fifo'): Promise<string> {
+  const path = join(await createTemporaryDirectory(), name);
+  execFileSync('mkfifo', [path]);
+  return path;
 }

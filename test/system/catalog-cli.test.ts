@@ -7,12 +7,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
-import { launchCommand } from '../helpers/command.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { createFifo } from '../helpers/fifo.ts';
-import { PROGRAM } from '../helpers/program.ts';
+import { launchCommand, PROGRAM } from '../helpers/process.ts';
 import { startService } from '../helpers/service-process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SAMPLES = join(ROOT, 'samples/channels.ndjson');

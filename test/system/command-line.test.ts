@@ -3,7 +3,7 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
-import { type EndedCommand, launchCommand, runCommand } from '../helpers/command.ts';
+import { type EndedCommand, launchCommand, runCommand } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);

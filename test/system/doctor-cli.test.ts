@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
-import { PROGRAM } from '../helpers/program.ts';
+import { PROGRAM } from '../helpers/process.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
-import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which pictures it caches, for whom and how long. */
@@ -103,7 +104,7 @@ describeWithNginx('a picture', () => {
       await ask(path);
       expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
       await removeCopies(front.cacheDirectory);
-      instances.handler = answerJson(451, 'no-store');
+      instances.handler = answerJson({}, 451, { 'cache-control': 'no-store' });
       expect((await ask(path)).status).toBe(451);
       expect((await ask(others)).headers.get('cache-status')).toMatch(/nginx; hit$/);
     },
@@ -114,7 +115,7 @@ describeWithNginx('a picture', () => {
     await ask(path);
     expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
     await front.expireCopies();
-    instances.handler = answerJson(503, 'no-store');
+    instances.handler = answerJson({}, 503, { 'cache-control': 'no-store' });
     expect((await ask(path)).status).toBe(200);
     const stale = await ask(path);
     expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);

@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
 
 /* deploy/nginx.conf in a real nginx: the playground at its own host name. */
 
@@ -16,7 +17,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-const instances = useFakeInstances(answerJson(404, 'no-store'));
+const instances = useFakeInstances(answerJson({}, 404, { 'cache-control': 'no-store' }));
 const front = useFront(instances);
 
 interface SiteResponse {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerJson, describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { answerJson } from '../helpers/fake-upstream.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which requests reach which, and what comes back. */
@@ -15,7 +16,7 @@ function ask(path: string, headers: Record<string, string> = {}): Promise<Respon
 }
 
 async function instanceFor(path: string): Promise<number | undefined> {
-  instances.handler = answerJson(404, 'no-store');
+  instances.handler = answerJson({}, 404, { 'cache-control': 'no-store' });
   await ask(path);
   return instances.received.at(-1)?.instance;
 }
@@ -83,7 +84,7 @@ describeWithNginx('the instance', () => {
     expect(await failed.json()).toMatchObject({ code: 'upstream_unavailable', status: 503 });
     await expect.poll(async () => (await instanceFor('/channel/x')) !== undefined).toBe(true);
     for (const status of [429, 500, 502, 503, 504]) {
-      instances.handler = answerJson(status, 'no-store');
+      instances.handler = answerJson({}, status, { 'cache-control': 'no-store' });
       instances.received.length = 0;
       expect((await ask(`/channel/${ID}`)).status).toBe(status);
       expect(instances.received).toHaveLength(1);
@@ -93,7 +94,7 @@ describeWithNginx('the instance', () => {
 
 describeWithNginx('a request to an instance', () => {
   test('has the client’s address, the requested host and no forged fields', async () => {
-    instances.handler = answerJson(200, 'no-store');
+    instances.handler = answerJson({}, 200, { 'cache-control': 'no-store' });
     await sendRaw(
       front.port,
       [
@@ -126,7 +127,7 @@ describeWithNginx('a request to an instance', () => {
   });
 
   test('uses a connection that is kept open', async () => {
-    instances.handler = answerJson(200, 'no-store');
+    instances.handler = answerJson({}, 200, { 'cache-control': 'no-store' });
     for (let at = 0; at < 20; at += 1) await ask(`/channel/${ID}`);
     const ports = new Set(instances.received.map(({ request }) => request.socket.remotePort));
     expect(ports.size).toBeLessThanOrEqual(4);
@@ -140,7 +141,7 @@ describeWithNginx('a response other than a picture', () => {
     ['a 429 at a picture’s path', `/${ID}/avatar?refused`, 429, 'no-store'],
     ['a 451 at a picture’s path', `/${ID}/avatar?blocked`, 451, 'no-store'],
   ])('is never cached: %s', async (_what, path, status, cacheControl) => {
-    instances.handler = answerJson(status, cacheControl);
+    instances.handler = answerJson({}, status, { 'cache-control': cacheControl });
     const answers = [await ask(path), await ask(path)];
     expect(answers.map((answer) => answer.status)).toEqual([status, status]);
     expect(answers.map((answer) => answer.headers.get('cache-control'))).toEqual([cacheControl, cacheControl]);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { countConnections, type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { type ServiceProcess, startService } from '../helpers/service-process.ts';
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
@@ -20,6 +20,20 @@ afterAll(async () => {
   await service.ended;
   await rm(directory, { recursive: true, force: true });
 });
+
+const LISTENING = '0A';
+
+/**
+ * The connections to a port of 127.0.0.1 that its process has accepted and not closed. Connections that only the
+ * client keeps open have no inode (proc_pid_net(5)).
+ */
+async function countConnections(port: number): Promise<number> {
+  const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/\s+/));
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return rows.filter(
+    ([, local = '', , state, , , , , , inode = '0']) => local.endsWith(suffix) && state !== LISTENING && inode !== '0',
+  ).length;
+}
 
 /** A client that never closes its side. */
 async function connectHalfOpen(port: number): Promise<Socket> {

@@ -5,9 +5,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
 import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
 import { blockWith } from '../helpers/documents.ts';
+import { runNginx } from '../helpers/front.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { readMetrics } from '../helpers/metrics.ts';
-import { runNginx } from '../helpers/nginx.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

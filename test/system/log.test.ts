@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCommand } from '../helpers/command.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { PROGRAM } from '../helpers/program.ts';
+import { PROGRAM, runCommand } from '../helpers/process.ts';
 import { findFreePort, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

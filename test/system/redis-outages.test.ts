@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import {
+  type Instance,
   type RedisClock,
   reconnect,
-  reportedLines,
   startConnected,
   startInstance,
   statuses,
@@ -13,6 +13,13 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const STEADY_MS = 3_000;
+
+/** The log lines about Redis from info on: level and message. */
+function reportedLines({ lines }: Instance): (readonly [number, string])[] {
+  return lines
+    .filter(({ part, level }) => part === 'redis' && level >= 30)
+    .map(({ level, msg }) => [level, msg] as const);
+}
 
 describe.skipIf(!findRedisServer())('instances whose Redis fails', () => {
   let server: RedisServer;

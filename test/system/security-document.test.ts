@@ -3,10 +3,36 @@ import { join, relative } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createVitest } from 'vitest/node';
 import { startTestApp } from '../helpers/app.ts';
-import { ROOT, readSecurityClaims, tableRows, textPattern } from '../helpers/documents.ts';
+import { ROOT, tableRows, textPattern } from '../helpers/documents.ts';
 import { findFreePort } from '../helpers/service-process.ts';
 
 const CLAIMS = readSecurityClaims();
+
+/** A row of SECURITY.md with the tests that prove it. Names may have `…` in them. */
+interface Claim {
+  /** A threat, or the names of holders. */
+  readonly subject: string;
+  readonly tests: readonly { readonly file: string; readonly name: string }[];
+  /** Rows or subjects of the fault suite. */
+  readonly faults: readonly string[];
+}
+
+function readSecurityClaims(): Claim[] {
+  const rows = ['Defended', 'What is kept'].flatMap((heading) => tableRows('SECURITY.md', heading));
+  return rows.map((cells) => {
+    const [tests = '', faults = ''] = (cells.at(-1) ?? '').split('faults: ');
+    const inFiles = [...tests.matchAll(/`([^`]+\.ts)`([^`]*)/g)];
+    return {
+      subject: cells[0] ?? '',
+      tests: inFiles.flatMap(([, file = '', names = '']) => quoted(names).map((name) => ({ file, name }))),
+      faults: quoted(faults),
+    };
+  });
+}
+
+function quoted(text: string): string[] {
+  return [...text.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
+}
 
 /** The names of the tests and their groups in each file, skipped ones included. */
 async function listTests(files: string[]): Promise<ReadonlyMap<string, readonly string[]>> {

@@ -5,9 +5,8 @@ import { readdir } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createFifo } from '../helpers/fifo.ts';
 import { childrenOf, launchService, type ServiceOptions } from '../helpers/service-process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*
  * SIGTERM and SIGINT before the service listens. Each start waits at a known point: at a file that has not been written

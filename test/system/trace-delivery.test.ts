@@ -1,10 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startService } from '../helpers/service-process.ts';
+import { expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startTraceReceiver } from '../helpers/trace-receiver.ts';
-import { logLines, SDK_FILE, sdkSettings, startTracedService, startUntilTestEnds } from '../helpers/traced-service.ts';
+import {
+  logLines,
+  SDK_FILE,
+  startTracedService,
+  startTraceReceiver,
+  startUntilTestEnds,
+} from '../helpers/traced-service.ts';
 
 const SAMPLE_ID = 'UCPennantSample00000001A';
 const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
@@ -15,15 +19,11 @@ async function loadedModules(env: Record<string, string>): Promise<string[]> {
   const directory = await createTemporaryDirectory();
   const report = join(directory, 'modules');
   await writeFile(report, '');
-  const service = await startService({
-    directory,
-    env: {
-      ...env,
-      NODE_OPTIONS: `--import=${MODULES_REPORTER} ${env.NODE_OPTIONS ?? ''}`,
-      LOADED_MODULES_REPORT: report,
-    },
+  const service = await startUntilTestEnds({
+    ...env,
+    NODE_OPTIONS: `--import=${MODULES_REPORTER} ${env.NODE_OPTIONS ?? ''}`,
+    LOADED_MODULES_REPORT: report,
   });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
   expect((await fetch(`${service.base}/${SAMPLE_ID}/tv.webp`)).status).toBe(200);
   return (await readFile(report, 'utf8')).split('\n');
 }
@@ -35,13 +35,12 @@ test('the documents have the two lines that load the SDK', async () => {
 
 test('the SDK is loaded once, by the operator’s option only, and not in threads and encoder processes', async () => {
   const receiver = await startTraceReceiver();
-  onTestFinished(() => receiver.close());
   const isOfSdk = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url);
 
-  const without = await loadedModules({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.origin });
+  const without = await loadedModules({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.settings.OTEL_EXPORTER_OTLP_ENDPOINT });
   expect(without.filter((url) => url.endsWith('/src/app/build.ts'))).toHaveLength(1);
   expect(without.filter(isOfSdk)).toEqual([]);
-  const withSdk = await loadedModules(sdkSettings(receiver));
+  const withSdk = await loadedModules(receiver.settings);
   expect(withSdk.filter((url) => url.endsWith('/otel.mjs'))).toHaveLength(1);
   // If threads and encoder processes got the operator's options, the report would contain their modules.
   expect(withSdk.filter((url) => /worker\.ts$|encoder\/start\.ts$/.test(url))).toEqual([]);

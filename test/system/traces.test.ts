@@ -3,8 +3,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answerDataApi } from '../helpers/data-api.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
 import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
-import { drawTrace, type ReceivedSpan } from '../helpers/trace-receiver.ts';
-import { logLines, startTracedService, type TracedService } from '../helpers/traced-service.ts';
+import {
+  drawTrace,
+  logLines,
+  type ReceivedSpan,
+  startTracedService,
+  type TracedService,
+} from '../helpers/traced-service.ts';
 
 const CHANNEL_ID = 'UCreplayLighthouse000001';
 const SAMPLE_ID = 'UCPennantSample00000001A';

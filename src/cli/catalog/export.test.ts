@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
-import { runCatalog } from '../../../test/helpers/catalog-command.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
+import { runCatalog } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 

@@ -2,9 +2,8 @@ import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
-import { createFifo } from '../../../test/helpers/fifo.ts';
 import { decodePicture } from '../../../test/helpers/picture.ts';
-import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { parseRecord } from './parse-record.ts';
 import { createCatalog } from './samples.ts';

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import Schema from 'typebox/schema';
+import type { SentAnswer } from './http-request.ts';
+import { decodePicture } from './picture.ts';
+
+type Named<T> = Readonly<Record<string, T>>;
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly schema: {
+    readonly enum?: readonly string[];
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly maxItems?: number;
+  };
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  /** References to `components.responses`. */
+  readonly responses: Named<Reference>;
+}
+
+interface Response {
+  readonly content?: Named<{ readonly schema: object }>;
+  readonly headers: Named<Reference | { readonly required: boolean }>;
+}
+
+/** The part of OpenAPI 3.1 that this service's document uses. */
+export interface OpenApiDocument {
+  readonly paths: Named<Named<Operation>>;
+  readonly components: {
+    readonly schemas: Named<object>;
+    readonly headers: Named<{ readonly required: boolean }>;
+    readonly responses: Named<Response>;
+  };
+}
+
+const validators = new WeakMap<object, ReturnType<typeof Schema.Compile>>();
+
+/** A schema may refer to the document's others, so it is compiled inside the document. */
+function validatorOf(schema: object, { components }: OpenApiDocument): ReturnType<typeof Schema.Compile> {
+  const validator = validators.get(schema) ?? Schema.Compile({ ...schema, components });
+  validators.set(schema, validator);
+  return validator;
+}
+
+/** Fields of HTTP itself, and those that `content` declares. */
+const FRAMING = ['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding'];
+
+/**
+ * Checks the status, the header, the media type, the body against its schema, and a picture by decoding it. A method that
+ * the document does not name counts as GET.
+ *
+ * @throws Error that says what is not as the document declares it
+ */
+export async function assertDeclared(
+  document: OpenApiDocument,
+  { route, method }: { readonly route: string; readonly method: string },
+  { status, headers, bytes }: SentAnswer,
+): Promise<void> {
+  const path = document.paths[route];
+  const reference = (path?.[method.toLowerCase()] ?? path?.get)?.responses[status];
+  const response = document.components.responses[nameIn(reference)];
+  assert(response !== undefined, `status ${status} is not declared`);
+  assertHeaders(document, response, headers);
+  const { content = {} } = response;
+  const contentType = String(headers['content-type'] ?? '').split(';')[0] as string;
+  const hasContent = Object.keys(content).length > 0;
+  const declared = content[contentType];
+  assert(!hasContent || declared !== undefined, `"${contentType}" is not declared for status ${status}`);
+  if (declared === undefined || method === 'HEAD') {
+    assert.equal(bytes.length, 0, `status ${status} to ${method} came with a body`);
+  } else if (contentType.startsWith('image/')) {
+    assert.equal(`image/${(await decodePicture(bytes)).format}`, contentType);
+  } else {
+    const text = bytes.toString('utf8');
+    assert(validatorOf(declared.schema, document).Check(JSON.parse(text)), `the JSON does not fit its schema: ${text}`);
+  }
+}
+
+function nameIn(reference: Reference | undefined): string {
+  return reference?.$ref.split('/').at(-1) ?? '';
+}
+
+function assertHeaders({ components }: OpenApiDocument, response: Response, headers: SentAnswer['headers']): void {
+  const declared = new Set<string>(FRAMING);
+  for (const [name, header] of Object.entries(response.headers)) {
+    const isRequired = ('$ref' in header ? components.headers[nameIn(header)] : header)?.required !== false;
+    assert(!isRequired || headers[name.toLowerCase()] !== undefined, `the header ${name} is missing`);
+    declared.add(name.toLowerCase());
+  }
+  for (const name of Object.keys(headers)) assert(declared.has(name), `the header ${name} is not declared`);
+}
+
+/** From the sample catalog. Without existing identifiers, every request would fail at the first check. */
+const KNOWN_IDENTIFIERS = ['UCPennantSample00000005A', 'UCPennantSample00000001A', '@pennantsample', 'lanternreads'];
+
+/** Bidirectional controls, joiners, confusable characters, header and markup injection, string ends of other languages. */
+const HOSTILE_TEXTS = [
+  '\u202Eelttil\u202C',
+  '@\u2066admin\u2069',
+  '@pennant\u200Dsample',
+  '@реnnantsample',
+  '@\u0130stanbul',
+  '\uFF20pennantsample',
+  'e\u0301'.repeat(15),
+  '\u{1F469}\u200D\u{1F680}',
+  'x\r\nSet-Cookie: a=b',
+  'x\r\n\r\n<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'; DROP TABLE channels; --",
+  '" OR title MATCH "*',
+  'NEAR(a b, 1000000)',
+  '{{7*7}}',
+  '../../etc/passwd',
+  '..%2f..%2fetc%2fpasswd',
+  '__proto__',
+  'constructor',
+  '\u0000',
+  '-',
+  '.',
+  '@',
+  '%',
+  '𝒳'.repeat(31),
+  'a'.repeat(3000),
+];
+
+const HOSTILE_NUMBERS = ['', '0', '-1', '1e3', '0x10', '1.5', '٣', ' 7', '007', '99999999999999999999', 'NaN', '1,2'];
+const UNKNOWN_PARAMETERS = ['__proto__', 'constructor', 'toString', 'type[]', 'TYPE', 'cb', 'hasOwnProperty', 'q.q'];
+
+const HEADERS: Readonly<Record<string, readonly string[]>> = {
+  accept: [
+    'application/json',
+    'image/avif',
+    'image/webp;q=0.1, image/jpeg;q=0.2',
+    '*/*',
+    'image/avif;q=nan',
+    ',;,q=',
+    'a'.repeat(2000),
+  ],
+  'if-none-match': ['*', '""', 'W/"x", "y"', '"'.repeat(500), '\u00ff'],
+  'if-modified-since': ['Thu, 01 Jan 2099 00:00:00 GMT', 'never', '-1', '9'.repeat(400)],
+  range: ['bytes=0-0', 'bytes=-1', 'bytes=0-,0-,0-'],
+  'x-forwarded-for': ['10.0.0.1', ',,,', '"[::1]:1"', '\u00ff\u00fe'],
+  'x-forwarded-host': ['evil.example'],
+  'x-forwarded-proto': ['https', 'javascript'],
+  cookie: ['a=b; __proto__=x'],
+};
+
+const METHODS_NOT_SERVED = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
+
+/** As often as this times, the usual value. */
+function usually<T>(weight: number, usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
+}
+
+const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }));
+const bytes = fc
+  .uint8Array({ minLength: 1, maxLength: 12 })
+  .map((values) => Buffer.from(values).toString('hex').replaceAll(/../g, '%$&'));
+/** Written into a URL: escaped properly, escaped twice, or as arbitrary bytes. */
+const hostile = usually(
+  3,
+  usually(6, text.map(encodeURIComponent), text.map(encodeURIComponent).map(encodeURIComponent)),
+  bytes,
+);
+const known = fc.constantFrom(...KNOWN_IDENTIFIERS).map(encodeURIComponent);
+const unknownParameter = fc.tuple(fc.constantFrom(...UNKNOWN_PARAMETERS), hostile);
+const headers = fc
+  .array(
+    fc
+      .constantFrom(...Object.keys(HEADERS))
+      .chain((name) => fc.tuple(fc.constant(name), fc.constantFrom(...(HEADERS[name] ?? [])))),
+    { maxLength: 2 },
+  )
+  .map((lines) => Object.fromEntries(lines));
+
+/** Requests of an attacker, with escapes, for every declared path and parameter. */
+export function hostileRequests(document: OpenApiDocument) {
+  const operations = Object.entries(document.paths).flatMap(([route, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      arbitrary: requestTo(route, method.toUpperCase(), operation),
+      // Documents have no parameters, so most requests are for other paths.
+      weight: (operation.parameters ?? []).length * (method === 'get' ? 4 : 1) + 1,
+    })),
+  );
+  return fc.oneof(...operations);
+}
+
+function requestTo(route: string, method: string, { parameters = [] }: Operation) {
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const values = inPath.map(({ schema }) =>
+    fc.oneof(
+      { weight: 3, arbitrary: schema.enum === undefined ? known : fc.constantFrom(...schema.enum) },
+      { weight: 2, arbitrary: hostile },
+    ),
+  );
+  const declared = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, schema }) => fc.tuple(fc.constant(name), queryValue(schema)));
+  return fc
+    .record({
+      path: fc
+        .tuple(...values)
+        .map((given) => given.reduce((path, value, at) => path.replace(`{${inPath[at]?.name}}`, () => value), route)),
+      // Sometimes a declared parameter is given twice.
+      query: fc.array(fc.oneof(...declared, ...declared, unknownParameter), { maxLength: 3 }),
+      headers,
+      method: usually(19, fc.constant(method), fc.constantFrom(...METHODS_NOT_SERVED)),
+    })
+    .map(({ path, query, ...rest }) => {
+      const given = query.map(([name, value]) => `${name}=${value}`).join('&');
+      return { route, url: given === '' ? path : `${path}?${given}`, ...rest };
+    });
+}
+
+function queryValue({ enum: names, minimum, maximum, maxItems }: Parameter['schema']): fc.Arbitrary<string> {
+  if (maxItems !== undefined) {
+    return fc.array(usually(20, known, hostile), { maxLength: maxItems + 1 }).map((values) => values.join(','));
+  }
+  if (names !== undefined) return usually(3, fc.constantFrom(...names), hostile);
+  if (minimum === undefined || maximum === undefined) return hostile;
+  const edges = [minimum - 1, minimum, maximum, maximum + 1].map(String);
+  const strange = fc.constantFrom(...edges, ...HOSTILE_NUMBERS).map(encodeURIComponent);
+  return usually(3, fc.integer({ min: minimum, max: maximum }).map(String), fc.oneof(strange, hostile));
+}

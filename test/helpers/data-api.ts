@@ -13,11 +13,7 @@ interface DataApiItem {
   readonly [part: string]: unknown;
 }
 
-/**
- * Answers `/youtube/v3/channels` and `/youtube/v3/search` as the official Data API v3 does.
- *
- * @param usernames legacy user name → channel ID
- */
+/** Answers the channels and searches of the official Data API v3. @param usernames legacy user name → channel ID */
 export function answerDataApi(
   { channels, apiKey }: { readonly channels: readonly DataApiItem[]; readonly apiKey: string },
   usernames: Readonly<Record<string, string>> = {},

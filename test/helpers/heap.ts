@@ -6,12 +6,16 @@ import { test } from 'vitest';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Memory in use after a garbage collection: the heap, buffers and long texts. */
+/** The least memory in use after a garbage collection: the heap, buffers and long texts. */
 async function bytesInUse(): Promise<number> {
-  // Weak references and buffers are released between two turns of the event loop.
-  for (let round = 0; round < 3; round += 1) await nextTurn(collectGarbage());
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 6; round += 1) {
+    // Weak references and buffers are released between two turns of the event loop, and compiled code even later.
+    await nextTurn(collectGarbage());
+    const { heapUsed, external } = process.memoryUsage();
+    least = Math.min(least, heapUsed + external);
+  }
+  return least;
 }
 
 /**

@@ -18,38 +18,46 @@ export type CatalogReader = ReturnType<typeof createCatalogReader>;
 
 function createCatalogReader(db: DatabaseSync) {
   db.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  const rowOf: Record<IdentifierKind, StatementSync> = {
-    id: db.prepare('SELECT row FROM channels WHERE channel_id = ?'),
-    handle: db.prepare('SELECT row FROM channels WHERE handle_key = ?'),
-    username: db.prepare('SELECT row FROM channels WHERE username_key = ?'),
-  };
+  const selectRow = preparePerKind(db, 'row');
+  const selectRecord = preparePerKind(db, RECORD_COLUMNS);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);
   const selectByRow = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels WHERE row = ?`);
   const findRows = createCatalogSearch(db);
 
-  function findRow({ kind, key }: ChannelRef): number | undefined {
-    const found = rowOf[kind].get(key);
-    return found === undefined ? undefined : Number(found.row);
+  /** Several statements see one state of the catalog, because an import may give a row to another channel. */
+  function inOneTransaction<T>(work: () => T): T {
+    db.exec('BEGIN');
+    try {
+      return work();
+    } finally {
+      db.exec('COMMIT');
+    }
   }
 
   return {
-    findRecord(ref: ChannelRef): CatalogRecord | undefined {
-      const row = findRow(ref);
-      return row === undefined ? undefined : recordOf(selectByRow.get(row) ?? {});
+    findRecord({ kind, key }: ChannelRef): CatalogRecord | undefined {
+      const row = selectRecord[kind].get(key);
+      return row === undefined ? undefined : recordOf(row);
     },
-    search(query: string, limit: number): SearchHit[] {
-      const named = channelRefsOf(query)
-        .map(findRow)
-        .find((row) => row !== undefined);
-      const rows = new Set([...(named === undefined ? [] : [named]), ...findRows(query, limit)]);
-      return [...rows].slice(0, limit).map((row) => hitOf(recordOf(selectByRow.get(row) ?? {})));
-    },
+    search: (query: string, limit: number): SearchHit[] =>
+      inOneTransaction(() => {
+        const named = channelRefsOf(query)
+          .map(({ kind, key }) => selectRow[kind].get(key))
+          .find((row) => row !== undefined);
+        const rows = new Set([...(named === undefined ? [] : [Number(named.row)]), ...findRows(query, limit)]);
+        return [...rows].slice(0, limit).map((row) => hitOf(recordOf(selectByRow.get(row) ?? {})));
+      }),
     /** All records, those with the most subscribers first. */
     *records(): Generator<CatalogRecord> {
       for (const row of selectAll.iterate()) yield recordOf(row);
     },
     close: (): void => db.close(),
   };
+}
+
+function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKind, StatementSync> {
+  const prepare = (column: string) => db.prepare(`SELECT ${columns} FROM channels WHERE ${column} = ?`);
+  return { id: prepare('channel_id'), handle: prepare('handle_key'), username: prepare('username_key') };
 }
 
 /**

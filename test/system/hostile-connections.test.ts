@@ -77,3 +77,12 @@ test('clients that ask for a tunnel and reset the connection do not end the serv
   expect((await fetch(base)).status).toBe(200);
   expect(child.exitCode).toBe(null);
 });
+
+test('700 connections that come while the process is busy are not lost', async () => {
+  const { child, port } = service;
+  const waiting = Math.min(700, Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8')));
+  child.kill('SIGSTOP');
+  onTestFinished(() => void child.kill('SIGCONT'));
+  // The system accepts a connection as long as the listener's queue has room; otherwise the client tries again for minutes.
+  await Promise.all(Array.from({ length: waiting }, () => connectHalfOpen(port)));
+});

@@ -10,6 +10,12 @@ export interface Lifetime {
   isClosing: boolean;
 }
 
+/**
+ * New connections that wait while the process is busy; the system may allow fewer (`net.core.somaxconn`). With Node's 511, the
+ * connections of a larger burst are tried again after a second, and a proxy takes the instance for unreachable.
+ */
+const BACKLOG = 4_096;
+
 /** An HTTP server that listens on one address and can be stopped gracefully. */
 export type Listener = ReturnType<typeof createListener>;
 
@@ -20,7 +26,7 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
     server,
     /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
     async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
-      server.listen(address);
+      server.listen({ ...address, backlog: BACKLOG });
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;

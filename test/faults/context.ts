@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import {
   type ServiceProcess,
   startService,
 } from '../helpers/service-process.ts';
+import { HANG_MS } from '../helpers/wait.ts';
 import type { Outcome, Report } from './report.ts';
 
 const ORPHAN_MS = 10_000;
@@ -124,10 +125,22 @@ export async function comesTrue(condition: () => Promise<boolean> | boolean, wit
   return condition();
 }
 
-/** The encoder processes, as soon as there are any. */
+/**
+ * The encoder processes, as soon as there are any and all of them run their own program. Until then a child still has the
+ * command line of the service, which waits for it: stopping that child would stop the service.
+ */
 export async function encodersOf({ pid }: ServiceProcess): Promise<number[]> {
-  await comesTrue(async () => (await childrenOf(pid)).length > 0, 5_000);
-  return childrenOf(pid);
+  let encoders: number[] = [];
+  await comesTrue(async () => {
+    encoders = await childrenOf(pid);
+    const [own, ...others] = await Promise.all([pid, ...encoders].map(commandLineOf));
+    return encoders.length > 0 && !others.includes(own);
+  }, HANG_MS);
+  return encoders;
+}
+
+function commandLineOf(pid: number): Promise<string | undefined> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
 }
 
 /** Waits for the encoders of a service that has ended. At their lower priority they may need a while. */

@@ -81,11 +81,17 @@ describe('the limit while Redis cannot decide', () => {
   });
 
   test('does not count a request whose decision failed', async () => {
-    const { ask, admitted, log } = createSubject();
-    log.failWith(new TypeError('a bug'));
-    for (let sent = 0; sent < 5; sent += 1) await ask().catch(() => undefined);
-    log.setOutage(false);
+    const { ask, admitted, limiter, log } = createSubject();
+    const failFiveTimes = async () => {
+      log.failWith(new TypeError('a bug'));
+      for (let sent = 0; sent < 5; sent += 1) await ask().catch(() => undefined);
+      log.setOutage(false);
+    };
+    await failFiveTimes();
     expect(await admitted(5)).toBe(3);
+    await failFiveTimes();
+    expect(await admitted(5)).toBe(0);
+    expect(limiter.stats().undecidedClients).toBe(0);
   });
 });
 

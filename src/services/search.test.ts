@@ -160,6 +160,23 @@ describe('a search', () => {
     for (let asked = 0; asked < 2; asked += 1) expect(await idsOf('q', 2)).toEqual(['a', 'b']);
   });
 
+  it('reports a hit when the stored pages have enough channels', async () => {
+    const { service, asked } = setUp([page([ONE, OTHER], 'second')]);
+    expect((await service.search('cooking', 2)).outcome.kind).toBe('miss');
+    expect((await service.search('cooking', 2)).outcome.kind).toBe('hit');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('loads no further page for a stale first one', async () => {
+    const { service, answers, asked, clock } = setUp([page([ONE], 'second')]);
+    await service.search('cooking', 1);
+    clock.advance(CACHE_POLICY.searches.freshMs + 1);
+    answers.push(new AppError('upstream_unavailable', 'test'));
+    const { hits, outcome } = await service.search('cooking', 5);
+    expect([hits.map(({ channelId }) => channelId), outcome.kind]).toEqual([[ONE], 'stale']);
+    expect(asked).toHaveLength(2);
+  });
+
   it('fails when nothing was found and a source gave no usable answer', async () => {
     const { service } = setUp([new AppError('upstream_timeout', 'late')]);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });

@@ -86,6 +86,10 @@ describe('the canary', () => {
     await pass(canary, HOUR_MS);
     expect(canary.state().known).not.toContain('banner');
     expect(canary.state().gone).toEqual([]);
+    replay.misbehave('about', answerStatus(500));
+    await pass(canary, HOUR_MS);
+    expect(canary.state().gone).toContain('viewCount');
+    expect(canary.state().known).not.toContain('banner');
   });
 
   it.each([

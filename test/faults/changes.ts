@@ -195,7 +195,8 @@ async function takeDownUnderLoad(context: FaultContext, times: number): Promise<
     const before = await context.start({ directory });
     const load = startMixedLoad(before.port, 3);
     for (const url of urls) await fetch(`${before.base}${url}`).then((answer) => answer.arrayBuffer());
-    await sleep(200);
+    const isStored = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 0)) > 0;
+    if (!(await comesTrue(isStored, GIVE_UP_MS))) faults.push('no picture was stored');
     await stopService(before);
     await load.stop();
     const service = await context.start({ directory, env: { BLOCKED_CHANNELS: channel.channelId } });

@@ -2,11 +2,95 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Channel } from '../../src/domain/channel.ts';
 import type { JsonObject } from '../../src/sources/youtube/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelLayouts } from '../../src/sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { buildRecord } from '../../src/sources/youtube/record.ts';
-import { type CarriedField, type Link, type Told, type Truth, truths } from '../helpers/random-channels.ts';
+
+/** The number of videos in headers is rounded above 999. */
+type CarriedField = keyof Channel | 'roundedVideoCount';
+
+/** What upstream shows, and what it means. */
+interface Told {
+  readonly shown: unknown;
+  readonly value: unknown;
+}
+
+type Truth = Readonly<Record<CarriedField, Told>>;
+
+const asItIs = (values: fc.Arbitrary<unknown>) => values.map((value) => ({ shown: value, value }));
+const base64url = (length: number) => fc.stringMatching(new RegExp(`^[\\w-]{${length}}$`));
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((text) => text.trim() !== '');
+const handle = fc
+  .string({ unit: fc.constantFrom(...'abzABZ019_-.·éöñжяนท日本'), maxLength: 20 })
+  .map((rest) => `@a${rest}`.normalize('NFC'));
+
+const exactly = (value: number) => [value === 0 ? 'No' : value.toLocaleString('en-US'), String(value)] as const;
+const exactCount = fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: 0, max: 3e11 })).map(exactly);
+const threeDigits = fc.record({ digits: fc.integer({ min: 100, max: 999 }), decimals: fc.nat({ max: 2 }) });
+/** 0 … 999, or three digits and a suffix, in either of upstream's English spellings. */
+const roundedCount = fc.oneof(
+  fc.integer({ min: 0, max: 999 }).map(exactly),
+  fc.tuple(threeDigits, fc.constantFrom('K', 'k', 'M', 'm', 'B')).map(([{ digits, decimals }, suffix]) => {
+    const zeros = 3 + 3 * 'KMB'.indexOf(suffix.toUpperCase()) - decimals;
+    return [`${(digits / 10 ** decimals).toFixed(decimals)}${suffix}`, `${digits}${'0'.repeat(zeros)}`] as const;
+  }),
+);
+const counted = (counts: typeof roundedCount, noun: string) =>
+  counts.map(([text, value]) => ({ shown: `${text} ${noun}${value === '1' ? '' : 's'}`, value }));
+
+const joined = fc
+  .tuple(fc.date({ min: new Date('2005-02-14'), max: new Date('2026-11-20'), noInvalidDate: true }), fc.boolean())
+  .map(([day, isDayFirst]) => {
+    const month = day.toLocaleString('en-US', { month: 'short', timeZone: 'UTC' });
+    const [date, year] = [day.getUTCDate(), day.getUTCFullYear()];
+    const text = isDayFirst ? `${date} ${month === 'Sep' ? 'Sept' : month} ${year}` : `${month} ${date}, ${year}`;
+    return { shown: `Joined ${text}`, value: `${day.toISOString().slice(0, 10)}T00:00:00Z` };
+  });
+
+const countries = fc.constantFrom(
+  { shown: 'United Kingdom', value: 'GB' },
+  { shown: 'Australia', value: 'AU' },
+  { shown: 'Türkiye', value: 'TR' },
+  { shown: 'Turkey', value: 'TR' },
+  { shown: 'Hong Kong', value: 'HK' },
+  { shown: 'Côte d’Ivoire', value: 'CI' },
+  { shown: 'Bosnia & Herzegovina', value: 'BA' },
+  { shown: 'South Korea', value: 'KR' },
+);
+
+const REDIRECT = 'https://www.youtube.com/redirect?event=channel_description&redir_token=x&q=';
+const link = fc
+  .tuple(words, fc.webUrl({ validSchemes: ['http', 'https'], withQueryParameters: true }), fc.boolean())
+  .map(([title, url, isWrapped]) => ({
+    shown: { title: title.trim(), url: isWrapped ? REDIRECT + encodeURIComponent(url) : url },
+    value: { title: title.trim(), url: new URL(url).href },
+  }));
+
+const picture = fc
+  .tuple(fc.constantFrom('yt3.googleusercontent.com/', 'yt3.ggpht.com/', 'yt3.ggpht.com/ytc/'), base64url(40))
+  .map(([place, name]) => `https://${place}${name}`);
+
+/** Random channels in upstream's words. */
+const truths: fc.Arbitrary<Truth> = fc.record({
+  channelId: asItIs(base64url(22).map((rest) => `UC${rest}`)),
+  title: asItIs(words),
+  description: asItIs(fc.string({ unit: 'grapheme', maxLength: 80 })),
+  customUrl: asItIs(handle),
+  publishedAt: joined,
+  country: countries,
+  subscriberCount: counted(roundedCount, 'subscriber'),
+  viewCount: counted(exactCount, 'view'),
+  videoCount: counted(exactCount, 'video'),
+  roundedVideoCount: counted(roundedCount, 'video'),
+  links: fc.array(link, { maxLength: 4 }).map((links) => ({
+    shown: links.map(({ shown }) => shown),
+    value: links.map(({ value }) => value),
+  })),
+  banner: asItIs(picture),
+  avatar: asItIs(picture),
+});
 
 /**
  * The parts of answers in all layouts, written down from recorded answers. `{"$title": …}` is a place that tells a field,
@@ -63,7 +147,7 @@ function fill(template: unknown, { shown, value }: Told): unknown {
     JSON.parse(JSON.stringify(template), (_key, node: unknown) =>
       typeof node === 'string' ? node.replace(/%(\w)/g, (_all, token: string) => texts[token] ?? '') : node,
     );
-  if (Array.isArray(shown)) return (shown as Link[]).map(({ title, url }) => fillIn({ t: title, l: url }));
+  if (Array.isArray(shown)) return shown.map(({ title, url }) => fillIn({ t: title, l: url }));
   const [first = '', ...others] = String(shown).split(' ');
   return fillIn({ s: String(shown), 1: first, 2: others.join(' '), u: encodeURI(String(shown)), v: String(value) });
 }

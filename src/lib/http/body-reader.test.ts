@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import * as readers from '../../../test/helpers/thread-readers.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type BodyReader, createBodyReader, MAX_BYTES_ON_EVENT_LOOP } from './body-reader.ts';
 
@@ -8,16 +7,32 @@ const SHORT = new Uint8Array(MAX_BYTES_ON_EVENT_LOOP);
 const LONG = new Uint8Array(MAX_BYTES_ON_EVENT_LOOP + 1);
 const PATIENT = new AbortController().signal;
 
+/** Each does what its name says. */
+const readers = {
+  whereItRuns: () => (process.getBuiltinModule('node:worker_threads').isMainThread ? 'event loop' : 'thread'),
+  /** Never ends. Says so before, on the `BroadcastChannel` that has its name. */
+  hang: () => {
+    new BroadcastChannel('hang').postMessage('begun');
+    for (;;);
+  },
+  endThread: () => process.exit(1),
+  fail: () => {
+    throw new TypeError('a bug in a reader');
+  },
+};
+/** The thread's module has only the text of the readers, so they use nothing else from this file. */
+const MODULE = Object.entries(readers).map(([name, read]) => `export const ${name} = ${read};`);
+
 let reader: BodyReader<typeof readers>;
 beforeEach(() => {
-  const module = new URL('../../../test/helpers/thread-readers.ts', import.meta.url);
+  const module = new URL(`data:text/javascript,${encodeURIComponent(MODULE.join('\n'))}`);
   reader = createBodyReader({ readers, module });
 });
 afterEach(() => reader.close());
 
 /** Keeps the thread busy until the signal is aborted. Resolves when the thread has begun. */
 async function hang(signal: AbortSignal): Promise<{ end: Promise<unknown> }> {
-  const channel = new BroadcastChannel(readers.hang.name);
+  const channel = new BroadcastChannel('hang');
   const begun = once(channel, 'message');
   const end = reader.read('hang', LONG, signal).catch((error: unknown) => error);
   await begun;

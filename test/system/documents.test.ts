@@ -1,8 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Block, type Document, nameOf, readDocuments, textPattern } from '../helpers/documents.ts';
-import { openShell, type Shell } from '../helpers/shell.ts';
+import { startProcess } from '../helpers/process.ts';
+import { copyProject } from '../helpers/project-copy.ts';
+import { findFreePort, type ServiceProcess, startService } from '../helpers/service-process.ts';
 
 /*
  * Runs every command of the documents as a reader would, and compares every example response. A block that cannot be
@@ -43,6 +46,116 @@ describe.each(DOCUMENTS.filter(({ blocks }) => blocks.some(isRun)))('$name', ({ 
     });
   }
 });
+
+type Shell = Awaited<ReturnType<typeof openShell>>;
+
+/** A port in the documents besides those of the service. */
+const REPLAY_PORT = '8090';
+
+/** Without the project's programs, which readers run through npm. */
+const READERS_PATH = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(':');
+
+/**
+ * A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name.
+ *
+ * @param isServing whether a service is wanted from the start
+ */
+async function openShell(isServing: boolean) {
+  const directory = await mkdtemp(join(tmpdir(), 'pennant-documents-'));
+  await copyProject(directory);
+  const replayPort = String(await findFreePort());
+  const service = isServing ? await startExampleService(directory) : undefined;
+  const servicePorts = { PORT: `${service?.port ?? 0}`, CONSOLE_PORT: URL.parse(service?.inside ?? '')?.port ?? '0' };
+  let served: (ReturnType<typeof start> & { readonly ports: typeof servicePorts }) | undefined;
+  let clients = 0;
+
+  /** The requests of each block come from a new client with a full budget. */
+  async function writeCurlSettings({ PORT, CONSOLE_PORT }: typeof servicePorts): Promise<void> {
+    clients += 1;
+    const lines = ['localhost', '127.0.0.1'].flatMap((host) => [
+      `connect-to = "${host}:8080:127.0.0.1:${PORT}"`,
+      `connect-to = "${host}:8081:127.0.0.1:${CONSOLE_PORT}"`,
+    ]);
+    lines.push(`header = "X-Forwarded-For: 10.1.${clients >> 8}.${clients & 255}"`);
+    await writeFile(join(directory, '.curlrc'), lines.join('\n'));
+  }
+
+  function start(commands: string, env: Record<string, string>) {
+    const started = startProcess('bash', ['-eu', '-c', commands.replaceAll(REPLAY_PORT, replayPort)], {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: READERS_PATH, HOME: directory, CURL_HOME: directory, npm_config_update_notifier: 'false', ...env },
+    });
+    const signalAll = (signal: NodeJS.Signals) => {
+      try {
+        process.kill(-(started.child.pid as number), signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    };
+    return { ...started, signalAll };
+  }
+
+  /** Ends what `serve` has started, and expects a clean exit. */
+  async function stopServing(): Promise<void> {
+    if (served === undefined) return;
+    const { signalAll, closed, output } = served;
+    served = undefined;
+    // Like a terminal: all processes get the signal, and npm passes it on again.
+    signalAll('SIGINT');
+    await closed;
+    if (!/stopping:(?!.*stopped at once)/s.test(output())) throw new Error(`not in order:\n${output()}`);
+  }
+
+  return {
+    directory,
+    /** @throws Error with the complete output if a command fails */
+    async run(commands: string): Promise<string> {
+      const ports = served?.ports ?? servicePorts;
+      await writeCurlSettings(ports);
+      const { closed, stdout, output, signalAll } = start(commands, ports);
+      onTestFinished(() => signalAll('SIGKILL'));
+      const how = await closed;
+      if (how !== 0) throw new Error(`ended with ${how}:\n${output()}`);
+      return stdout();
+    },
+    /** Starts commands that keep running, and waits until a service listens. It replaces the earlier service. */
+    async serve(commands: string): Promise<void> {
+      const ports = { PORT: String(await findFreePort()), CONSOLE_PORT: String(await findFreePort()) };
+      const env = { ...ports, DATA_DIR: join(directory, 'served'), TRUST_PROXY: '127.0.0.1/32' };
+      served = { ...start(commands, env), ports };
+      await served.printed(new RegExp(`:${ports.PORT}\\. Try:`));
+    },
+    stopServing,
+    async close() {
+      await stopServing();
+      service?.child.kill();
+      await service?.ended;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the service like `npm start`, on free ports and without internet access. */
+async function startExampleService(directory: string): Promise<ServiceProcess> {
+  const nobody = `http://127.0.0.1:${await findFreePort()}`;
+  return startService({
+    directory,
+    env: {
+      // The documents' --check compares this port with that of the running service.
+      PORT: String(await findFreePort()),
+      SOURCES: '',
+      RATE_LIMIT_OVERRIDES: '',
+      TRUST_PROXY: '127.0.0.1/32',
+      YOUTUBE_ORIGIN: nobody,
+      YOUTUBE_IMAGE_ORIGIN: nobody,
+    },
+  });
+}
 
 /** Does what a reader would do with the block. Returns what the commands printed. */
 async function follow({ language, text }: Block, shell: Shell): Promise<string> {

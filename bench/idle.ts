@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
-import { childrenOf, residentBytes } from '../test/helpers/service-process.ts';
+import { childrenOf, residentBytes } from '../test/helpers/process.ts';
 import { fetchGood } from './answer.ts';
 import type { Print } from './parts.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort } from '../test/helpers/service-process.ts';
+import { findFreePort } from '../test/helpers/process.ts';
 import { fetchGood } from './answer.ts';
 import type { Peer } from './peers.ts';
 import type { BenchPicture } from './pictures.ts';

@@ -1,4 +1,4 @@
-import { childrenOf, residentBytes } from '../test/helpers/service-process.ts';
+import { childrenOf, residentBytes } from '../test/helpers/process.ts';
 import { fetchGood } from './answer.ts';
 import { type PhotoService, startPhotoService } from './photo-service.ts';
 import { type BenchPicture, readSampleBanners } from './pictures.ts';

@@ -1,5 +1,5 @@
+import { startService } from '../test/helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
-import { startService } from '../test/helpers/service-process.ts';
 import { readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';

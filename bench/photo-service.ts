@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { catalogLine, importLines, writePictures } from '../test/helpers/catalog.ts';
 import { numberedChannelId } from '../test/helpers/fake-source.ts';
-import { type ServiceProcess, startService } from '../test/helpers/service-process.ts';
+import { type ServiceProcess, startService } from '../test/helpers/process.ts';
 import type { BenchPicture } from './pictures.ts';
 
 export interface PhotoService extends ServiceProcess {

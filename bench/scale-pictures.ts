@@ -6,7 +6,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { createDiskFileStore } from '../src/picture-store/disk-files.ts';
 import { digestOf, type FileName, picturesDirectory, relativePathOf } from '../src/picture-store/file-names.ts';
 import { changeOfChannels } from '../src/store/changes.ts';
-import { residentBytes, type ServiceProcess, startService } from '../test/helpers/service-process.ts';
+import { residentBytes, type ServiceProcess, startService } from '../test/helpers/process.ts';
 import { fetchGood } from './answer.ts';
 import type { Print } from './parts.ts';
 import { cpuSeconds, stopProcess } from './processes.ts';

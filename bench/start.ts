@@ -1,4 +1,4 @@
-import { startService } from '../test/helpers/service-process.ts';
+import { startService } from '../test/helpers/process.ts';
 import { fetchGood } from './answer.ts';
 import { stopProcess } from './processes.ts';
 import type { Row } from './report.ts';

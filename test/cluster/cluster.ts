@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { type FaultContext, metricsOf } from '../faults/context.ts';
 import { type Front, startFront } from '../helpers/front.ts';
 import { readMetrics } from '../helpers/metrics.ts';
+import { findFreePort, type ServiceProcess } from '../helpers/process.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
-import { findFreePort, type ServiceProcess } from '../helpers/service-process.ts';
 
 /** Clients from these addresses have no rate limit. All others have one, like visitors. */
 const UNLIMITED_NETWORK = '127.1.0.0/16';

@@ -13,7 +13,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { failingSource, numberedChannelId } from '../helpers/fake-source.ts';
 import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { startWithoutEncoder } from '../helpers/operators-view.ts';
-import { findFreePort } from '../helpers/service-process.ts';
+import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';

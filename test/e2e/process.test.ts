@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { decodePicture } from '../helpers/picture.ts';
-import { startService } from '../helpers/service-process.ts';
+import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 test('the program serves a record and a picture, and ends with status 0 on SIGTERM', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { openConnection, openConnections } from './raw-connections.ts';
 
 /** What an attack did, and the problems that it found. */

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
 import type { HttpSender } from '../helpers/http-request.ts';
-import { residentBytes } from '../helpers/service-process.ts';
+import { residentBytes } from '../helpers/process.ts';
 import { type FaultContext, metricsOf, metricValue } from './context.ts';
 import type { Outcome } from './report.ts';
 

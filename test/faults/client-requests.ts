@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { assertDeclared, hostileRequests, type OpenApiDocument } from '../helpers/openapi.ts';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import type { Attack } from './client-connections.ts';
 import { exchange, findAnswerFault } from './raw-connections.ts';
 import { SMUGGLING_SHAPES } from './smuggling-shapes.ts';

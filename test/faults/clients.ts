@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
+import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { type Attack, CONNECTION_ATTACKS } from './client-connections.ts';
 import { PIPELINES, REQUEST_ATTACKS } from './client-requests.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';

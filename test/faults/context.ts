@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import { readMetrics } from '../helpers/metrics.ts';
-import {
-  childrenOf,
-  isRunning,
-  type ServiceOptions,
-  type ServiceProcess,
-  startService,
-} from '../helpers/service-process.ts';
+import { type CommandOptions, childrenOf, isRunning, type ServiceProcess, startService } from '../helpers/process.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import type { Outcome, Report } from './report.ts';
 
@@ -30,7 +24,7 @@ export interface FaultContext {
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
   /** A service that is killed when the subject ends, in any case. */
-  start(options?: Partial<ServiceOptions>): Promise<FaultService>;
+  start(options?: Partial<CommandOptions>): Promise<FaultService>;
   /** Ends all started processes. */
   cleanUpServices(): Promise<void>;
   /** Ends all started processes and removes all written files. */

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isContentOf, relativePathOf } from '../../src/picture-store/file-names.ts';
-import { childrenOf } from '../helpers/service-process.ts';
+import { childrenOf } from '../helpers/process.ts';
 import { encodersOf, type FaultContext, type FaultService, findOrphans, type Subject, stopService } from './context.ts';
 import { findPictureFault, findPictureFaults, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';

@@ -1,4 +1,4 @@
-import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
+import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, type FaultService } from './context.ts';
 import { findPictureFault } from './mixed-load.ts';
 import { boundLatency, startProbe } from './probe.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { PROGRAM } from '../helpers/process.ts';
+import { PROGRAM, residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
-import { residentBytes, type ServiceProcess } from '../helpers/service-process.ts';
 import { comesTrue, type FaultContext, metricsOf, type Subject } from './context.ts';
 import { type HeldMetrics, readHeldMetrics } from './held-metrics.ts';
 import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { loadAverage, percentile } from './report.ts';
 
 export interface ProbeOptions {

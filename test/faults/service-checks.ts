@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { FileName } from '../../src/picture-store/file-names.ts';
 import { filesIn, shardsIn } from '../../src/picture-store/shards.ts';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { metricsOf, metricValue } from './context.ts';
 
 interface LogLine {

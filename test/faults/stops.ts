@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf, launchService, type ServiceProcess } from '../helpers/service-process.ts';
+import { childrenOf, launchService, type ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
 import { CHANNELS } from './mixed-load.ts';
 import { openConnections } from './raw-connections.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpSender } from '../helpers/http-request.ts';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { HOT_URLS } from './probe.ts';
 import type { Outcome } from './report.ts';

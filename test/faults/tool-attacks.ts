@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import autocannon from 'autocannon';
-import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import type { Attack, AttackOutcome } from './client-connections.ts';
 import { HOT_URLS } from './probe.ts';
 

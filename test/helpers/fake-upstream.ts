@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../../src/lib/http/client.ts';
-import { findFreePort } from './service-process.ts';
+import { findFreePort } from './process.ts';
 
 export type FakeUpstream = Awaited<ReturnType<typeof startFakeUpstream>>;
 

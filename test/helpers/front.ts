@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
-import { startProcess } from './process.ts';
-import { findFreePort } from './service-process.ts';
+import { findFreePort, startProcess } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const SITE = fileURLToPath(new URL('../../site', import.meta.url));

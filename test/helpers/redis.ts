@@ -6,8 +6,7 @@ import { createRedisConnection, type RedisConnection } from '../../src/lib/redis
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from './clock.ts';
 import { isInstalled } from './installed.ts';
-import { type StartedProcess, startProcess } from './process.ts';
-import { findFreePort } from './service-process.ts';
+import { findFreePort, type StartedProcess, startProcess } from './process.ts';
 import { HANG_MS } from './wait.ts';
 
 export const findRedisServer = () => isInstalled('redis-server', 'Redis');

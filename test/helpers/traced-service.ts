@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { startFakeUpstream } from './fake-upstream.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
+import { type ServiceProcess, startService } from './process.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 
 /** The otel.mjs of docs/tracing.md. */

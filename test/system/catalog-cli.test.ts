@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { launchCommand, PROGRAM } from '../helpers/process.ts';
-import { startService } from '../helpers/service-process.ts';
+import { launchCommand, PROGRAM, startService } from '../helpers/process.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
 import { blockWith } from '../helpers/documents.ts';
-import { type StartedProcess, startProcess } from '../helpers/process.ts';
-import { findFreePort } from '../helpers/service-process.ts';
+import { findFreePort, type StartedProcess, startProcess } from '../helpers/process.ts';
 
 /*
  * The container files, checked without a container engine: the image's files are assembled by the Dockerfile's

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Block, type Document, nameOf, readDocuments, textPattern } from '../helpers/documents.ts';
-import { startProcess } from '../helpers/process.ts';
+import { findFreePort, type ServiceProcess, startProcess, startService } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
-import { findFreePort, type ServiceProcess, startService } from '../helpers/service-process.ts';
 
 /*
  * Runs every command of the documents as a reader would, and compares every example response. A block that cannot be

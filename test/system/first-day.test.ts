@@ -7,10 +7,9 @@ import { blockWith } from '../helpers/documents.ts';
 import { findNginx, startFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { findSystemd } from '../helpers/installed.ts';
-import { startProcess } from '../helpers/process.ts';
+import { findFreePort, startProcess } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
-import { findFreePort } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { type ServiceProcess, startService } from '../helpers/process.ts';
 
 const TUNNEL = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
 

@@ -8,7 +8,7 @@ import { blockWith } from '../helpers/documents.ts';
 import { runNginx } from '../helpers/front.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { readMetrics } from '../helpers/metrics.ts';
-import { findFreePort } from '../helpers/service-process.ts';
+import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* The page with 50 images of docs/on-your-page.md in a browser. */

@@ -12,7 +12,7 @@ import { parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/settings.ts';
 import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
 import { ROOT } from '../helpers/documents.ts';
-import { startService } from '../helpers/service-process.ts';
+import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* deploy/kubernetes.yaml, checked without a cluster: with Kubernetes' schemas and types, the Dockerfile and the service. */

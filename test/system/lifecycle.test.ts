@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCommand } from '../helpers/process.ts';
-import { childrenOf, isRunning, type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { childrenOf, isRunning, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';

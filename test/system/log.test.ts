@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { PROGRAM, runCommand } from '../helpers/process.ts';
-import { findFreePort, startService } from '../helpers/service-process.ts';
+import { findFreePort, PROGRAM, runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 type Line = Readonly<Record<string, unknown>>;

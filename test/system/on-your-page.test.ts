@@ -11,7 +11,7 @@ import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBr
 import { blockWith, nameOf, readDocument } from '../helpers/documents.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
-import { startService } from '../helpers/service-process.ts';
+import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* The examples of docs/on-your-page.md, except those of its first section, which image-grid.test.ts has. */

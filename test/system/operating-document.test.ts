@@ -7,7 +7,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
 import { blockWith, ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { findFreePort, startService } from '../helpers/service-process.ts';
+import { findFreePort, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /** The names in the first cells of the tables under a heading of docs/operating.md. */

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodePicture } from '../helpers/picture.ts';
-import { type ServiceProcess, startService } from '../helpers/service-process.ts';
+import { type ServiceProcess, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* The package as users get it: packed, installed into an empty folder, started. */

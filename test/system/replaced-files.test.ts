@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { childrenOf, startService } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
-import { childrenOf, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* A service whose files are replaced while it runs, as `git pull && npm ci` does. */

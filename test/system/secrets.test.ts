@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { runCommand } from '../helpers/process.ts';
+import { runCommand, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
-import { startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { SDK_FILE } from '../helpers/traced-service.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createVitest } from 'vitest/node';
 import { startTestApp } from '../helpers/app.ts';
 import { ROOT, tableRows, textPattern } from '../helpers/documents.ts';
-import { findFreePort } from '../helpers/service-process.ts';
+import { findFreePort } from '../helpers/process.ts';
 
 const CLAIMS = readSecurityClaims();
 

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { type CommandOptions, childrenOf, startService } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
-import { childrenOf, type ServiceOptions, startService } from '../helpers/service-process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-async function start(options: ServiceOptions) {
+async function start(options: CommandOptions) {
   const service = await startService(options);
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;

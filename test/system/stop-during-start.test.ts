@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { childrenOf, launchService, type ServiceOptions } from '../helpers/service-process.ts';
+import { type CommandOptions, childrenOf, launchService } from '../helpers/process.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /*
@@ -21,7 +21,7 @@ const STARTS = [
   ...(canBeProcess1() ? [{ as: 'process 1', prefix: AS_PROCESS_1 }] : []),
 ];
 
-async function launch(options: Omit<ServiceOptions, 'directory'>) {
+async function launch(options: Omit<CommandOptions, 'directory'>) {
   const directory = await createTemporaryDirectory();
   const launched = launchService({ directory, ...options });
   onTestFinished(() => void launched.child.kill('SIGKILL'));

@@ -1,7 +1,10 @@
-import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort, startProcess } from './process.ts';
 
@@ -43,24 +46,11 @@ export async function startFront(instancePorts: readonly number[], hasBaseUrl = 
   await writeFile(join(directory, 'nginx.conf'), replaced);
 
   const stop = await runNginx(join(directory, 'nginx.conf'));
-  const cacheDirectory = join(directory, 'pictures');
-
   return {
     port,
     base: `http://127.0.0.1:${port}`,
     /** The directory of its picture cache. */
-    cacheDirectory,
-    /** Makes every copy expire, because nginx's clock cannot be moved. */
-    async expireCopies() {
-      const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
-      const files = entries.filter((entry) => entry.isFile());
-      for (const { parentPath, name } of files) await expireCopy(join(parentPath, name));
-    },
-    /** The access log's lines so far. */
-    async accessLog() {
-      const text = await readFile(join(directory, 'access.log'), 'utf8');
-      return text.split('\n').filter((line) => line !== '');
-    },
+    cacheDirectory: join(directory, 'pictures'),
     async stop() {
       await stop();
       await rm(directory, { recursive: true, force: true });
@@ -92,12 +82,43 @@ function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, 
   }, text);
 }
 
-/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
-const VALID_UNTIL_AT = 8;
+/**
+ * Three small servers in place of instances of the service, for all tests of the file.
+ *
+ * @param handler for each test, unless the test sets another
+ */
+export function useFakeInstances(handler: RequestListener = (_request, response) => response.end()) {
+  const instances = {
+    /** In the order of deploy/nginx.conf. Set when the tests begin. */
+    servers: [] as readonly FakeUpstream[],
+    /** The requests of the current test, oldest first. */
+    received: [] as { readonly instance: number; readonly request: IncomingMessage }[],
+    /** How all of them answer. A test may replace it. */
+    handler,
+  };
+  const start = (instance: number) =>
+    startFakeUpstream((request, response) => {
+      instances.received.push({ instance, request });
+      instances.handler(request, response);
+    });
+  beforeAll(async () => {
+    instances.servers = await Promise.all([start(0), start(1), start(2)]);
+  });
+  beforeEach(() => {
+    instances.received.length = 0;
+    instances.handler = handler;
+  });
+  afterAll(() => Promise.all(instances.servers.map(({ close }) => close())));
+  return instances;
+}
 
-async function expireCopy(path: string): Promise<void> {
-  const copy = await readFile(path);
-  if (Number(copy.readBigInt64LE(VALID_UNTIL_AT)) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
-  copy.writeBigInt64LE(1n, VALID_UNTIL_AT);
-  await writeFile(path, copy);
+/** An nginx for all tests of the file. Its properties are set when the tests begin. */
+export function useFront(instances: ReturnType<typeof useFakeInstances>, hasBaseUrl = false): Front {
+  const front = {} as Front;
+  beforeAll(async () => {
+    const ports = instances.servers.map(({ origin }) => Number(new URL(origin).port));
+    Object.assign(front, await startFront(ports, hasBaseUrl));
+  });
+  afterAll(() => front.stop?.());
+  return front;
 }

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
-import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
+import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which pictures it caches, for whom and how long. */
@@ -55,7 +57,22 @@ async function removeCopies(cacheDirectory: string): Promise<void> {
   await promisify(execFile)('bash', ['-euc', command.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
 }
 
-describeWithNginx('a picture', () => {
+/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
+const VALID_UNTIL_AT = 8;
+
+/** Makes every copy expire, because nginx's clock cannot be moved. */
+async function expireCopies(cacheDirectory: string): Promise<void> {
+  for (const entry of await readdir(cacheDirectory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const copy = await readFile(path);
+    if (Number(copy.readBigInt64LE(VALID_UNTIL_AT)) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
+    copy.writeBigInt64LE(1n, VALID_UNTIL_AT);
+    await writeFile(path, copy);
+  }
+}
+
+describe.skipIf(!findNginx())('a picture', () => {
   test('is requested once, and the copy contains nothing from the first client’s request', async () => {
     const path = freshPicture();
     const first = await ask(path);
@@ -114,7 +131,7 @@ describeWithNginx('a picture', () => {
     const path = freshPicture();
     await ask(path);
     expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
-    await front.expireCopies();
+    await expireCopies(front.cacheDirectory);
     instances.handler = answerJson({}, 503, { 'cache-control': 'no-store' });
     expect((await ask(path)).status).toBe(200);
     const stale = await ask(path);

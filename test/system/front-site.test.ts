@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
+import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 
 /* deploy/nginx.conf in a real nginx: the playground at its own host name. */
 
@@ -38,7 +38,7 @@ async function ask(path: string, host = 'play.pennant.example'): Promise<SiteRes
   return promise;
 }
 
-describeWithNginx('the host of the playground', () => {
+describe.skipIf(!findNginx())('the host of the playground', () => {
   test('serves every file of site/ that a browser needs, and no others', async () => {
     for (const name of readdirSync(SITE, { encoding: 'utf8', recursive: true })) {
       const mediaType = MEDIA_TYPES[name.split('.').at(-1) ?? ''];

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import { describeWithNginx, useFakeInstances, useFront } from '../helpers/fake-instances.ts';
+import { describe, expect, test } from 'vitest';
 import { answerJson } from '../helpers/fake-upstream.ts';
+import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which requests reach which, and what comes back. */
@@ -10,6 +10,7 @@ const OTHER_CASE_ID = 'UCpennantSample00000001A';
 
 const instances = useFakeInstances();
 const front = useFront(instances);
+const describeWithNginx = describe.skipIf(!findNginx());
 
 function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(front.base + path, { headers });

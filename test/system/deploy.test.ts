@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
-import { parseDockerfile, type Stage } from '../helpers/dockerfile.ts';
 import { blockWith } from '../helpers/documents.ts';
 import { findFreePort, type StartedProcess, startProcess } from '../helpers/process.ts';
 
@@ -185,4 +184,40 @@ async function listFiles(directory: string): Promise<string[]> {
     return `${path} ${size} ${mtimeMs}`;
   });
   return (await Promise.all(described)).sort();
+}
+
+type Stage = ReturnType<typeof parseStage>;
+
+/** The stages of a Dockerfile, as far as deploy/Dockerfile goes. */
+function parseDockerfile(text: string): Stage[] {
+  const lines = text.replaceAll(/^\s*#.*\n/gm, '').replaceAll('\\\n', ' ');
+  return lines
+    .split(/^(?=FROM )/m)
+    .filter((stage) => stage.startsWith('FROM '))
+    .map(parseStage);
+}
+
+function parseStage(text: string) {
+  const argumentsOf = (instruction: string) =>
+    [...text.matchAll(new RegExp(`^${instruction} (.*)`, 'gm'))].map(([, given = '']) => given.trim());
+  const listOf = (given = '[]') => JSON.parse(given) as string[];
+  return {
+    image: argumentsOf('FROM')[0]?.split(' ')[0] ?? '',
+    /** Files of the project, with the path they are copied to. */
+    copies: argumentsOf('COPY')
+      .filter((given) => !given.startsWith('--from='))
+      .map((given) => given.split(/\s+/))
+      .map((paths) => ({ sources: paths.slice(0, -1), target: paths.at(-1) as string })),
+    commands: argumentsOf('RUN'),
+    environment: Object.fromEntries(argumentsOf('ENV').flatMap(assignmentsOf)),
+    user: argumentsOf('USER')[0],
+    ports: argumentsOf('EXPOSE'),
+    volumes: argumentsOf('VOLUME'),
+    command: listOf(argumentsOf('CMD')[0]),
+    healthCheck: listOf(argumentsOf('HEALTHCHECK')[0]?.replace(/^.*?CMD /, '')),
+  };
+}
+
+function assignmentsOf(given: string): (readonly [name: string, value: string])[] {
+  return [...given.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value] as const);
 }

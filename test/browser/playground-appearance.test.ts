@@ -1,13 +1,9 @@
-import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  APPEARANCES,
-  changeAppearance,
-  eventually,
+  expectSound,
   factOf,
-  findAccessibilityFaults,
   hasBrowser,
-  scrollsSideways,
+  inEveryAppearance,
   usePlayground,
   visitPlayground,
 } from '../helpers/browser.ts';
@@ -33,48 +29,39 @@ beforeAll(async () => {
   expect((await importLines(used.service.dataDir, [long])).refusals).toEqual([]);
 });
 
-async function expectSound(page: Page): Promise<void> {
-  for (const appearance of APPEARANCES) {
-    await changeAppearance(page, appearance);
-    expect([appearance, await scrollsSideways(page)]).toEqual([appearance, false]);
-    expect([appearance, await findAccessibilityFaults(page)]).toEqual([appearance, []]);
-  }
-}
-
 describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', () => {
   test('has no layout or accessibility problem on its first screen, with results and with an error', async () => {
     const { page, lookUp } = await visitPlayground(used);
     await expectSound(page);
     await page.getByRole('combobox').fill('sample');
-    await eventually(() => page.getByRole('option').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
     await expectSound(page);
     await lookUp('nobodyhere');
-    await eventually(() => page.locator('#notice').innerText()).toContain('No such channel.');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('No such channel.');
     await page.getByLabel('Instance').fill('nowhere');
     await page.getByLabel('Instance').press('Enter');
-    await eventually(() => page.locator('#instance-fault').innerText()).toContain('Enter an address');
+    await expect.poll(() => page.locator('#instance-fault').innerText()).toContain('Enter an address');
     await expectSound(page);
   });
 
   test('has no such problem with a channel, all formats and a badge', async () => {
     const { page } = await visitPlayground(used, '?channel=@nightglass');
-    await eventually(() => factOf(page, 'Format')).toBe('AVIF');
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByRole('button', { name: 'Compare formats' }).click();
-    await eventually(() => page.locator('.formats img').count()).toBe(4);
+    await expect.poll(() => page.locator('.formats img').count()).toBe(4);
     await expectSound(page);
   });
 
   test('wraps long texts, but no numbers', async () => {
     const { page } = await visitPlayground(used, `?channel=${LONG}`);
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');
     await expectSound(page);
     expect(await page.locator('#channel-title').evaluate(directionOf)).toBe('rtl');
     expect(await page.locator('#description').evaluate(directionOf)).toBe('ltr');
-    for (const appearance of APPEARANCES) {
-      await changeAppearance(page, appearance);
+    await inEveryAppearance(page, async (...appearance) => {
       const lines = await page.locator('#record .counts dd').evaluateAll(countLines);
-      expect([appearance, lines]).toEqual([appearance, [1, 1, 1]]);
-    }
+      expect([...appearance, lines]).toEqual([...appearance, [1, 1, 1]]);
+    });
     const description = page.locator('#description');
     const folded = (await description.boundingBox())?.height ?? 0;
     expect(folded).toBeLessThan(250);
@@ -86,17 +73,15 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
 
   test('shows all four devices without scrolling sideways', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => page.locator('.device .banner img').count()).toBe(4);
-    for (const appearance of APPEARANCES) {
-      await changeAppearance(page, appearance);
-      const [width] = appearance;
+    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
+    await inEveryAppearance(page, async (width) => {
       for (const device of await page.locator('.device').all()) {
         const { x, width: own } = (await device.boundingBox()) ?? { x: -1, width: 0 };
         expect(x).toBeGreaterThanOrEqual(0);
         expect(own).toBeGreaterThan(24);
         expect(x + own).toBeLessThanOrEqual(width);
       }
-    }
+    });
   });
 });
 
@@ -117,17 +102,17 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
   await reach('query');
   await reach('Nightglass');
   await keyboard.press('Enter');
-  await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+  await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
   expect(await focused()).toBe('channel-title');
   await reach('device-mobile');
   await keyboard.press('Enter');
-  await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
+  await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
   await reach('variant');
   await keyboard.press('ArrowRight');
-  await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+  await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
   await reach('96');
   await keyboard.press('Space');
-  await eventually(() => factOf(page, 'Size')).toBe('96 × 96');
+  await expect.poll(() => factOf(page, 'Size')).toBe('96 × 96');
   expect(await focused()).toBe('96');
   await reach('picture-snippet-url');
   await keyboard.press('ArrowRight');
@@ -137,7 +122,7 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
   await keyboard.press('End');
   expect(await focused()).toBe('record-snippet-discord');
   await page.goBack();
-  await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+  await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
   expect(asked.filter((path) => path.startsWith('/api/search'))).toEqual([]);
 });
 

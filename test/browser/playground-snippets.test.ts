@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
+import { factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
 /* The playground's snippets work where users paste them. */
@@ -31,13 +31,13 @@ async function snippetsOf(page: Page, box: string): Promise<Record<string, strin
 
 async function pictureSnippets(query: string): Promise<Record<string, string>> {
   const { page } = await visitPlayground(used, query);
-  await eventually(() => factOf(page, 'Size')).not.toBe('');
+  await expect.poll(() => factOf(page, 'Size')).not.toBe('');
   return snippetsOf(page, 'picture-snippet');
 }
 
 async function recordSnippets(): Promise<Record<string, string>> {
   const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-  await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
+  await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
   return snippetsOf(page, 'record-snippet');
 }
 
@@ -51,7 +51,7 @@ async function emptyPage(width: number, deviceScaleFactor = 1): Promise<Page> {
 async function paste(page: Page, html = '') {
   await page.setContent(`<!doctype html><title>Pasted</title>${html}`);
   const image = page.locator('img');
-  await eventually(() => image.evaluate(isLoaded)).toBe(true);
+  await expect.poll(() => image.evaluate(isLoaded)).toBe(true);
   return image.evaluate(pictureOf);
 }
 
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
     const page = await emptyPage(600, 2);
     expect(await paste(page, html)).toMatchObject({ width: 48, naturalWidth: 48, alt: 'Avatar of Nightglass' });
     await page.setContent(html.replaceAll('/api/banner/', '/api/banner/UC-there-is-no-such-'));
-    await eventually(() => page.locator('img').count()).toBe(0);
+    await expect.poll(() => page.locator('img').count()).toBe(0);
   });
 
   test.each([
@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
 
   test('the badge is a shields.io badge for the instance, with a preview', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#metrics').getByText('Videos').click();
     const endpoint = `${used.service.publicOrigin}/api/badge/${SAMPLE}?metric=videos`;
     expect(await page.locator('#badge-snippet').innerText()).toBe(
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     );
     expect(asked.filter((path) => path.includes('badge'))).toEqual([]);
     await page.getByRole('button', { name: 'Preview' }).click();
-    await eventually(() => page.getByRole('img', { name: 'videos: 412' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('img', { name: 'videos: 412' }).count()).toBe(1);
     expect(asked.at(-1)).toBe(`/api/badge/${SAMPLE}?metric=videos`);
   });
 
@@ -195,11 +195,11 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     for (const box of ['picture-snippet', 'record-snippet', 'badge-snippet']) {
       const shown = page.locator(`#${box}`);
       await page.locator('.snippets').filter({ has: shown }).getByRole('button', { name: 'Copy', exact: true }).click();
-      await eventually(() => page.evaluate('navigator.clipboard.readText()')).toBe(await shown.innerText());
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(await shown.innerText());
     }
     expect(await page.locator('pre').count()).toBe(3);
   });

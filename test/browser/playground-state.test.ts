@@ -1,14 +1,7 @@
 import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  eventually,
-  factOf,
-  hasBrowser,
-  startBrowsedService,
-  usePlayground,
-  visitPlayground,
-} from '../helpers/browser.ts';
+import { factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from '../helpers/browser.ts';
 import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 
@@ -49,7 +42,7 @@ function createHold() {
 describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
   test('a record, shows that and no other channel', async () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     const hold = createHold();
     await page.route('**/api/channel/nightglass*', hold.handle);
     await lookUp('@nightglass');
@@ -58,7 +51,7 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
     expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('true');
     expect(await page.locator('main').innerText()).not.toContain('Pennant Sample');
     hold.release();
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
     expect(await page.locator('#notice').innerText()).toBe('');
     expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('false');
   });
@@ -72,13 +65,13 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
     await picture.reached;
     expect(await page.locator('#picture-notice').innerText()).toBe('Loading the picture: TV.');
     picture.release();
-    await eventually(() => page.locator('#picture-notice').innerText()).toBe('');
+    await expect.poll(() => page.locator('#picture-notice').innerText()).toBe('');
     expect(await page.locator('#preview').isVisible()).toBe(true);
     await lookUp('some words');
     await search.reached;
     expect(await page.locator('#notice').innerText()).toBe('Searching for “some words”.');
     search.release();
-    await eventually(() => page.locator('#notice').innerText()).toBe('Nothing found for “some words”.');
+    await expect.poll(() => page.locator('#notice').innerText()).toBe('Nothing found for “some words”.');
   });
 });
 
@@ -86,19 +79,19 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
   test('removes the former channel, and offers a retry only if it can help', async () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const notice = page.locator('#notice');
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp('nobodyhere');
-    await eventually(() => notice.innerText()).toContain('No such channel.');
+    await expect.poll(() => notice.innerText()).toContain('No such channel.');
     expect(await page.locator('#channel').isVisible()).toBe(false);
     expect(await page.locator('#gallery').isVisible()).toBe(true);
     expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
     await notice.getByRole('button', { name: 'Search for it' }).click();
-    await eventually(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
+    await expect.poll(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
     await page.route('**/api/channel/nightglass*', (route) => route.abort(), { times: 1 });
     await lookUp('@nightglass');
-    await eventually(() => notice.innerText()).toContain('The instance cannot be reached from this browser.');
+    await expect.poll(() => notice.innerText()).toContain('The instance cannot be reached from this browser.');
     await notice.getByRole('button', { name: 'Try again' }).click();
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
   });
 
   test('reports a server that is not an instance', async () => {
@@ -106,16 +99,16 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     const json = { 'access-control-allow-origin': '*', 'content-type': 'application/json' };
     await page.route('**/api/channel/*', (route) => route.fulfill({ headers: json, body: '{"hello":"world"}' }));
     await lookUp(SAMPLE);
-    await eventually(() => page.locator('#notice').innerText()).toContain('not a Pennant instance');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('not a Pennant instance');
     expect(await page.locator('#notice').getByRole('button').count()).toBe(0);
   });
 
   test('for a picture removes the former picture', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    await eventually(() => page.locator('#picture-notice').innerText()).toContain('No response.');
+    await expect.poll(() => page.locator('#picture-notice').innerText()).toContain('No response.');
     expect(await page.locator('#preview').isVisible()).toBe(false);
     expect(await page.locator('#facts').innerText()).toBe('');
   });
@@ -124,11 +117,11 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
 describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   test('without pictures has no snippets of another channel', async () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp(BARE);
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Channel 1');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Channel 1');
     const sentence = 'This channel has no banner and no avatar.';
-    await eventually(() => page.locator('#picture-notice').innerText()).toBe(sentence);
+    await expect.poll(() => page.locator('#picture-notice').innerText()).toBe(sentence);
     expect(await page.locator('#shelf-note').innerText()).toBe(sentence);
     expect(await page.locator('#picture-snippets').isVisible()).toBe(false);
     expect(await page.locator('#comparison').isVisible()).toBe(false);
@@ -140,7 +133,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp('@lanternhours');
     const seen = async () => [await factOf(page, 'Size'), await page.locator('#picture-notice').innerText()];
-    await eventually(seen).toEqual(['176 × 176', '']);
+    await expect.poll(seen).toEqual(['176 × 176', '']);
     expect(asked).toHaveLength(2);
     expect(await page.locator('#shelf-note').innerText()).toBe('This channel has no banner.');
     expect(await page.getByRole('radio', { name: 'Avatar' }).isChecked()).toBe(true);
@@ -152,7 +145,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   test('with a small banner shows it on every device, in each device’s own crop', async () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp(SMALL);
-    await eventually(() => page.locator('.device .banner img:not(.cut)').count()).toBe(4);
+    await expect.poll(() => page.locator('.device .banner img:not(.cut)').count()).toBe(4);
     expect(await factOf(page, 'Size')).toBe('311 × 175');
     expect(asked.slice(2).toSorted()).toEqual(
       ['desktop', 'mobile', 'tablet'].map((variant) => `/api/banner/${SMALL}?type=${variant}&width=1280`),
@@ -166,49 +159,49 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.getByRole('link', { name: 'Nightglass' }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#variants').getByText('Tablet').click();
     await page.getByText('WebP', { exact: true }).click();
     await page.getByLabel('Width', { exact: true }).fill('700');
     await page.getByLabel('Quality').fill('40');
-    await eventually(() => page.url()).toContain('quality=40');
-    await eventually(() => factOf(page, 'Size')).toBe('700 × 160');
+    await expect.poll(() => page.url()).toContain('quality=40');
+    await expect.poll(() => factOf(page, 'Size')).toBe('700 × 160');
     await page.getByRole('button', { name: 'Copy link' }).click();
-    await eventually(() => page.locator('#announcements').innerText()).toBe('Copied');
+    await expect.poll(() => page.locator('#announcements').innerText()).toBe('Copied');
     const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
     expect(link).toBe(
       `${used.service.consoleOrigin}/playground/?channel=@nightglass&variant=tablet&format=webp&width=700&quality=40`,
     );
     const other = await visitPlayground(used, new URL(link).search);
-    await eventually(() => factOf(other.page, 'Size')).toBe('700 × 160');
+    await expect.poll(() => factOf(other.page, 'Size')).toBe('700 × 160');
     expect(await factOf(other.page, 'Format')).toBe('WebP');
     expect(await other.page.getByLabel('Quality').inputValue()).toBe('40');
     expect(await other.page.locator('#channel-title').innerText()).toBe('Nightglass');
-    await eventually(() => other.page.locator('.device .banner img').count()).toBe(4);
+    await expect.poll(() => other.page.locator('.device .banner img').count()).toBe(4);
   });
 
   test('changes with Back and Forward without further requests', async () => {
     const { page, asked } = await visitPlayground(used);
     await page.getByRole('link', { name: 'Nightglass' }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.locator('#variants').getByText('Phone').click();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
-    await eventually(() => asked.length).toBe(4);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
+    await expect.poll(() => asked.length).toBe(4);
     await page.goBack();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(await page.getByRole('radio', { name: 'TV' }).isChecked()).toBe(true);
     await page.goBack();
-    await eventually(() => page.locator('#gallery').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('#gallery').isVisible()).toBe(true);
     expect(await page.locator('#channel').isVisible()).toBe(false);
     await page.goForward();
     await page.goForward();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 350');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
     expect(asked).toHaveLength(4);
   });
 
   test('of the former form still works', async () => {
     const { page } = await visitPlayground(used, '#@nightglass');
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
     expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?channel=@nightglass');
   });
 
@@ -217,7 +210,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
       used,
       `?channel=${SAMPLE}&variant=cinema&format=bmp&width=99999&height=-1&quality=101`,
     );
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(await factOf(page, 'Format')).toBe('AVIF');
   });
 
@@ -228,19 +221,19 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await page.getByLabel('Instance').fill(`${other.publicOrigin}/`);
     await page.getByLabel('Instance').press('Enter');
     await lookUp('@nightglass');
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(page.url()).toContain(`?channel=@nightglass&instance=${other.publicOrigin.replace(/:(?=\d)/, '%3A')}`);
     expect(await page.locator('#picture-snippet').innerText()).toContain(other.publicOrigin);
     await page.goBack();
     await page.goBack();
-    await eventually(() => page.getByLabel('Instance').inputValue()).toBe(used.service.publicOrigin);
+    await expect.poll(() => page.getByLabel('Instance').inputValue()).toBe(used.service.publicOrigin);
   });
 });
 
 describe.skipIf(!hasBrowser)('the instance field', () => {
   test('accepts only origins and explains what is wrong with other texts', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     const field = page.getByLabel('Instance');
     const fault = page.locator('#instance-fault');
     for (const [text, sentence] of [
@@ -252,13 +245,13 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
     ] as const) {
       await field.fill(text);
       await field.press('Enter');
-      await eventually(() => fault.innerText()).toContain(sentence);
+      await expect.poll(() => fault.innerText()).toContain(sentence);
       expect(await field.getAttribute('aria-invalid')).toBe('true');
     }
     expect(asked).toHaveLength(3);
     await field.fill(UNREACHABLE);
     await field.press('Enter');
-    await eventually(() => page.locator('#notice').innerText()).toContain('The instance cannot be reached');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('The instance cannot be reached');
     expect(await fault.innerText()).toBe('');
     expect(await page.locator('#channel').isVisible()).toBe(false);
   });
@@ -287,43 +280,43 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
     await lookUp(SAMPLE);
     const notice = page.locator('#notice');
-    await eventually(() => notice.innerText()).toContain('Too many requests.');
+    await expect.poll(() => notice.innerText()).toContain('Too many requests.');
     const again = notice.getByRole('button');
     expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
     expect(await again.isEnabled()).toBe(false);
     await pass(300_000);
-    await eventually(() => again.isEnabled()).toBe(true);
+    await expect.poll(() => again.isEnabled()).toBe(true);
     expect(await again.innerText()).toBe('Try again');
     await again.click();
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
     expect(await notice.innerText()).toBe('');
   });
 
   test('leaves the last two requests to the visitor', async () => {
     const { limited, page, asked, lookUp } = await visitLimited('5/300');
     await lookUp(SAMPLE);
-    await eventually(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
+    await expect.poll(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     const notice = page.locator('#picture-notice');
-    await eventually(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
     const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
     expect(left).toBe('1');
     await page.getByRole('button', { name: 'Load now' }).click();
-    await eventually(() => asked.at(-1)).toContain('type=tablet');
-    await eventually(() => notice.innerText()).toBe('');
+    await expect.poll(() => asked.at(-1)).toContain('type=tablet');
+    await expect.poll(() => notice.innerText()).toBe('');
   });
 
   test('delays further requests until it allows them', async () => {
     const { page, asked, lookUp, pass } = await visitLimited('5/300');
     await lookUp(SAMPLE);
-    await eventually(() => asked.length).toBe(3);
+    await expect.poll(() => asked.length).toBe(3);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     const notice = page.locator('#picture-notice');
-    await eventually(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
     await pass(300_000);
-    await eventually(() => asked.filter((path) => path.includes('type=tablet')).length).toBe(1);
-    await eventually(() => notice.innerText()).toBe('');
+    await expect.poll(() => asked.filter((path) => path.includes('type=tablet')).length).toBe(1);
+    await expect.poll(() => notice.innerText()).toBe('');
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
+import { factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
 
 /* Lookups, results and downloads in the playground. */
 
@@ -18,15 +18,15 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       .map((line) => JSON.parse(line) as { title: string; customUrl: string });
     expect(shown.toSorted()).toEqual(samples.map(({ title, customUrl }) => `${title}\n${customUrl}`).toSorted());
     await page.locator('footer').scrollIntoViewIfNeeded();
-    await eventually(() => page.locator('.sample img').evaluateAll(countLoaded)).toBe(15);
+    await expect.poll(() => page.locator('.sample img').evaluateAll(countLoaded)).toBe(15);
     expect(asked).toEqual([]);
   });
 
   test('shows a sample channel after three requests', async () => {
     const { page, asked } = await visitPlayground(used);
     await page.getByRole('link', { name: 'Pennant Sample' }).click();
-    await eventually(() => page.locator('#preview').isVisible()).toBe(true);
-    await eventually(() => page.locator('#channel-face img').count()).toBe(1);
+    await expect.poll(() => page.locator('#preview').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
     expect(asked[0]).toBe('/api/channel/pennantsample?type=handle');
     expect(asked.slice(1).toSorted()).toEqual([
       `/api/banner/${SAMPLE}?type=avatar&width=176`,
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const record = await page.locator('#record').innerText();
     for (const text of ['1,284,000', '96,340,127', 'May 17, 2014', 'Netherlands']) expect(record).toContain(text);
     expect(await page.getByRole('link', { name: 'Crop guide' }).getAttribute('href')).toMatch(/^https:/);
-    await eventually(() => page.locator('.device .banner img').count()).toBe(4);
+    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
     expect([await factOf(page, 'Size'), await factOf(page, 'Format')]).toEqual(['1280 × 720', 'AVIF']);
   });
 
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     for (const text of texts) {
       await lookUp(text);
       const title = text.includes('nightglass') ? 'Nightglass' : 'Pennant Sample';
-      await eventually(() => page.locator('#channel-title').innerText()).toBe(title);
+      await expect.poll(() => page.locator('#channel-title').innerText()).toBe(title);
     }
   });
 
@@ -68,12 +68,12 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     ];
     for (const video of videos) {
       await lookUp(video);
-      await eventually(() => notice.innerText()).toBe('That is a video. Paste the address of its channel.');
+      await expect.poll(() => notice.innerText()).toBe('That is a video. Paste the address of its channel.');
       await lookUp('https://www.youtube.com/playlist?list=PL1');
-      await eventually(() => notice.innerText()).toBe('That is a playlist. Paste the address of its channel.');
+      await expect.poll(() => notice.innerText()).toBe('That is a playlist. Paste the address of its channel.');
     }
     await lookUp('https://pennant.example/about');
-    await eventually(() => notice.innerText()).toContain('That address is not one of a channel.');
+    await expect.poll(() => notice.innerText()).toContain('That address is not one of a channel.');
     expect(asked).toEqual([]);
   });
 
@@ -81,34 +81,34 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const { page, asked } = await visitPlayground(used);
     const field = page.getByRole('combobox');
     await field.pressSequentially('saltmarrow k', { delay: 20 });
-    await eventually(() => page.getByRole('option').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
     expect(asked).toEqual(['/api/search?q=saltmarrow%20k&limit=8']);
     await field.press('ArrowDown');
     expect(await field.getAttribute('aria-activedescendant')).toBe('suggestion-0');
     await field.press('Enter');
-    await eventually(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
   });
 
   test('shows parts of the TV picture on the other devices until their own pictures are requested', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const phone = page.getByRole('button', { name: 'Phone', exact: true });
-    await eventually(() => phone.locator('.banner img.cut').count()).toBe(1);
+    await expect.poll(() => phone.locator('.banner img.cut').count()).toBe(1);
     await phone.click();
-    await eventually(() => asked.at(-1)).toBe(`/api/banner/${SAMPLE}?type=mobile&width=1280`);
-    await eventually(() => phone.locator('.banner img:not(.cut)').count()).toBe(1);
+    await expect.poll(() => asked.at(-1)).toBe(`/api/banner/${SAMPLE}?type=mobile&width=1280`);
+    await expect.poll(() => phone.locator('.banner img:not(.cut)').count()).toBe(1);
     expect(await phone.getAttribute('aria-pressed')).toBe('true');
     expect(await page.getByRole('radio', { name: 'Phone' }).isChecked()).toBe(true);
   });
 
   test('requests the chosen format and size, and offers the picture as a file', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Format')).toBe('AVIF');
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByText('WebP', { exact: true }).click();
-    await eventually(() => factOf(page, 'Format')).toBe('WebP');
+    await expect.poll(() => factOf(page, 'Format')).toBe('WebP');
     await page.getByLabel('Width', { exact: true }).fill('320');
-    await eventually(() => factOf(page, 'Size')).toBe('320 × 180');
+    await expect.poll(() => factOf(page, 'Size')).toBe('320 × 180');
     await page.getByRole('button', { name: '640 pixels wide' }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('640 × 360');
+    await expect.poll(() => factOf(page, 'Size')).toBe('640 × 360');
     const downloading = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
     expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
@@ -116,27 +116,27 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
   test('offers different widths for avatars and banners', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByText('Avatar', { exact: true }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('176 × 176');
+    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
     expect(await page.locator('#picture-snippet').innerText()).toMatch(/type=avatar&width=176$/);
     expect(await page.locator('#presets button').allInnerTexts()).toEqual(['48', '96', '176']);
     await page.getByRole('button', { name: '48 pixels wide' }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('48 × 48');
+    await expect.poll(() => factOf(page, 'Size')).toBe('48 × 48');
     await page.locator('#variants').getByText('Desktop', { exact: true }).click();
-    await eventually(() => factOf(page, 'Size')).toBe('1280 × 212');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
     expect(await page.locator('#presets button').allInnerTexts()).toEqual(['640', '1280', '2560']);
     expect(asked.filter((path) => /avatar&width=1280/.test(path))).toEqual([]);
   });
 
   test('compares the formats on demand', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}&variant=mobile&width=640`);
-    await eventually(() => factOf(page, 'Size')).toBe('640 × 175');
+    await expect.poll(() => factOf(page, 'Size')).toBe('640 × 175');
     expect(asked.filter((path) => path.includes('format='))).toEqual([]);
     await page.getByRole('button', { name: 'Compare formats' }).click();
-    await eventually(() => page.locator('.formats .number').allInnerTexts()).toEqual(
-      Array.from({ length: 4 }, () => expect.stringMatching(/^[\d.]+ kB$/)),
-    );
+    await expect
+      .poll(() => page.locator('.formats .number').allInnerTexts())
+      .toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^[\d.]+ kB$/)));
     for (const [index, format] of ['avif', 'webp', 'jpeg', 'png'].entries()) {
       const item = page.locator('.formats li').nth(index);
       const answer = await fetch(`${used.service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
@@ -144,10 +144,10 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       expect((await item.innerText()).toLowerCase()).toBe(
         `${format}\n${(bytes / 1000).toFixed(1).replace('.0', '')} kb`,
       );
-      await eventually(() => item.locator('img').evaluateAll(countLoaded)).toBe(1);
+      await expect.poll(() => item.locator('img').evaluateAll(countLoaded)).toBe(1);
     }
     await page.getByText('Tablet', { exact: true }).first().click();
-    await eventually(() => page.locator('.formats li').count()).toBe(0);
+    await expect.poll(() => page.locator('.formats li').count()).toBe(0);
   });
 
   test('weighs less than 150 KB, uncompressed and without the pictures of the first screen', async () => {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -13,22 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-async function start(env: Record<string, string> = {}, parts: TestAppOptions = PLAYED): Promise<TestApp> {
-  const service = await startTestApp({ env, ...parts });
-  onTestFinished(() => service.close());
-  return service;
-}
-
-/** For tests in which the pictures do not matter. */
-const PLAYED = { encoder: createFakeEncoder() };
-
 async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
   return (await service.console({ url, headers: { host } })).status;
 }
 
 describe('the private listener', () => {
   test('serves loopback names and names that the operator allows, and no others', async () => {
-    const service = await start({ CONSOLE_ALLOWED_HOSTS: 'console.internal, fd00::5' });
+    const service = await startWithoutEncoder({ env: { CONSOLE_ALLOWED_HOSTS: 'console.internal, fd00::5' } });
     const allowed = [
       'localhost:8081',
       'LOCALHOST',
@@ -48,7 +39,7 @@ describe('the private listener', () => {
   });
 
   test('serves the address that it is bound to', async () => {
-    const service = await start({ CONSOLE_HOST: '192.0.2.7' });
+    const service = await startWithoutEncoder({ env: { CONSOLE_HOST: '192.0.2.7' } });
     expect(await statusOf(service, '/', '192.0.2.7:8081')).toBe(200);
     expect(await statusOf(service, '/', '192.0.2.8:8081')).toBe(403);
   });
@@ -75,14 +66,15 @@ describe('the private listener', () => {
   });
 
   test('tells the playground the address of the public listener', async () => {
-    const service = await start({ BASE_URL: 'https://img.example.org' });
+    const service = await startWithoutEncoder({ env: { BASE_URL: 'https://img.example.org' } });
     expect((await service.console('/playground/config.json')).json()).toEqual({ instance: 'https://img.example.org' });
   });
 });
 
 describe('the state', () => {
   test('counts requests, lookups and encodes of the last minutes', async () => {
-    const service = await start({}, {});
+    const service = await startTestApp();
+    onTestFinished(() => service.close());
     // The history begins with the first request to the private listener.
     await service.state();
     await service.get(`/channel/${SAMPLE}`);
@@ -104,11 +96,13 @@ describe('the state', () => {
   });
 
   test('names networks of refused clients, never an address', async () => {
-    const service = await start({
-      RATE_LIMIT_OVERRIDES: '',
-      RATE_LIMIT: '1/30',
-      TRUST_PROXY: '127.0.0.0/8',
-      BASE_URL: 'http://pennant.test',
+    const service = await startWithoutEncoder({
+      env: {
+        RATE_LIMIT_OVERRIDES: '',
+        RATE_LIMIT: '1/30',
+        TRUST_PROXY: '127.0.0.0/8',
+        BASE_URL: 'http://pennant.test',
+      },
     });
     const ask = (client: string) => service.get('/', { 'x-forwarded-for': client });
     await service.state();
@@ -126,7 +120,9 @@ describe('the state', () => {
   });
 
   test('shows settings without secrets', async () => {
-    const service = await start({ SOURCES: 'catalog,youtube-data-api', YOUTUBE_API_KEY: 'a-secret-key' });
+    const service = await startWithoutEncoder({
+      env: { SOURCES: 'catalog,youtube-data-api', YOUTUBE_API_KEY: 'a-secret-key' },
+    });
     const state = await service.state();
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
     const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false, origin: 'environment' };
@@ -137,7 +133,7 @@ describe('the state', () => {
 
 describe('a purge', () => {
   test('makes the next requests load the channel and encode the picture again', async () => {
-    const service = await start();
+    const service = await startWithoutEncoder();
     const urls = [
       `/api/channel/pennantsample?type=handle`,
       `/channel/${SAMPLE}`,
@@ -173,7 +169,7 @@ describe('a purge', () => {
   });
 
   test('is refused without the custom header field, and for GET', async () => {
-    const service = await start();
+    const service = await startWithoutEncoder();
     await service.get(`/channel/${SAMPLE}`);
     expect((await service.console({ method: 'POST', url: '/purge', body: { channel: SAMPLE } })).status).toBe(403);
     expect(await statusOf(service, `/purge?channel=${SAMPLE}`, 'localhost')).toBe(404);
@@ -187,7 +183,7 @@ describe('a purge', () => {
   });
 
   test('removes the searches that found the channel, and its pictures of every size', async () => {
-    const service = await start();
+    const service = await startWithoutEncoder();
     const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
     for (const url of urls) await service.get(url);
     await service.purge({ channel: 'pennantsample' });
@@ -201,7 +197,7 @@ describe('a purge', () => {
   });
 
   test('is refused for another DATA_DIR, and can remove everything', async () => {
-    const service = await start();
+    const service = await startWithoutEncoder();
     await service.get(`/channel/${SAMPLE}`);
     const elsewhere = { dataDir: await createTemporaryDirectory() };
     expect((await service.purge({ ...elsewhere, channel: SAMPLE })).status).toBe(409);

@@ -8,11 +8,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { picturesDirectory } from '../../src/picture-store/file-names.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
-import { startTestApp, type TestAppOptions } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { failingSource, numberedChannelId } from '../helpers/fake-source.ts';
 import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { startWithoutEncoder } from '../helpers/operators-view.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

@@ -2,10 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { startWithoutEncoder } from '../helpers/operators-view.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
+import { startWithoutEncoder } from '../helpers/app.ts';
 import { failingSource, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
-import { startWithoutEncoder } from '../helpers/operators-view.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];

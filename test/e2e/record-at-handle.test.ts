@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -53,12 +53,8 @@ test('an encoded @ is accepted', async () => {
 });
 
 test('with NEGOTIATE=off, /@handle always returns the picture', async () => {
-  const fixed = await startTestApp({ encoder: createFakeEncoder(), env: { NEGOTIATE: 'off' } });
-  try {
-    expect(await typeOf('/@pennantsample', 'application/json', fixed)).toEqual([200, 'image/jpeg', undefined]);
-  } finally {
-    await fixed.close();
-  }
+  const fixed = await startWithoutEncoder({ env: { NEGOTIATE: 'off' } });
+  expect(await typeOf('/@pennantsample', 'application/json', fixed)).toEqual([200, 'image/jpeg', undefined]);
 });
 
 test('the micro-cache and conditional requests keep record and picture apart', async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
@@ -35,10 +35,8 @@ beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
 });
 
-async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startTestApp({ dataDir, env, clock: createRunningClock(), encoder: createFakeEncoder() });
-  onTestFinished(() => app.close());
-  return app;
+function start(env: Record<string, string> = {}): Promise<TestApp> {
+  return startWithoutEncoder({ dataDir, env, clock: createRunningClock() });
 }
 
 /** Fills the stores with the channel through every URL, and with the picture of another channel. */

@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import type { Condition, ConsoleState } from '../../src/console/state.ts';
+import type { Listener } from '../../src/lib/http/listener.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { type InProcessRequest, listenOnLoopback, sendInProcess } from './in-process.ts';
+import { createFakeEncoder } from './fake-encoder.ts';
+import { type InProcessRequest, sendInProcess } from './in-process.ts';
 import { readMetrics } from './metrics.ts';
 import { WAIT } from './wait.ts';
 
@@ -76,14 +78,23 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** Sends a purge with the field that the private listener requires. */
     purge: (body: object) =>
       askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
-    /** Makes the public listener listen on 127.0.0.1. @returns the port */
-    listen: () => listenOnLoopback(app.http),
+    /** Makes a listener, by default the public one, listen on 127.0.0.1. @returns the port */
+    async listen(listener: Listener = app.http) {
+      return Number(new URL(await listener.listen({ host: '127.0.0.1', port: 0 })).port);
+    },
     async close() {
       await app.console.close();
       await app.close();
       if (givenDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The same, with an encoder that encodes nothing. It closes when the test ends. */
+export async function startWithoutEncoder(options: TestAppOptions = {}): Promise<TestApp> {
+  const service = await startTestApp({ encoder: createFakeEncoder(), ...options });
+  onTestFinished(() => service.close());
+  return service;
 }
 
 /**

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import axe from 'axe-core';
+import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from './app.ts';
 import { createRunningClock } from './clock.ts';
-import { listenOnLoopback } from './in-process.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 
@@ -26,7 +25,7 @@ export async function startBrowsedService(env: Record<string, string> = {}) {
     ...service,
     /** Of the public listener, without a slash at the end. */
     publicOrigin: `http://localhost:${await service.listen()}`,
-    consoleOrigin: `http://localhost:${await listenOnLoopback(service.app.console)}`,
+    consoleOrigin: `http://localhost:${await service.listen(service.app.console)}`,
   };
 }
 
@@ -42,35 +41,29 @@ export function useBrowser(): { readonly browser: Browser } {
   return used;
 }
 
-/** Waits until a page shows something. A busy machine needs a while. */
-export function eventually<T>(read: () => T) {
-  return expect.poll(read, { interval: 100 });
+/** Shows the page as it is now in every width and colour scheme. */
+export async function inEveryAppearance(
+  page: Page,
+  check: (width: number, colorScheme: 'light' | 'dark') => Promise<void>,
+): Promise<void> {
+  for (const width of [1440, 820, 390, 320]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await check(width, colorScheme);
+    }
+  }
 }
 
-/** Widths and colour schemes in which the pages are checked. */
-export const APPEARANCES = [1440, 820, 390, 320].flatMap((width) => [
-  [width, 'light'] as const,
-  [width, 'dark'] as const,
-]);
-
-/** Shows the page as it is now in another width and colour. */
-export async function changeAppearance(page: Page, [width, colorScheme]: (typeof APPEARANCES)[number]): Promise<void> {
-  await page.setViewportSize({ width, height: 900 });
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-}
-
-/** The problems that axe-core finds in the current page, one line for each rule. */
-export async function findAccessibilityFaults(page: Page): Promise<string[]> {
+/** In every appearance, the page is not wider than the window, and axe-core finds no problem. */
+export async function expectSound(page: Page): Promise<void> {
   await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; help: string; nodes: { html: string }[] }[];
-  };
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
-}
-
-/** Whether the page is wider than the window. */
-export function scrollsSideways(page: Page): Promise<boolean> {
-  return page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  await inEveryAppearance(page, async (...appearance) => {
+    const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+    const faults = violations.map(({ id, help, nodes }) => [id, help, nodes.map(({ html }) => html)]);
+    const isWider = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+    expect([...appearance, faults, isWider]).toEqual([...appearance, [], false]);
+  });
 }
 
 /** A browser, and a service with a large budget, for all tests of the file. Set when the tests begin. */

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import inject, { type DispatchFunc } from 'light-my-request';
 import type { Listener } from '../../src/lib/http/listener.ts';
@@ -12,8 +11,6 @@ export interface InProcessRequest {
 }
 
 export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
-
-const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
 /** Sends a request to a server's request listener without a socket, in a later turn of the event loop as from a socket. */
 export async function sendInProcess(
@@ -40,10 +37,4 @@ export async function sendInProcess(
     text,
     json: <T = Record<string, unknown>>() => JSON.parse(text) as T,
   };
-}
-
-/** Listens on a free port of 127.0.0.1. @returns the port */
-export async function listenOnLoopback(listener: Listener): Promise<number> {
-  await listener.listen(LOOPBACK);
-  return (listener.server.address() as AddressInfo).port;
 }

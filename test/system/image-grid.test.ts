@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
-import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
+import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
 import { blockWith } from '../helpers/documents.ts';
 import { runNginx } from '../helpers/front.ts';
 import { isInstalled } from '../helpers/installed.ts';
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('a page with 50 images', () => {
     const page = await context.newPage();
     const tall = '<style>img { display: block; height: 400px }</style>';
     await page.setContent(tall + direct(service.origin).lazy);
-    await eventually(() => page.evaluate('document.images[2].naturalWidth > 0')).toBe(true);
+    await expect.poll(() => page.evaluate('document.images[2].naturalWidth > 0')).toBe(true);
     expect(await countRequests(service)).toBeLessThanOrEqual(10);
   });
 

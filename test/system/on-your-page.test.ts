@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type BrowsedService, eventually, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
+import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
 import { blockWith, nameOf, readDocument } from '../helpers/documents.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
@@ -81,35 +81,33 @@ describe.skipIf(!hasBrowser)('pages', () => {
 
   test.each(blocksIn('html').filter(([, text]) => text.includes('<img')))('%s shows an image', async (_name, html) => {
     const { page } = await open(onInstance(html));
-    await eventually(() => isShown(page)).toBe(true);
+    await expect.poll(() => isShown(page)).toBe(true);
   });
 
   test('a list shows the data of many channels, and the reason why one is missing', async () => {
     const { page, asked } = await open(onInstance(blockWith(DOCUMENT, 'api/channels', 'html')));
-    await eventually(() => page.locator('#list li').allInnerTexts()).toEqual([
-      'Pennant Sample: 1284000',
-      'Lantern Hours: hidden',
-      expect.stringMatching(/^@nobody: \w.+\.$/),
-    ]);
+    await expect
+      .poll(() => page.locator('#list li').allInnerTexts())
+      .toEqual(['Pennant Sample: 1284000', 'Lantern Hours: hidden', expect.stringMatching(/^@nobody: \w.+\.$/)]);
     expect(asked).toHaveLength(1);
   });
 
   test('a grid with srcset requests one size, and <picture> one crop', async () => {
     const sizes = await open(onInstance(blockWith(DOCUMENT, 'sizes=')));
-    await eventually(() => isShown(sizes.page)).toBe(true);
+    await expect.poll(() => isShown(sizes.page)).toBe(true);
     expect(sizes.asked).toEqual(['/@pennantsample/mobile?width=320']);
     const crops = await open(onInstance(blockWith(DOCUMENT, '<picture>')), 390);
-    await eventually(() => isShown(crops.page)).toBe(true);
+    await expect.poll(() => isShown(crops.page)).toBe(true);
     expect(crops.asked).toEqual(['/@pennantsample/mobile?width=800']);
   });
 
   test('a missing banner is replaced by the avatar, and a missing avatar by a file of the page', async () => {
     const html = onInstance(blockWith(DOCUMENT, 'onerror='));
     const { page } = await open(html);
-    await eventually(() => sourceOf(page)).toBe(`${origin}/@lanternhours/avatar?width=176`);
-    await eventually(() => isShown(page)).toBe(true);
+    await expect.poll(() => sourceOf(page)).toBe(`${origin}/@lanternhours/avatar?width=176`);
+    await expect.poll(() => isShown(page)).toBe(true);
     const unknown = await open(html.replaceAll('@lanternhours', '@nobody'));
-    await eventually(() => sourceOf(unknown.page)).toMatch(/^http:[^@]+\/channel\.svg$/);
+    await expect.poll(() => sourceOf(unknown.page)).toMatch(/^http:[^@]+\/channel\.svg$/);
     expect(unknown.asked).toEqual(['/@nobody/mobile?width=640', '/@nobody/avatar?width=176']);
   });
 });

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createRedisClock, reconnect } from '../helpers/redis-instance.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -35,11 +34,8 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     await redis.command('FLUSHALL');
   });
 
-  async function start(env: Record<string, string> = {}, clock = createRedisClock()): Promise<TestApp> {
-    const options = { dataDir, clock, encoder: createFakeEncoder() };
-    const app = await startTestApp({ ...options, env: { REDIS_URL: redis.url, ...env } });
-    onTestFinished(() => app.close());
-    return app;
+  function start(env: Record<string, string> = {}, clock = createRedisClock()): Promise<TestApp> {
+    return startWithoutEncoder({ dataDir, clock, env: { REDIS_URL: redis.url, ...env } });
   }
 
   async function fillStores(): Promise<void> {

@@ -8,6 +8,9 @@ type EndedSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 export interface RecordedSpan {
   readonly name: string;
+  /** 0 internal, 1 server, 2 client: the numbers of the API. */
+  readonly kind: number;
+  readonly traceId: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   /** `undefined`: no failure. */
   readonly failure: { readonly type: unknown; readonly message: string | undefined } | undefined;
@@ -42,6 +45,8 @@ export function recordSpans() {
         const { 'error.type': type, ...attributes } = span.attributes;
         return {
           name: span.name,
+          kind: span.kind,
+          traceId: span.spanContext().traceId,
           attributes,
           failure: span.status.code === FAILED ? { type, message: span.status.message } : undefined,
           children: childrenOf(span.spanContext().spanId),
@@ -50,8 +55,12 @@ export function recordSpans() {
   }
 
   return {
-    /** The spans without a parent that have ended: one for each request that a service has answered. */
-    ended: () => childrenOf(undefined),
+    /**
+     * The spans of requests that have ended: one for each that a service has answered.
+     *
+     * @param parentSpanId of the client's trace that they are in, by default of none
+     */
+    ended: (parentSpanId?: string) => childrenOf(parentSpanId),
     startRequest() {
       const span = startRequestSpan('request', undefined);
       if (span === undefined) throw new Error('The SDK is not loaded.');

@@ -7,7 +7,6 @@ import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { runCommand, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { SDK_FILE } from '../helpers/traced-service.ts';
 
 const API_KEY = 'key-that-nobody-may-read';
 const PASSWORD = 'password-that-nobody-may-read';
@@ -66,7 +65,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
       YOUTUBE_IMAGE_ORIGIN: upstream.origin,
       // Redis refuses the password, and its error says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
-      NODE_OPTIONS: `--import=${SDK_FILE}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../helpers/otel.mjs')}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
       OTEL_BSP_SCHEDULE_DELAY: '100',

@@ -1,18 +1,87 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { answerDataApi } from '../helpers/data-api.ts';
+import { startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { type ServiceProcess, startService } from '../helpers/process.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import {
-  logLines,
-  SDK_FILE,
-  startTracedService,
-  startTraceReceiver,
-  startUntilTestEnds,
-} from '../helpers/traced-service.ts';
 
+/** The otel.mjs of docs/tracing.md. */
+const SDK_FILE = join(import.meta.dirname, '../helpers/otel.mjs');
 const SAMPLE_ID = 'UCPennantSample00000001A';
 const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
 const WARNING = 'OTEL_EXPORTER_OTLP_ENDPOINT is set, but no OpenTelemetry SDK is loaded';
+
+/** A collector of traces on this machine until the test ends: OTLP over HTTP. */
+async function startTraceReceiver() {
+  const exports: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+  let isFree = Promise.resolve();
+  const { origin, close } = await startFakeUpstream(async (request, response) => {
+    const { url: path = '', headers } = request;
+    exports.push({ path, headers, body: (await buffer(request)).toString('latin1') });
+    await isFree;
+    response.writeHead(200, { 'content-type': headers['content-type'] }).end();
+  });
+  onTestFinished(close);
+  return {
+    /** The environment of a service that sends its traces here. */
+    settings: {
+      NODE_OPTIONS: `--import=${SDK_FILE}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+      OTEL_SERVICE_NAME: 'pennant',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_LOGS_EXPORTER: 'none',
+    },
+    /** Their bodies have one character per byte. */
+    exports,
+    /** All bodies. */
+    sent: () => exports.map(({ body }) => body).join('\n'),
+    /** From now on, exports are received but not answered. */
+    hold() {
+      isFree = new Promise(() => undefined);
+    },
+  };
+}
+
+/** The service as a process until the end of the test, with a collector for its traces. */
+async function startTracedService(env: Readonly<Record<string, string>> = {}) {
+  const receiver = await startTraceReceiver();
+  const protocol = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+  const service = await startUntilTestEnds({ ...receiver.settings, ...protocol, ...env });
+  return {
+    service,
+    receiver,
+    /** Sends a request and reads the complete response. */
+    async get(path: string, headers: Record<string, string> = {}) {
+      const answer = await fetch(service.base + path, { headers });
+      await answer.arrayBuffer();
+      return answer;
+    },
+    /** Stops it after it has sent everything. @returns its exit code */
+    stop() {
+      service.child.kill('SIGTERM');
+      return service.ended;
+    },
+  };
+}
+
+async function startUntilTestEnds(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const service = await startService({ directory: await createTemporaryDirectory(), env });
+  onTestFinished(async () => {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+  return service;
+}
+
+/** The lines of its log. */
+function logLines(service: ServiceProcess): Record<string, unknown>[] {
+  const texts = service.output().split('\n');
+  return texts.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+}
 
 /** The modules that the service loads for a record and for a picture by an encoder process. */
 async function loadedModules(env: Record<string, string>): Promise<string[]> {
@@ -52,7 +121,7 @@ test('a collector that is set while no SDK is loaded causes one warning at start
   expect(warnings.map(({ msg }) => msg)).toEqual([expect.stringContaining('NODE_OPTIONS=--import=/path/to/otel.mjs')]);
 });
 
-test('traces are sent as protobuf by default or as JSON by setting, with the operator’s service name', async () => {
+test('traces are sent as protobuf by default, with the operator’s service name', async () => {
   const { get, stop, receiver, service } = await startTracedService({
     OTEL_EXPORTER_OTLP_PROTOCOL: '',
     OTEL_SERVICE_NAME: 'pictures',
@@ -63,27 +132,64 @@ test('traces are sent as protobuf by default or as JSON by setting, with the ope
   expect(receiver.exports).toMatchObject([
     { path: '/v1/traces', headers: { 'content-type': 'application/x-protobuf' } },
   ]);
-  const sent = receiver.exports[0]?.body.toString('latin1');
-  expect(sent).toContain('GET /channel/:identifier');
+  expect(receiver.sent()).toContain('GET /channel/:identifier');
   // Between a text's name and the text are two tags and two lengths of one byte each.
   for (const [name, text] of [
     ['pennant.request_id', response.headers.get('x-request-id')],
     ['service.name', 'pictures'],
     ['deployment.environment.name', 'staging'],
   ]) {
-    expect(sent).toMatch(new RegExp(`${name}[^]{4}${text}`));
+    expect(receiver.sent()).toMatch(new RegExp(`${name}[^]{4}${text}`));
   }
   expect(service.output()).not.toContain(WARNING);
 });
 
 test('a collector that does not answer delays no response and no stop', async () => {
-  const { get, service, receiver } = await startTracedService({
+  const { get, stop, receiver } = await startTracedService({
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '3',
     OTEL_BSP_MAX_QUEUE_SIZE: '5',
   });
   receiver.hold();
   for (let request = 0; request < 30; request += 1) expect((await get('/')).status).toBe(200);
-  await expect.poll(() => receiver.spans()).toHaveLength(3);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(0);
+  await expect.poll(() => receiver.sent().match(/"spanId"/g)).toHaveLength(3);
+  expect(await stop()).toBe(0);
+});
+
+test('traces are sent as JSON by setting, and contain no keys, no client addresses and no search texts', async () => {
+  const apiKey = 'key-of-the-data-api';
+  const channels = [{ id: 'UCreplayLighthouse000001', snippet: { title: 'Lighthouse' } }];
+  const replay = await startReplayServer({ dataApi: answerDataApi({ apiKey, channels }) });
+  onTestFinished(() => replay.close());
+  const { get, stop, receiver } = await startTracedService({
+    ...youtubeSettings(replay.origin),
+    SOURCES: 'youtube-data-api',
+    YOUTUBE_API_KEY: apiKey,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=key-of-the-collector',
+    TRUST_PROXY: '127.0.0.1/32',
+  });
+  await get('/api/search?q=lighthouse', { 'x-forwarded-for': '203.0.113.7', 'user-agent': 'a-rare-browser' });
+  await stop();
+  expect(replay.callsTo('data-api').map(({ path }) => path)).toEqual([expect.stringContaining('q=lighthouse')]);
+  expect(receiver.exports[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-collector-key': 'key-of-the-collector',
+  });
+  const sent = receiver.sent();
+  expect(sent).toContain(`{"key":"url.full","value":{"stringValue":"${replay.origin}/youtube/v3/search"}}`);
+  for (const secret of [apiKey, 'key-of-the-collector', 'lighthouse', '203.0.113.7', 'a-rare-browser']) {
+    expect(sent).not.toContain(secret);
+  }
+});
+
+test('a request that the sampler drops has no span, and its log line has no trace ID', async () => {
+  const { get, stop, service, receiver } = await startTracedService({
+    OTEL_TRACES_SAMPLER: 'always_off',
+    ACCESS_LOG: 'on',
+  });
+  await get('/');
+  await stop();
+  expect(receiver.exports).toEqual([]);
+  const [line] = logLines(service).filter(({ msg }) => msg === 'request');
+  expect(line).toMatchObject({ requestId: expect.any(String) });
+  expect(line).not.toHaveProperty('trace_id');
 });

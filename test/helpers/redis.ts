@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { expect } from 'vitest';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
+import type { TestApp } from './app.ts';
 import { createManualClock } from './clock.ts';
 import { isInstalled } from './installed.ts';
 import { findFreePort, type StartedProcess, startProcess } from './process.ts';
@@ -20,12 +22,6 @@ export function connectTo(server: { readonly url: string }): Promise<RedisConnec
     timings: { connectTimeoutMs: HANG_MS },
   });
 }
-
-const SHORTEN = `
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-end`;
 
 export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
@@ -74,10 +70,6 @@ export async function startRedisServer(settings: readonly string[] = []) {
     /** Over TCP. */
     url: `redis://127.0.0.1:${port}`,
     command,
-    /** Shortens every lifetime, as if this time had passed, because Redis's own clock cannot be moved. */
-    async shortenLifetimes(ms: number) {
-      await command('EVAL', SHORTEN, '0', String(ms));
-    },
     /** Suspends the server: it keeps its connections and sends nothing. */
     freeze: () => void running?.child.kill('SIGSTOP'),
     thaw: () => void running?.child.kill('SIGCONT'),
@@ -90,4 +82,46 @@ export async function startRedisServer(settings: readonly string[] = []) {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The rules of a command's time-out. */
+const STEP_MS = 10;
+const REST_MS = 1_000;
+
+/** A clock that gives commands unlimited time, or none. */
+export function createRedisClock() {
+  const clock = createManualClock();
+  const waiting = new Set<() => void>();
+  let isRedisLate = false;
+  let rounds = 0;
+
+  return {
+    ...clock,
+    after(ms: number, callback: () => void) {
+      if (ms !== STEP_MS) return clock.after(ms, callback);
+      const run = () => {
+        if (waiting.delete(run)) callback();
+      };
+      if (waiting.size === 0) rounds += 1;
+      waiting.add(run);
+      if (isRedisLate) setImmediate(run);
+      return () => void waiting.delete(run);
+    },
+    /** From now on, commands time out as soon as this process has read all received replies. */
+    letCommandsTimeOut() {
+      isRedisLate = true;
+      for (const run of waiting) setImmediate(run);
+    },
+    giveCommandsTime() {
+      isRedisLate = false;
+    },
+    /** How often the service waited for Redis. Commands that are sent together count once. */
+    rounds: () => rounds,
+  };
+}
+
+/** Moves the clock beyond the pause after a failure, and waits until Redis is used again. */
+export async function reconnect(instance: TestApp): Promise<void> {
+  instance.clock.advance(REST_MS);
+  await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(1);
 }

@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import { RESP_TYPES } from '@redis/client';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sniffFormat } from '../../src/domain/formats.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { expectFormerAnswer, FORMER_ANSWERS, readFormer } from '../helpers/former-data.ts';
-import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { createRedisClock, type Instance, startConnected } from '../helpers/redis-instance.ts';
+import { connectTo, createRedisClock, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
 /** A key that the former version has written. */
@@ -33,7 +33,7 @@ const PAUSE_MS = 10_000;
 /** Allows for the time that passes on Redis's own clock during the test. */
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-const LIMIT = { RATE_LIMIT: '1000/3600' };
+const LIMIT = { RATE_LIMIT: '1000/3600', RATE_LIMIT_OVERRIDES: '' };
 const PURGED = 'UCreplayHarbour000000002';
 const KEPT = 'UCreplayLighthouse000001';
 const REFINED = `/${KEPT}/avatar.avif`;
@@ -92,10 +92,13 @@ describe.skipIf(!findRedisServer())('a Redis with data of a former version', () 
     connection.close();
   }
 
-  async function startAt(nowMs: number, env: Record<string, string>): Promise<Instance> {
+  async function startAt(nowMs: number, env: Record<string, string>): Promise<TestApp> {
     const clock = createRedisClock();
     clock.advance(nowMs - clock.now());
-    return startConnected(server.url, { ...LIMIT, ...env }, clock);
+    const instance = await startTestApp({ clock, env: { REDIS_URL: server.url, ...LIMIT, ...env } });
+    onTestFinished(() => instance.close());
+    expect(await instance.metric('pennant_redis_usable')).toBe(1);
+    return instance;
   }
 
   async function formOfKey(key: string): Promise<readonly [string, unknown]> {

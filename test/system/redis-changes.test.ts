@@ -9,8 +9,7 @@ import { CHANGES_KEY, createSharedChanges } from '../../src/store/shared-changes
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
-import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
-import { createRedisClock } from '../helpers/redis-instance.ts';
+import { connectTo, createRedisClock, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';

@@ -12,6 +12,13 @@ import { START } from '../../src/store/shared-changes.ts';
 import { describeStoreContract } from '../contracts/store.ts';
 import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
+/** As if a time had passed for every key, because Redis's own clock cannot be moved. */
+const SHORTEN_LIFETIMES = `
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left = redis.call('PTTL', key)
+  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
+end`;
+
 describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   let server: RedisServer;
   let connection: RedisConnection;
@@ -36,7 +43,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server.command('FLUSHALL');
     return {
       store: createStore(),
-      advance: (ms) => server.shortenLifetimes(ms),
+      advance: async (ms) => void (await server.command('EVAL', SHORTEN_LIFETIMES, '0', String(ms))),
       reopen: () => createStore(),
     };
   });

@@ -4,11 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerHtml } from '../../test/helpers/fake-upstream.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-answers.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
-import { type DoctorOptions, runDoctor } from '../../test/helpers/run-command.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
 import { findHandle } from '../domain/identifier.ts';
+import { doctorCommand } from './doctor.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 
@@ -23,8 +24,12 @@ async function startUpstream(answers: readonly ReplayAnswer[] = readAnswers(OWN_
   replay = await startReplayServer({ answers, findImage: () => undefined });
 }
 
-function record(asked = '@BellRockLight', args: readonly string[] = [], options: Partial<DoctorOptions> = {}) {
-  return runDoctor([asked, '--record', directory, ...args], { origin: replay.origin, ...options });
+function doctor(args: readonly string[], env: Record<string, string> = {}) {
+  return runInProcess(doctorCommand, args, { env: { ...youtubeSettings(replay.origin), ...env } });
+}
+
+function record(asked = '@BellRockLight', args: readonly string[] = [], env: Record<string, string> = {}) {
+  return doctor([asked, '--record', directory, ...args], env);
 }
 
 /** The lighthouse's answers with a text replaced. */
@@ -135,7 +140,7 @@ describe('data that a recording omits', () => {
 
   it('includes every kind of secret in every place', async () => {
     await startUpstream(seeded());
-    const { exitCode, stderr } = await record(LIGHTHOUSE, [], { env: { YOUTUBE_API_KEY: SECRETS.otherApiKey } });
+    const { exitCode, stderr } = await record(LIGHTHOUSE, [], { YOUTUBE_API_KEY: SECRETS.otherApiKey });
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('about.json')]);
     const text = await writtenText();
     expect(text).toContain('Bell Rock Light');
@@ -228,7 +233,7 @@ describe('the command line of a recording', () => {
     [['@a', '--source', 'youtube-data-api', '--record', 'x'], 'with the source youtube only'],
   ])('%j is refused', async (args, reason) => {
     await startUpstream();
-    const { exitCode, stderr } = await runDoctor(args, { origin: replay.origin, env: { YOUTUBE_API_KEY: 'key' } });
+    const { exitCode, stderr } = await doctor(args, { YOUTUBE_API_KEY: 'key' });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
 });

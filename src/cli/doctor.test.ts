@@ -4,12 +4,13 @@ import { pngOf } from '../../test/helpers/catalog.ts';
 import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
 import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
-import { type ReplayServer, startReplayServer } from '../../test/helpers/replay-server.ts';
-import { type DoctorOptions, runDoctor } from '../../test/helpers/run-command.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type RunOptions, runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { keptKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 import type { Diagnosis } from './doctor/diagnose.ts';
+import { doctorCommand } from './doctor.ts';
 
 /** What `doctor --json` writes. */
 interface DoctorReport extends Omit<Diagnosis, 'calls'> {
@@ -45,8 +46,8 @@ async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<voi
   });
 }
 
-function doctor(args: readonly string[], options: Partial<DoctorOptions> = {}) {
-  return runDoctor(args, { origin: replay.origin, env: { YOUTUBE_API_KEY: API_KEY }, ...options });
+function doctor(args: readonly string[], { env = { YOUTUBE_API_KEY: API_KEY }, ...options }: RunOptions = {}) {
+  return runInProcess(doctorCommand, args, { ...options, env: { ...youtubeSettings(replay.origin), ...env } });
 }
 
 async function report(...args: string[]): Promise<DoctorReport & { exitCode: unknown }> {

@@ -121,7 +121,6 @@ export type ServiceProcess = Awaited<ReturnType<typeof startService>>;
 export async function startService(options: CommandOptions) {
   await mkdir(options.directory, { recursive: true });
   const consolePort = await findFreePort();
-  const startedAtMs = performance.now();
   const launched = launchService({ ...options, env: { CONSOLE_PORT: String(consolePort), ...options.env } });
   try {
     const [, port] = await launched.printed(/listens on [^:]+:(\d+)/);
@@ -133,8 +132,6 @@ export async function startService(options: CommandOptions) {
       base: `http://127.0.0.1:${port}`,
       /** Origin of the private listener. */
       inside: `http://127.0.0.1:${consolePort}`,
-      /** The time from the start of the process until it could respond. */
-      startedInMs: performance.now() - startedAtMs,
     };
   } catch (error) {
     launched.child.kill('SIGKILL');

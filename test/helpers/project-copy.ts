@@ -1,8 +1,7 @@
 import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from './documents.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
 /** The files of npm itself beside the packages. Caches of other tools there change while tests run. */
 const FILES_OF_NPM = new Set(['.bin', '.package-lock.json']);

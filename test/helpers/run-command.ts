@@ -2,10 +2,9 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { type Command, type CommandContext, type CommandGroup, runCommand } from '../../src/cli/command.ts';
-import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { EndedCommand } from './process.ts';
 
-interface RunOptions extends Partial<CommandContext> {
+export interface RunOptions extends Partial<CommandContext> {
   /** Of stdout. */
   readonly isTerminal?: boolean;
 }
@@ -45,14 +44,4 @@ export function runCatalog(
     env: { ...env, DATA_DIR: dataDir, CONSOLE_PORT: '0' },
     stdin: () => Readable.from([Buffer.from(stdin)]),
   });
-}
-
-export interface DoctorOptions extends Pick<RunOptions, 'isTerminal' | 'env'> {
-  /** Of every upstream. */
-  readonly origin: string;
-}
-
-export function runDoctor(args: readonly string[], { origin, env, ...options }: DoctorOptions): Promise<EndedCommand> {
-  const origins = { YOUTUBE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin };
-  return runInProcess(doctorCommand, args, { env: { ...origins, ...env }, ...options });
 }

@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { findHandle, findUsername } from '../../src/domain/identifier.ts';
@@ -18,9 +19,15 @@ import {
   targetOfHop,
   withoutOthersOfChannel,
 } from '../helpers/indexed-answers.ts';
-import { OWN_ANSWERS, OWN_RECORDINGS, RECORDING_DIRECTORIES, type ReplayAnswer } from '../helpers/replay-answers.ts';
+import { OWN_ANSWERS, RECORDING_DIRECTORIES, type ReplayAnswer } from '../helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+/** What `pennant doctor --record` has written into `test/fixtures/youtube-…`. */
+const OWN_RECORDINGS = readdirSync(FIXTURES)
+  .filter((name) => name.startsWith('youtube-'))
+  .map((name) => join(FIXTURES, name));
 
 describeAnswers('own test answers', OWN_ANSWERS);
 for (const directory of [...OWN_RECORDINGS, ...RECORDING_DIRECTORIES]) {

@@ -13,17 +13,16 @@ import {
   isError,
   isFeed,
   isFirstSearchPage,
-  isLaterSearchPage,
   isOfDataApi,
   isPanel,
   isResolution,
-  pageOfFeed,
   readIndexedAnswers,
   targetOfHop,
   withoutOthersOfChannel,
 } from '../helpers/indexed-answers.ts';
 import {
   type IndexedAnswer,
+  jsonAnswer,
   OWN_ANSWERS,
   RECORDING_DIRECTORIES,
   type ReplayAnswer,
@@ -210,6 +209,16 @@ function describeDataApi(name: string, directory: string): void {
       expect(results[0]).toMatchObject({ channelId: firstChannelId, title: firstTitle });
     });
   });
+}
+
+const isLaterSearchPage = ({ request }: IndexedAnswer) =>
+  request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
+
+/** A recorded feed may lack its channel's page. */
+function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
+  const { channelId, title = 'A channel' } = expected as ExpectedValues;
+  const metadata = { channelMetadataRenderer: { externalId: channelId, title } };
+  return jsonAnswer('browse', { browseId: channelId }, { metadata });
 }
 
 const hasPictures = (answer: IndexedAnswer) =>

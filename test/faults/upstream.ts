@@ -22,12 +22,16 @@ const LONGEST_MS = 12_000;
 const LONGEST_STORED_MS = 5_000;
 const HOUR_MS = 3_600_000;
 
-const REDIRECT_LOOP: FailureKind = {
+interface MeasuredKind extends FailureKind {
+  /** The error code for a picture. Default: `code`. */
+  readonly pictureCode?: FailureKind['code'];
+}
+
+const REDIRECT_LOOP: MeasuredKind = {
   name: 'redirect loop',
   upstream: (request, response) => redirectTo(request.url ?? '/')(request, response),
-  channels: 'upstream_unavailable',
-  pictures: 'upstream_invalid',
-  isSlow: false,
+  code: 'upstream_unavailable',
+  pictureCode: 'upstream_invalid',
   isForShortForm: true,
 };
 
@@ -37,14 +41,14 @@ export const upstream: Subject = {
   isMostlyWaiting: true,
   async run(context) {
     const directory = await fillStore(context);
-    const kinds = [...FAILURE_KINDS, REDIRECT_LOOP].filter(
+    const kinds: MeasuredKind[] = [...FAILURE_KINDS, REDIRECT_LOOP].filter(
       ({ isForShortForm = false }) => context.isLong || isForShortForm,
     );
-    const measure = (kind: FailureKind) =>
+    const measure = (kind: MeasuredKind) =>
       context.measure('upstream', kind.name, () => observe(context, directory, kind));
     // The slow ones only wait.
-    const slow = kinds.filter(({ isSlow }) => isSlow).map(measure);
-    for (const kind of kinds.filter(({ isSlow }) => !isSlow)) await measure(kind);
+    const slow = kinds.filter(({ code }) => code === 'upstream_timeout').map(measure);
+    for (const kind of kinds.filter(({ code }) => code !== 'upstream_timeout')) await measure(kind);
     await Promise.all(slow);
   },
 };
@@ -68,13 +72,14 @@ async function fillStore(context: FaultContext): Promise<string> {
   return directory;
 }
 
-async function observe(context: FaultContext, filled: string, kind: FailureKind): Promise<Outcome> {
+async function observe(context: FaultContext, filled: string, kind: MeasuredKind): Promise<Outcome> {
   const directory = await context.newDirectory();
   await cp(filled, directory, { recursive: true });
   const replay = await startReplayServer();
   if (typeof kind.upstream === 'function') replay.misbehave('all', kind.upstream);
   const service = await context.start({ directory, env: youtubeSettings(await originOf(kind, replay)) });
   const { client } = service;
+  const { pictureCode = kind.code } = kind;
   const faults: string[] = [];
   const exceeded: string[] = [];
   let slowestMs = 0;
@@ -89,15 +94,15 @@ async function observe(context: FaultContext, filled: string, kind: FailureKind)
   };
   await Promise.all([
     ...OLD_QUESTIONS.map((url) => ask(url, LONGEST_STORED_MS, findStaleFault)),
-    ...[NEW_RECORD, NEW_SEARCH].map((url) => ask(url, LONGEST_MS, findRefusalFault(kind.channels))),
-    ask(NEW_PICTURE, LONGEST_MS, findRefusalFault(kind.pictures)),
+    ...[NEW_RECORD, NEW_SEARCH].map((url) => ask(url, LONGEST_MS, findRefusalFault(kind.code))),
+    ask(NEW_PICTURE, LONGEST_MS, findRefusalFault(pictureCode)),
   ]);
   replay.behave();
   const isBack = typeof kind.upstream !== 'function' || (await recovers(client));
   if (!isBack) faults.push('not asked again after upstream had recovered');
   service.child.kill('SIGKILL');
   await replay.close();
-  const codes = `${kind.channels} for record and search, ${kind.pictures} for the picture`;
+  const codes = `${kind.code} for record and search, ${pictureCode} for the picture`;
   const measured = `the 3 old answers; without one ${codes}, with Retry-After; slowest ${(slowestMs / 1000).toFixed(1)} s`;
   return { measured, faults, exceeded };
 }
@@ -112,7 +117,7 @@ function findStaleFault({ status, headers, bytes }: SentAnswer): string | undefi
   return /^pennant; hit; ttl=-/.test(String(headers['cache-status'])) ? undefined : `said ${headers['cache-status']}`;
 }
 
-function findRefusalFault(expected: FailureKind['channels']) {
+function findRefusalFault(expected: FailureKind['code']) {
   return ({ status, headers, bytes }: SentAnswer): string | undefined => {
     if (status < 500) return `answered ${status}`;
     if (headers['retry-after'] === undefined) return 'no Retry-After';

@@ -60,34 +60,27 @@ export function createUpstreamClient(origin: string, clock?: Clock): HttpClient 
   });
 }
 
+/** The body is sent in chunks unless a header names its length. */
+export function answerStatus(
+  status: number,
+  headers: Record<string, string> = {},
+  body: string | Buffer = '',
+): RequestListener {
+  return (_request, response) => void response.writeHead(status, headers).end(body);
+}
+
 export function answerJson(body: unknown, status = 200, headers: Record<string, string> = {}): RequestListener {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-  };
+  return answerStatus(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
 }
 
 /** A consent, "sorry" or captcha page. */
-export function answerHtml(status = 200): RequestListener {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Before you continue</html>');
-  };
-}
+export const answerHtml = (status = 200) =>
+  answerStatus(status, { 'content-type': 'text/html; charset=utf-8' }, '<html>Before you continue</html>');
 
-export function answerStatus(status: number, headers: Record<string, string> = {}): RequestListener {
-  return (_request, response) => {
-    response.writeHead(status, headers).end();
-  };
-}
+export const answerBytes = (body: Buffer, headers: Record<string, string> = {}) =>
+  answerStatus(200, { 'content-length': String(body.length), ...headers }, body);
 
-export function answerBytes(body: Buffer, headers: Record<string, string> = {}): RequestListener {
-  return (_request, response) => {
-    response.writeHead(200, { 'content-length': String(body.length), ...headers }).end(body);
-  };
-}
-
-export function redirectTo(location: string): RequestListener {
-  return answerStatus(302, { location });
-}
+export const redirectTo = (location: string) => answerStatus(302, { location });
 
 const GZIP = { 'content-encoding': 'gzip' };
 

@@ -17,8 +17,6 @@ export const isResolution: Filter = (answer) =>
   /^https:\/\/[^/]+\/(?:@|user\/)/.test(String(answer.request.body?.url)) &&
   !isError(answer);
 export const isFirstSearchPage: Filter = ({ request }) => request.body?.query !== undefined;
-export const isLaterSearchPage: Filter = ({ request }) =>
-  request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 export const isFeed: Filter = ({ request }) => request.url.includes('/feeds/');
 
 /** The answers of an index in one common form. */
@@ -61,13 +59,6 @@ export function finalChannelId({ expected }: IndexedAnswer, answers: readonly In
   const { channelId, finalChannelId: final, next } = expected as ExpectedValues;
   const following = answers.find(({ request }) => next !== undefined && request.body?.url === next);
   return channelId ?? final ?? (following && finalChannelId(following, answers));
-}
-
-/** A recorded feed may lack its channel's page. */
-export function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
-  const { channelId, title = 'A channel' } = expected as ExpectedValues;
-  const metadata = { channelMetadataRenderer: { externalId: channelId, title } };
-  return jsonAnswer('browse', { browseId: channelId }, { metadata });
 }
 
 const MAX_HANDLE_CHARACTERS = 30;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One recorded or handwritten answer with its request. */
@@ -27,11 +27,6 @@ export function readAnswers(directory: string): IndexedAnswer[] {
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 export const OWN_ANSWERS = join(FIXTURES, 'youtube');
-
-/** What `pennant doctor --record` has written into `test/fixtures/youtube-…`. */
-export const OWN_RECORDINGS: readonly string[] = readdirSync(FIXTURES)
-  .filter((name) => name.startsWith('youtube-'))
-  .map((name) => join(FIXTURES, name));
 
 /**
  * Responses that were recorded from YouTube may be in folders beside the project. A fresh clone has none, and the tests

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { startFakeUpstream } from './fake-upstream.ts';
+import { answerJson, answerStatus, startFakeUpstream } from './fake-upstream.ts';
 import {
   channelIdOfToken,
   comparablePage,
@@ -48,9 +48,22 @@ export async function startReplayServer(options: ReplayOptions = {}) {
   const calls: ReplayCall[] = [];
   let misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
 
-  function replyTo(call: ReplayCall): Reply {
+  function listenerFor(call: ReplayCall): RequestListener {
     const { route, path, body, headers } = call;
-    if (route === 'image') return { status: 200, ...(findImage(path) ?? html('', 404)) };
+    const misbehaviour = misbehaviours.find(
+      (other) => other.left > 0 && (other.route === 'all' || other.route === route),
+    );
+    if (misbehaviour !== undefined) {
+      misbehaviour.left -= 1;
+      return misbehaviour.listener;
+    }
+    if (route === 'data-api' && options.dataApi !== undefined) return options.dataApi;
+    if (route === 'image') {
+      const image = findImage(path);
+      return image === undefined
+        ? html('', 404)
+        : answerStatus(200, { 'content-type': image.contentType }, image.bytes);
+    }
     if (route === 'version') {
       const version = clientVersions?.named() ?? '2.20260630.03.00';
       return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
@@ -62,18 +75,11 @@ export async function startReplayServer(options: ReplayOptions = {}) {
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = request.method === 'POST' ? (JSON.parse(await text(request)) as ReplayCall['body']) : undefined;
-    const path = request.url ?? '/';
-    const call = { route: routeOf(path, body), method: request.method ?? '', path, headers: request.headers, body };
+    const { url: path = '/', method = '', headers } = request;
+    const call = { route: routeOf(path, body), method, path, headers, body };
     calls.push(call);
     await options.mayAnswer?.(path);
-    const misbehaviour = misbehaviours.find(({ route, left }) => left > 0 && (route === 'all' || route === call.route));
-    if (misbehaviour !== undefined) {
-      misbehaviour.left -= 1;
-      return misbehaviour.listener(request, response);
-    }
-    if (call.route === 'data-api' && options.dataApi !== undefined) return options.dataApi(request, response);
-    const { status, contentType, bytes: content } = replyTo(call);
-    response.writeHead(status, { 'content-type': contentType }).end(content);
+    return listenerFor(call)(request, response);
   }
 
   const { origin, close } = await startFakeUpstream((request, response) => {
@@ -130,40 +136,31 @@ const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayC
   },
 };
 
-interface Reply {
-  readonly status: number;
-  readonly contentType: string;
-  readonly bytes: string | Buffer;
-}
-
-const json = (text: string, status = 200): Reply => ({
-  status,
-  contentType: 'application/json; charset=UTF-8',
-  bytes: text,
-});
-const html = (text: string, status = 200): Reply => ({ status, contentType: 'text/html', bytes: text });
-const error = (code: number, status: string) => json(JSON.stringify({ error: { code, status } }), code);
+const json = (text: string, status = 200) =>
+  answerStatus(status, { 'content-type': 'application/json; charset=UTF-8' }, text);
+const html = (text: string, status = 200) => answerStatus(status, { 'content-type': 'text/html' }, text);
+const error = (code: number, status: string) => answerJson({ error: { code, status } }, code);
 
 /** YouTube's answers for absent things, per route, and for a version that is too old (recorded in 2026-07). */
 const NO_CHANNEL = {
   alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel does not exist.' } } }],
 };
 const NO_HITS = { primaryContents: { sectionListRenderer: { contents: [] } } };
-const NOTHING: Partial<Record<ReplayRoute, Reply>> = {
-  browse: json(JSON.stringify(NO_CHANNEL)),
+const NOTHING: Partial<Record<ReplayRoute, RequestListener>> = {
+  browse: answerJson(NO_CHANNEL),
   about: error(404, 'NOT_FOUND'),
   resolve: error(404, 'NOT_FOUND'),
-  search: json(JSON.stringify({ contents: { twoColumnSearchResultsRenderer: NO_HITS } })),
+  search: answerJson({ contents: { twoColumnSearchResultsRenderer: NO_HITS } }),
 };
 const INVALID_ARGUMENT = error(400, 'INVALID_ARGUMENT');
 
 /** Prefers the answer to exactly this request over those of the channel's other tabs. */
-function replayed(answers: readonly ReplayAnswer[], call: ReplayCall): Reply {
+function replayed(answers: readonly ReplayAnswer[], call: ReplayCall): RequestListener {
   const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
   const found = matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
   if (found === undefined) return NOTHING[call.route] ?? html('<html><title>Error 404</title></html>', 404);
   const { status, text } = found;
-  if (call.route === 'feed') return { status, contentType: 'text/xml; charset=UTF-8', bytes: text };
+  if (call.route === 'feed') return answerStatus(status, { 'content-type': 'text/xml; charset=UTF-8' }, text);
   return json(masked(text, call.path), status);
 }
 

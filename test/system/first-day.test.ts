@@ -147,14 +147,8 @@ test.skipIf(!isPossible)(
     expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
     const front = await startFront([port, port, port], true);
     onTestFinished(() => front.stop());
-    async function ask(url: string, visitor = '127.0.0.1') {
-      const sender = createHttpSender(front.port, visitor);
-      try {
-        return await sender.send({ url });
-      } finally {
-        sender.close();
-      }
-    }
+    const ask = (url: string, visitor = '127.0.0.1') =>
+      createHttpSender(front.port, visitor).send({ url, headers: { connection: 'close' } });
     const record = await ask('/api/channel/pennantsample?type=handle');
     expect(JSON.parse(record.bytes.toString())).toMatchObject({
       bannerUrl: expect.stringMatching(/^https:\/\/img\.example\.org\//),

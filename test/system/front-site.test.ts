@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
 import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
+import { createHttpSender } from '../helpers/http-request.ts';
 
 /* deploy/nginx.conf in a real nginx: the playground at its own host name. */
 
@@ -20,22 +20,11 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const instances = useFakeInstances(answerJson({}, 404, { 'cache-control': 'no-store' }));
 const front = useFront(instances);
 
-interface SiteResponse {
-  readonly status: number | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
-}
-
 /** `fetch` cannot choose the host name. */
-async function ask(path: string, host = 'play.pennant.example'): Promise<SiteResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<SiteResponse>();
-  request(front.base + path, { headers: { host } }, async (response) => {
-    const chunks = await response.setEncoding('utf8').toArray();
-    resolve({ status: response.statusCode, headers: response.headers, body: chunks.join('') });
-  })
-    .once('error', reject)
-    .end();
-  return promise;
+async function ask(path: string, host = 'play.pennant.example') {
+  const client = createHttpSender(front.port);
+  const { status, headers, bytes } = await client.send({ url: path, headers: { host, connection: 'close' } });
+  return { status, headers, body: bytes.toString() };
 }
 
 describe.skipIf(!findNginx())('the host of the playground', () => {

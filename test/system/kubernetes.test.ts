@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
-import { get } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Deployment } from 'kubernetes-models/apps/v1';
@@ -11,6 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/settings.ts';
 import { ROOT } from '../helpers/documents.ts';
+import { createHttpSender } from '../helpers/http-request.ts';
 import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -121,16 +121,13 @@ describe('the pod', () => {
   test('answers the probes at its own address', async () => {
     const service = await startService({ directory: await createTemporaryDirectory(), env: ENVIRONMENT });
     onTestFinished(() => void service.child.kill('SIGKILL'));
+    const client = createHttpSender(Number(new URL(service.inside).port));
+    onTestFinished(client.close);
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
-      const { path, port } = CONTAINER[probe]?.httpGet ?? {};
+      const { path = '', port } = CONTAINER[probe]?.httpGet ?? {};
       expect(port).toBe('console');
-      expect([path, await statusAt(`${service.inside}${path}`, '10.42.7.9:8081')]).toEqual([path, 200]);
+      const { status } = await client.send({ url: path, headers: { host: '10.42.7.9:8081' } });
+      expect([path, status]).toEqual([path, 200]);
     }
   });
 });
-
-async function statusAt(url: string, host: string): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-  get(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).on('error', reject);
-  return promise;
-}

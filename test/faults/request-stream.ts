@@ -1,6 +1,4 @@
-import type { Socket } from 'node:net';
-import { splitAnswers } from '../helpers/raw-http.ts';
-import { openConnection } from './raw-connections.ts';
+import { openConnection } from '../helpers/raw-http.ts';
 
 export interface StreamedRequest {
   readonly url: string;
@@ -23,14 +21,12 @@ export async function streamRequests(
   const iterator = requests[Symbol.iterator]();
 
   async function work(): Promise<void> {
-    const socket = await openConnection(port);
-    const read = createAnswerReader(socket);
+    const { ask, close } = await openConnection(port);
     for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-      socket.write(textOf(next.value));
-      const status = await read();
+      const { status } = await ask(textOf(next.value));
       counts[status] = (counts[status] ?? 0) + 1;
     }
-    socket.destroy();
+    close();
   }
 
   await Promise.all(Array.from({ length: connections }, work));
@@ -40,20 +36,4 @@ export async function streamRequests(
 function textOf({ url, headers = {} }: StreamedRequest): string {
   const fields = Object.entries({ host: 'pennant.test', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `GET ${url} HTTP/1.1\r\n${fields.join('')}\r\n`;
-}
-
-/** Reads responses one at a time. @returns a function that gives the status of the next one */
-function createAnswerReader(socket: Socket): () => Promise<number> {
-  const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-
-  return async () => {
-    let received = Buffer.alloc(0);
-    for (;;) {
-      const chunk = await chunks.next();
-      if (chunk.done === true) throw new Error('the service closed a connection with a request under way');
-      received = Buffer.concat([received, chunk.value]);
-      const [answer] = splitAnswers(received).answers;
-      if (answer !== undefined) return answer.status;
-    }
-  };
 }

@@ -11,10 +11,6 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsS
 export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
 if (!hasBrowser) console.log('SKIPPED: no chromium on this machine, so the playground and the console are not tested.');
 
-const SWITCHES =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
-  '--disable-component-update --disable-sync';
-
 export type BrowsedService = Awaited<ReturnType<typeof startBrowsedService>>;
 
 /** The service with the sample catalog, the default rate limit and the real time, on real ports. */
@@ -35,7 +31,7 @@ export function useBrowser(): { readonly browser: Browser } {
   beforeAll(async () => {
     if (!hasBrowser) return;
     if (CHROMIUM === undefined) throw new Error('There is no chromium: apt-get install chromium');
-    used.browser = await chromium.launch({ executablePath: CHROMIUM, args: SWITCHES.split(' ') });
+    used.browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--disable-gpu', '--disable-quic'] });
   });
   afterAll(() => used.browser?.close());
   return used;

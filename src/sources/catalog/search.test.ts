@@ -171,11 +171,10 @@ describe('a search for the beginning of many titles', () => {
       fc.property(fc.array(title, { maxLength: 40 }), query, fc.integer({ min: 1, max: 5 }), (titles, asked, limit) => {
         const found = search(titles.map((each, row) => `${each} ${row}`))(asked, limit);
         const begins = titles.flatMap((each, row) => (`${each} ${row}`.startsWith(asked) ? [row] : []));
-        const firstWord = /\w+/.exec(asked)?.[0] ?? '';
-        const isWhole = /\w\W/.test(asked);
-        const has = (each: string) =>
-          each.split(/\W/).some((word) => (isWhole ? word === firstWord : word.startsWith(firstWord)));
-        const candidates = titles.flatMap((each, row) => (has(each) ? [row] : [])).slice(0, limits.candidates);
+        const words = asked.split(/\W/).join(' ').trim();
+        const candidates = titles
+          .flatMap((each, row) => (each.replace('-', ' ').startsWith(words) ? [row] : []))
+          .slice(0, limits.candidates);
         const certain =
           begins.length <= limits.sortedTitles ? begins : begins.filter((row) => candidates.includes(row));
         const first = found.slice(0, Math.min(limit, begins.length));

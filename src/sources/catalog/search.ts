@@ -6,7 +6,7 @@ import { createRowQuery, createTextSearch, indexedPrefix, MAX_QUERY_WORDS } from
 const LIMITS = {
   /** Up to this many titles are read and sorted by subscribers. */
   fewTitles: 200,
-  /** With more titles, this many channels that contain the first word are searched, those with the most subscribers. */
+  /** With more titles, this many whose words match are compared by their characters, those with the most subscribers. */
   candidates: 1_000,
   /** If too few are found there, this many titles are read, in alphabetical order, and sorted by subscribers. */
   sortedTitles: 5_000,
@@ -31,14 +31,13 @@ export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
     db,
     'SELECT row FROM channels WHERE title_key >= :key AND title_key < :end ORDER BY title_key LIMIT :limit',
   );
-  // FTS5 reads channels in row order, up to the last candidate.
+  // FTS5 finds channels in row order. They are read one by one, until enough match.
   const selectByFirstWords = createRowQuery(
     db,
-    `SELECT row FROM channel_text AS texts CROSS JOIN channels ON row = texts.rowid
-     WHERE channel_text MATCH :words AND title_key >= :key AND title_key < :end AND texts.rowid <= ifnull(
-       (SELECT rowid FROM channel_text WHERE channel_text MATCH :word ORDER BY rowid LIMIT 1 OFFSET ${candidates}),
-       ${Number.MAX_SAFE_INTEGER})
-     ORDER BY texts.rowid LIMIT :limit`,
+    `SELECT row FROM
+       (SELECT rowid FROM channel_text WHERE channel_text MATCH :words ORDER BY rowid LIMIT ${candidates}) AS texts
+     CROSS JOIN channels ON row = texts.rowid
+     WHERE title_key >= :key AND title_key < :end LIMIT :limit`,
   );
   const findByText = createTextSearch(db);
 
@@ -51,8 +50,8 @@ export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
     const range = { key, end: key + LAST_CHARACTER };
     const few = selectByTitle({ ...range, limit: fewTitles + 1 });
     if (few.length <= fewTitles) return few.sort((a, b) => a - b);
-    const [word, words] = firstWords(key);
-    const found = words === '' ? [] : selectByFirstWords({ ...range, word, words, limit });
+    const words = firstWords(key);
+    const found = words === '' ? [] : selectByFirstWords({ ...range, words, limit });
     if (found.length === limit) return found;
     const sorted = selectByTitle({ ...range, limit: sortedTitles });
     return [...new Set([...found, ...sorted])].sort((a, b) => a - b);
@@ -74,16 +73,11 @@ export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
   };
 }
 
-/**
- * Two queries of the full-text index for a folded text: `word` matches channels that contain its first word, and `words`
- * those whose titles start with its words, whatever their punctuation. Both are empty for a text without words.
- */
-function firstWords(key: string): [word: string, words: string] {
+/** Matches titles that start with the words of a folded text, whatever their punctuation. Empty for a text without words. */
+function firstWords(key: string): string {
   const tokens = wordsOf(key).flatMap(tokensOf).slice(0, MAX_QUERY_WORDS);
   const last = tokens.pop();
-  if (last === undefined) return ['', ''];
-  const words = `"${[...tokens, indexedPrefix(last)].join(' ')}" *`;
-  return [tokens.length === 0 ? words : `"${tokens[0]}"`, `title : ^ ${words}`];
+  return last === undefined ? '' : `title : ^ "${[...tokens, indexedPrefix(last)].join(' ')}" *`;
 }
 
 /** How many channels may share one subscriber count. */

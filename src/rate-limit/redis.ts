@@ -13,6 +13,8 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
  * If the clock is set back, it stands still for the client until it has caught up. If it is set back by more than the
  * window, the log is emptied, so that the client is not blocked for too long. A log that this script cannot have written is
  * emptied, too: another type, an entry that is no time, or more entries than the limit allows.
+ *
+ * Each key names its limit. The argument has a character for each key: 1 if the request may be admitted, otherwise 0.
  */
 const DECIDE = createRedisScript(`
 local time = redis.call('TIME')
@@ -53,10 +55,11 @@ end
 
 local decisions = {}
 for index, log in ipairs(KEYS) do
-  local requests, window_ms, may_admit = string.match(ARGV[index], '^(%d+) (%d+) (%d)$')
+  local requests, window_ms = string.match(log, '^pennant:limit1:(%d+)/(%d+):')
+  local may_admit = string.sub(ARGV[1], index, index) == '1'
   local place = 4 * index
   decisions[place - 3], decisions[place - 2], decisions[place - 1], decisions[place] =
-    decide(log, tonumber(requests), tonumber(window_ms), may_admit == '1')
+    decide(log, tonumber(requests), tonumber(window_ms), may_admit)
 end
 return decisions
 `);
@@ -76,7 +79,7 @@ export interface RedisRateLimiterOptions {
 
 interface Question {
   readonly key: string;
-  readonly argument: string;
+  readonly mayAdmit: boolean;
   readonly resolve: (decision: RateLimitDecision) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -107,8 +110,8 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
   async function ask(questions: readonly Question[]): Promise<void> {
     try {
       const keys = questions.map(({ key }) => key);
-      const args = questions.map(({ argument }) => argument);
-      const values = (await connection.run((redis) => DECIDE(redis, keys, args))) as number[];
+      const mayAdmit = questions.map((question) => (question.mayAdmit ? '1' : '0')).join('');
+      const values = (await connection.run((redis) => DECIDE(redis, keys, [mayAdmit]))) as number[];
       for (const [index, { resolve }] of questions.entries()) resolve(decisionAt(values, VALUES_PER_DECISION * index));
     } catch (error) {
       for (const { reject } of questions) reject(error);
@@ -130,8 +133,7 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
     undecided += 1;
     if (waiting.length === 0) setImmediate(sendWaiting);
     const key = `pennant:limit1:${requests}/${windowMs}:${client}`;
-    const argument = `${requests} ${windowMs} ${mayAdmit ? 1 : 0}`;
-    return new Promise((resolve, reject) => waiting.push({ key, argument, resolve, reject }));
+    return new Promise((resolve, reject) => waiting.push({ key, mayAdmit, resolve, reject }));
   }
 
   return {

@@ -10,7 +10,7 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { failingSource, numberedChannelId } from '../helpers/fake-source.ts';
+import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -40,7 +40,7 @@ describe('the log', () => {
 
   test('has different levels for bugs and upstream failures', async () => {
     const bug: ChannelSource = {
-      ...failingSource(),
+      ...createStub({ name: 'failing' }),
       isLive: true,
       getChannel: () => Promise.reject(new Error('oops')),
     };
@@ -104,7 +104,7 @@ describe('the log', () => {
   });
 
   test('summarizes the failures that were not logged', async () => {
-    const { lines, service } = await startLogged({ sources: [failingSource()] });
+    const { lines, service } = await startLogged({ sources: [createStub({ name: 'failing' })] });
     for (let number = 0; number < 3; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
     const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });
     service.clock.advance(60_000);

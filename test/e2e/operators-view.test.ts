@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
-import { failingSource, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
+import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -104,7 +104,7 @@ test('the console shows when the service started', async () => {
 });
 
 test('readiness and metrics show that a failing source is paused', async () => {
-  const service = await startWithoutEncoder({ sources: [failingSource()] });
+  const service = await startWithoutEncoder({ sources: [createStub({ name: 'failing' })] });
   const series = 'pennant_breaker_openings_total{upstream="failing"}';
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
   expect((await service.readiness()).conditions).toEqual([
@@ -143,7 +143,7 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
 
 test('a paused source that is tried again counts as paused until it has answered', async () => {
   const probe = { asked: Promise.withResolvers<void>(), answered: Promise.withResolvers<void>() };
-  const failing = failingSource();
+  const failing = createStub({ name: 'failing' });
   const working = numberedSource();
   let isWorking = false;
   const source: ChannelSource = {

@@ -109,7 +109,7 @@ test('the version of a remote picture is made from its upstream URL, and changes
   const picture = (key: string): OriginalRef => ({ kind: 'remote', key, urls: [`${key}=s0`] });
   let banner = picture('https://yt3.ggpht.com/first');
   const avatar = picture('https://yt3.ggpht.com/avatar');
-  const source = { ...createStub({}), getChannel: async () => record({ banner, avatar }) };
+  const source = { ...createStub(), getChannel: async () => record({ banner, avatar }) };
   const service = await startTestApp({ sources: [source], env: { PICTURE_VERSIONS: 'on' } });
   try {
     const before = await recordOf(service, ID);

@@ -133,6 +133,8 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
 
 export type Answer<T> = T | ErrorCode | 'hangs' | Error;
 
+const DOWN = 'upstream_unavailable';
+
 export interface Stub {
   readonly name?: string;
   readonly isLive?: boolean;
@@ -141,10 +143,10 @@ export interface Stub {
   readonly retryAfterMs?: number;
 }
 
-/** A source that gives one answer; "hangs" never settles, whatever its signal says. */
-export function createStub({ channel, hits, retryAfterMs, ...stub }: Stub) {
+/** A source that gives one answer, by default a failure; "hangs" never settles, whatever its signal says. */
+export function createStub({ channel = DOWN, hits = DOWN, retryAfterMs, ...stub }: Stub = {}) {
   const signals: AbortSignal[] = [];
-  async function give<T>(answer: Answer<T> | undefined, { signal }: LoadOptions): Promise<T> {
+  async function give<T>(answer: Answer<T>, { signal }: LoadOptions): Promise<T> {
     source.calls += 1;
     signals.push(signal);
     if (answer === 'hangs') return new Promise(() => undefined);
@@ -167,10 +169,6 @@ export function createStub({ channel, hits, retryAfterMs, ...stub }: Stub) {
   } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;
 }
-
-/** A source whose calls all fail. */
-export const failingSource = () =>
-  createStub({ name: 'failing', channel: 'upstream_unavailable', hits: 'upstream_unavailable' });
 
 export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
   const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));

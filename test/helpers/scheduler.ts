@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EndReason, TaskInterrupted } from '../../src/images/encoder/child.ts';
-import type { EncoderTask, Priority, TaskReply } from '../../src/images/encoder/job.ts';
+import type { Priority, TaskReply } from '../../src/images/encoder/job.ts';
 import type { EncoderPool } from '../../src/images/encoder/pool.ts';
 import { createScheduler } from '../../src/images/encoder/scheduler.ts';
 import { createManualClock } from './clock.ts';
@@ -8,48 +8,31 @@ import { createManualClock } from './clock.ts';
 /** The result of every successful task. */
 export const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
 
-interface FakeTask {
-  readonly name: string;
-  succeed(): void;
-  interrupt(reason: EndReason): void;
-}
-
 /** A pool whose tasks end when the test says so. */
 function createFakePool(places: number) {
-  const running: FakeTask[] = [];
+  /** By the names of their tasks. */
+  const running = new Map<string, PromiseWithResolvers<TaskReply>>();
+
+  function end(name: string): PromiseWithResolvers<TaskReply> {
+    const reply = running.get(name);
+    if (reply === undefined) throw new Error(`${name} does not run`);
+    running.delete(name);
+    return reply;
+  }
+  const interrupt = (name: string, reason: EndReason) => end(name).reject(new TaskInterrupted(reason));
   const pool: EncoderPool = {
-    stats: () => ({ running: running.length, processes: places, restarts: 0 }),
-    hasFreePlace: () => running.length < places,
+    stats: () => ({ running: running.size, processes: places, restarts: 0 }),
+    hasFreePlace: () => running.size < places,
     warmUp: () => undefined,
     run(task) {
+      const name = task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
       const reply = Promise.withResolvers<TaskReply>();
-      const leave = () => running.splice(running.indexOf(fake), 1);
-      const fake: FakeTask = {
-        name: nameOf(task),
-        succeed() {
-          leave();
-          reply.resolve(REPLY);
-        },
-        interrupt(reason) {
-          leave();
-          reply.reject(new TaskInterrupted(reason));
-        },
-      };
-      running.push(fake);
-      return { reply: reply.promise, preempt: () => fake.interrupt('preempted') };
+      running.set(name, reply);
+      return { reply: reply.promise, preempt: () => interrupt(name, 'preempted') };
     },
     close: async () => undefined,
   };
-  const task = (name: string) => {
-    const found = running.find((candidate) => candidate.name === name);
-    if (found === undefined) throw new Error(`${name} does not run`);
-    return found;
-  };
-  return { pool, task, running: () => running.map(({ name }) => name) };
-}
-
-function nameOf(task: EncoderTask): string {
-  return task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
+  return { pool, interrupt, succeed: (name: string) => end(name).resolve(REPLY), running: () => [...running.keys()] };
 }
 
 export const MAX_WAIT_MS = 8_000;
@@ -71,7 +54,7 @@ export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
     return result;
   }
   async function finish(name: string) {
-    fake.task(name).succeed();
+    fake.succeed(name);
     await settled();
   }
   return { ...fake, clock, scheduler, submit, finish };

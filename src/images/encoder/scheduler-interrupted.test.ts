@@ -4,10 +4,10 @@ import type { EndReason } from './child.ts';
 
 describe('the scheduler, when a process ends', () => {
   it('repeats the job of a crashed process before all others', async () => {
-    const { submit, task, running, finish } = setUpScheduler();
+    const { submit, interrupt, running, finish } = setUpScheduler();
     const result = submit('1');
     submit('2');
-    task('1').interrupt('crash');
+    interrupt('1', 'crash');
     await settled();
     expect(running()).toEqual(['1']);
     await finish('1');
@@ -15,20 +15,20 @@ describe('the scheduler, when a process ends', () => {
   });
 
   it('rejects a job that crashed two processes', async () => {
-    const { submit, task, running } = setUpScheduler();
+    const { submit, interrupt, running } = setUpScheduler();
     const result = submit('1');
     submit('2');
-    task('1').interrupt('crash');
+    interrupt('1', 'crash');
     await settled();
-    task('1').interrupt('crash');
+    interrupt('1', 'crash');
     await expect(result).rejects.toMatchObject({ code: 'overloaded' });
     expect(running()).toEqual(['2']);
   });
 
   it('does not repeat a job that took too long', async () => {
-    const { submit, task, running } = setUpScheduler();
+    const { submit, interrupt, running } = setUpScheduler();
     const result = submit('1');
-    task('1').interrupt('deadline');
+    interrupt('1', 'deadline');
     await expect(result).rejects.toMatchObject({ code: 'overloaded' });
     expect(running()).toEqual([]);
   });
@@ -39,11 +39,11 @@ describe('the scheduler, when a process ends', () => {
     ['preempted', false],
     ['closed', false],
   ])('reports whether the job caused it: %s', async (reason, isToBlame) => {
-    const { submit, task } = setUpScheduler();
+    const { submit, interrupt } = setUpScheduler();
     const result = submit('1', '', 'background');
-    task('1').interrupt(reason);
+    interrupt('1', reason);
     await settled();
-    if (reason === 'crash') task('1').interrupt(reason);
+    if (reason === 'crash') interrupt('1', reason);
     await expect(result).rejects.toMatchObject({ scope: isToBlame ? 'key' : 'upstream' });
   });
 });

@@ -6,11 +6,11 @@ const { startRequest } = recordSpans();
 
 describe('the scheduler', () => {
   it('traces the wait and the processing of each task as children of the request’s span', async () => {
-    const { submit, task, finish } = setUpScheduler();
+    const { submit, interrupt, finish } = setUpScheduler();
     const [first, second] = [startRequest(), startRequest()];
     first.run(() => submit('1'));
     second.run(() => submit('2'));
-    task('1').interrupt('crash');
+    interrupt('1', 'crash');
     await settled();
     await finish('1');
     await finish('2');

@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts';
 
 describe('the read-through cache over a store that instances share', () => {
   function setUpTwo() {
-    const store = memoryStore({ isShared: true });
+    const store = { ...memoryStore(), isShared: true };
     const clock = createManualClock();
     return [setUpReadThrough(store, clock), setUpReadThrough(store, clock)] as const;
   }

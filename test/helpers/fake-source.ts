@@ -51,24 +51,10 @@ function hitOf({ channelId, title, description, customUrl, subscriberCount, vide
   return { ...texts, banner: 'unknown', avatar: 'unknown' };
 }
 
-async function notFound(): Promise<never> {
-  throw new AppError('channel_not_found', 'There is no such channel.');
-}
-
-const NO_CHANNELS: ChannelSource = {
-  name: 'no channels',
-  isLive: true,
-  resolve: notFound,
-  getChannel: notFound,
-  search: async () => ({ hits: [] }),
-  close: async () => undefined,
-};
-
 /** A live source that has a channel with pictures for every ID, and finds nothing by handle or search. */
 export function numberedSource(): ChannelSource {
   return {
-    ...NO_CHANNELS,
-    name: 'numbered',
+    ...createStub({ name: 'numbered', channel: 'channel_not_found', hits: [] }),
     async getChannel(requestedId) {
       // A copy, as if read from a response: the requested ID may be a part of a long URL, which it would keep in memory.
       const channelId = compactCopy(requestedId);
@@ -107,9 +93,9 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
     return { channel: testChannel(HELD_CHANNEL_ID, { title: source.title, ...fields }), isComplete: true, missing: [] };
   }
 
+  const other = createStub({ name: 'held', channel: 'channel_not_found' });
   const source: HeldSource = {
-    ...NO_CHANNELS,
-    name: 'held',
+    ...other,
     title: 'old title',
     hold() {
       const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -123,9 +109,10 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
         },
       };
     },
-    resolve: async ({ key }) =>
-      key === HELD_HANDLE ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() }) : notFound(),
-    getChannel: async (channelId) => (channelId === HELD_CHANNEL_ID ? respond(loaded()) : notFound()),
+    resolve: (ref, options) =>
+      ref.key === HELD_HANDLE ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() }) : other.resolve(ref, options),
+    getChannel: (channelId, options) =>
+      channelId === HELD_CHANNEL_ID ? respond(loaded()) : other.getChannel(channelId, options),
     search: async () => respond({ hits: [{ ...hitOf(loaded().channel), avatar: 'present', banner: 'absent' }] }),
   };
   return source;
@@ -155,8 +142,8 @@ export function createStub({ channel = DOWN, hits = DOWN, retryAfterMs, ...stub 
     throw new AppError(answer as ErrorCode, answer, retryAfterMs === undefined ? {} : { retryAfterMs });
   }
   const source = {
-    ...NO_CHANNELS,
     name: 'stub',
+    isLive: true,
     ...stub,
     calls: 0,
     signals,
@@ -166,6 +153,7 @@ export function createStub({ channel = DOWN, hits = DOWN, retryAfterMs, ...stub 
     },
     getChannel: (_id, options) => give(channel, options),
     search: async (_query, _limit, options) => ({ hits: await give(hits, options) }),
+    close: async () => undefined,
   } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;
 }

@@ -9,10 +9,10 @@ export const HOUR_MS = 3_600_000;
 export const WAIT = { staleWaitMs: 50 };
 
 /** A store in this process's memory. */
-export function memoryStore({ isShared = false } = {}): Store & { readonly entries: Map<string, StoredEntry> } {
+export function memoryStore(): Store & { readonly entries: Map<string, StoredEntry> } {
   const entries = new Map<string, StoredEntry>();
   return {
-    isShared,
+    isShared: false,
     entries,
     get: async (key) => entries.get(key),
     set: async (key, entry) => void entries.set(key, entry),

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Token, type Tokens, walkTokens } from 'marked';
-import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -52,12 +51,7 @@ export function readDocument(name: string) {
     }
     previous = token;
   });
-  return { name, text, blocks, spans, links, anchors: anchorsOf(text) };
-}
-
-function anchorsOf(text: string): string[] {
-  new Marked(gfmHeadingId()).parse(text);
-  return getHeadingList().map(({ id }) => id);
+  return { name, text, blocks, spans, links };
 }
 
 function noteOf(token: Token | undefined): Note | undefined {

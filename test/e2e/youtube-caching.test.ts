@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { eventuallyAnswers, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
@@ -32,6 +32,10 @@ async function record(url: string, from = service): Promise<Record<string, unkno
   expect([url, answer.status]).toEqual([url, 200]);
   return answer.json();
 }
+
+/** Waits for the field that is filled in after the first response. */
+const untilExact = (url: string) =>
+  expect.poll(async () => (await service.getLater(url)).json().publishedAt).toBe(EXACT);
 
 /** The number of calls to each part of upstream. */
 function callCounts(): Record<string, number> {
@@ -82,7 +86,7 @@ describe('the exact publish date', () => {
   it('is filled in after the first response, and kept across refreshes and a restart', async () => {
     const url = `/api/channel/${LIGHTHOUSE}`;
     expect((await record(url)).publishedAt).toBe('2011-02-01T00:00:00Z');
-    await eventuallyAnswers(service, async () => expect((await record(url)).publishedAt).toBe(EXACT));
+    await untilExact(url);
     service.clock.advance(HOUR_MS + 1);
     const refreshed = await service.get(url);
     expect(refreshed.headers['cache-status']).toBe('pennant; fwd=stale; stored');
@@ -101,7 +105,7 @@ describe('the exact publish date', () => {
     replay.behave();
     service.clock.advance(HOUR_MS + 1);
     await record(url);
-    await eventuallyAnswers(service, async () => expect((await record(url)).publishedAt).toBe(EXACT));
+    await untilExact(url);
   });
 });
 
@@ -115,7 +119,7 @@ describe('a restart', () => {
       `/${LIGHTHOUSE}/avatar.webp`,
     ];
     const before = await Promise.all(urls.map((url) => service.get(url)));
-    await eventuallyAnswers(service, async () => expect((await record(urls[0] ?? '')).publishedAt).toBe(EXACT));
+    await untilExact(urls[0] ?? '');
     await restartWithoutUpstream();
     for (const [index, url] of urls.entries()) {
       const after = await service.get(url);

@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { PROBLEMS } from '../../src/http/response/problems.ts';
-import { eventuallyAnswers, startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createManualClock, createRunningClock, type ManualClock } from '../helpers/clock.ts';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
-import { HANG_MS } from '../helpers/wait.ts';
+import { HANG_MS, WAIT } from '../helpers/wait.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
 /** Requests while upstream fails. The `stored` ones were loaded before and are stale. */
@@ -77,9 +77,8 @@ async function observeFailure({ upstream, code }: FailureKind): Promise<Observat
     const ask = async (url: string) => void before.set(url, await asked.get(url));
     await asked.get(QUESTIONS['record, stored']);
     // Fields that are filled in after the first response are part of the last good value.
-    await eventuallyAnswers(asked, async () =>
-      expect((await asked.get(QUESTIONS['record, stored'])).text).toContain(EXACT_TIME),
-    );
+    const stored = async () => (await asked.getLater(QUESTIONS['record, stored'])).text;
+    await vi.waitFor(async () => expect(await stored()).toContain(EXACT_TIME), WAIT);
     await ask(QUESTIONS['name, stored']);
     await ask(QUESTIONS['record, stored']);
     await ask(QUESTIONS['picture, stored']);

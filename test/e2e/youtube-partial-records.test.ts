@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventuallyAnswers, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
 import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
@@ -36,11 +36,13 @@ afterEach(() => running.close());
 
 /** The complete record, including the fields that are filled in after the first response. */
 async function loadWholeRecord(): Promise<Record<string, unknown>> {
-  return eventuallyAnswers(service, async () => {
-    const record = (await service.get(URL)).json();
-    expect(record.publishedAt).toBe('2011-02-01T06:30:15Z');
-    return record;
-  });
+  let record: Record<string, unknown> = {};
+  const publishedAt = async () => {
+    record = (await service.getLater(URL)).json();
+    return record.publishedAt;
+  };
+  await expect.poll(publishedAt).toBe('2011-02-01T06:30:15Z');
+  return record;
 }
 
 function losePanel(): void {

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
-import { eventuallyAnswers } from '../helpers/app.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
 import {
   type ExpectedValues,
@@ -120,10 +119,8 @@ function describeService(name: string, directory: string): void {
       replayWith(answer);
       const { channelId, publishedAt } = answer.expected as ExpectedValues;
       await get(`/api/channel/${channelId}`);
-      await eventuallyAnswers(running.service, async () => {
-        const { body } = await get(`/api/channel/${channelId}`);
-        expect(body.publishedAt).toBe(publishedAt);
-      });
+      const found = async () => (await running.service.getLater(`/api/channel/${channelId}`)).json().publishedAt;
+      await expect.poll(found).toBe(publishedAt);
     });
 
     it.each(answers.filter(isFirstSearchPage))('$file: the results', async (answer) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
@@ -13,7 +13,6 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { createFakeEncoder } from './fake-encoder.ts';
 import { type InProcessRequest, sendInProcess } from './in-process.ts';
 import { readMetrics } from './metrics.ts';
-import { WAIT } from './wait.ts';
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
 
@@ -66,6 +65,11 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** Sends a request to the public listener without a socket. */
     request,
     get: (url: string, headers: Record<string, string> = {}) => request({ url, headers }),
+    /** The same, a second later on its clock, because the micro-cache repeats a response for a second. */
+    getLater(url: string) {
+      clock.advance(1_000);
+      return request({ url });
+    },
     /** Sends a request to the private listener without a socket, with a loopback name in `Host` by default. */
     console: askConsole,
     /** The response of `/readyz`. */
@@ -95,18 +99,4 @@ export async function startWithoutEncoder(options: TestAppOptions = {}): Promise
   const service = await startTestApp({ encoder: createFakeEncoder(), ...options });
   onTestFinished(() => service.close());
   return service;
-}
-
-/**
- * Repeats the check until it passes, each time a second later on the service's clock, because the micro-cache repeats a
- * response for a second.
- */
-export function eventuallyAnswers<T>(service: Pick<TestApp, 'clock'>, check: () => Promise<T>): Promise<T> {
-  return vi.waitFor(
-    () => {
-      service.clock.advance(1_000);
-      return check();
-    },
-    { ...WAIT, interval: 50 },
-  );
 }

@@ -3,10 +3,7 @@ import { AppError } from '../../src/domain/errors.ts';
 
 /** The error that an answer ends with. */
 export async function failureOf(answer: Promise<unknown>): Promise<AppError> {
-  const error = await answer.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await answer.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(AppError);
   return error as AppError;
 }

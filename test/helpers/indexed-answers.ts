@@ -72,9 +72,7 @@ function withHandleThatCanBeOne(answer: IndexedAnswer): IndexedAnswer {
 }
 
 /** The expected values of an answer in an `index.json`: those of a record or a search, an error, or the next request. */
-export interface ExpectedValues {
-  readonly [name: string]: unknown;
-}
+export type ExpectedValues = Readonly<Record<string, unknown>>;
 
 const RECORD_FIELDS = CHANNEL_FIELDS.filter((field) => !['links', 'banner', 'avatar'].includes(field));
 

@@ -36,7 +36,6 @@ interface Response {
 export interface OpenApiDocument {
   readonly paths: Named<Named<Operation>>;
   readonly components: {
-    readonly schemas: Named<object>;
     readonly headers: Named<{ readonly required: boolean }>;
     readonly responses: Named<Response>;
   };
@@ -70,11 +69,10 @@ export async function assertDeclared(
   const response = document.components.responses[nameIn(reference)];
   assert(response !== undefined, `status ${status} is not declared`);
   assertHeaders(document, response, headers);
-  const { content = {} } = response;
+  const { content } = response;
   const contentType = String(headers['content-type'] ?? '').split(';')[0] as string;
-  const hasContent = Object.keys(content).length > 0;
-  const declared = content[contentType];
-  assert(!hasContent || declared !== undefined, `"${contentType}" is not declared for status ${status}`);
+  const declared = content?.[contentType];
+  assert(content === undefined || declared !== undefined, `"${contentType}" is not declared for status ${status}`);
   if (declared === undefined || method === 'HEAD') {
     assert.equal(bytes.length, 0, `status ${status} to ${method} came with a body`);
   } else if (contentType.startsWith('image/')) {
@@ -162,15 +160,12 @@ function usually<T>(weight: number, usual: fc.Arbitrary<T>, other: fc.Arbitrary<
 }
 
 const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }));
+const escaped = text.map(encodeURIComponent);
 const bytes = fc
   .uint8Array({ minLength: 1, maxLength: 12 })
   .map((values) => Buffer.from(values).toString('hex').replaceAll(/../g, '%$&'));
 /** Written into a URL: escaped properly, escaped twice, or as arbitrary bytes. */
-const hostile = usually(
-  3,
-  usually(6, text.map(encodeURIComponent), text.map(encodeURIComponent).map(encodeURIComponent)),
-  bytes,
-);
+const hostile = usually(3, usually(6, escaped, escaped.map(encodeURIComponent)), bytes);
 const known = fc.constantFrom(...KNOWN_IDENTIFIERS).map(encodeURIComponent);
 const unknownParameter = fc.tuple(fc.constantFrom(...UNKNOWN_PARAMETERS), hostile);
 const headerLines = Object.entries(HEADERS).flatMap(([name, values]) => values.map((value) => [name, value] as const));

@@ -35,6 +35,7 @@ function createFakePool(places: number) {
   return { pool, interrupt, succeed: (name: string) => end(name).resolve(REPLY), running: () => [...running.keys()] };
 }
 
+const PATIENT = new AbortController().signal;
 export const MAX_WAIT_MS = 8_000;
 
 /** A scheduler over a pool whose tasks end when the test says so. */
@@ -42,12 +43,7 @@ export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
   const fake = createFakePool(places);
   const clock = createManualClock();
   const scheduler = createScheduler({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
-  function submit(
-    name: string,
-    client = '',
-    priority: Priority = 'interactive',
-    signal = new AbortController().signal,
-  ) {
+  function submit(name: string, client = '', priority: Priority = 'interactive', signal = PATIENT) {
     const result = scheduler.submit({ kind: 'inspect', original: { path: name } }, { signal, client, priority });
     // A rejection must not fail a test that ignores the result.
     result.catch(() => undefined);

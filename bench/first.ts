@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { encoderOptions } from '../src/images/encoder/job.ts';
+import { answerStatus } from '../test/helpers/fake-upstream.ts';
 import { startService } from '../test/helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
 import type { Print } from './parts.ts';
@@ -33,7 +34,7 @@ export async function benchFirst(print: Print): Promise<Row[]> {
   if (picture === undefined) throw new Error('There is no picture.');
   const { bytes } = picture;
   const distant = await startReplayServer({
-    findImage: () => ({ contentType: 'image/jpeg', bytes }),
+    image: answerStatus(200, { 'content-type': 'image/jpeg' }, bytes),
     mayAnswer: () => pause(ROUND_TRIP_MS),
   });
   sharp.concurrency(1);

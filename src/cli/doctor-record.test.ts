@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerHtml } from '../../test/helpers/fake-upstream.ts';
+import { answerHtml, answerStatus } from '../../test/helpers/fake-upstream.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-answers.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => replay.close());
 
 async function startUpstream(answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)): Promise<void> {
-  replay = await startReplayServer({ answers, findImage: () => undefined });
+  replay = await startReplayServer({ answers, image: answerStatus(404) });
 }
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {

@@ -42,7 +42,7 @@ async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<voi
   replay = await startReplayServer({
     answers: [...changed, ...readAnswers(OWN_ANSWERS)],
     dataApi: answerDataApi({ channels: [API_CHANNEL], apiKey: API_KEY }),
-    findImage: () => ({ contentType: 'image/png', bytes: pngOf('of a channel') }),
+    image: answerStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel')),
   });
 }
 

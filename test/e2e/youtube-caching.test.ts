@@ -183,7 +183,7 @@ describe('identifiers that change', () => {
     running = await startYoutubeService(
       {
         answers: [jsonAnswer('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)), ...readAnswers(OWN_ANSWERS)],
-        findImage: () => ({ contentType: 'image/png', bytes: newBanner }),
+        image: answerStatus(200, { 'content-type': 'image/png' }, newBanner),
       },
       { dataDir, clock },
     );

@@ -1,3 +1,5 @@
+import type { RequestListener } from 'node:http';
+import { answerStatus } from '../helpers/fake-upstream.ts';
 import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, type ReplayAnswer } from '../helpers/replay-answers.ts';
@@ -28,10 +30,9 @@ export const pictures: Subject = {
 };
 
 async function serveStrangePictures(context: FaultContext): Promise<void> {
-  const originals = PICTURE_CASES.map(async ({ contentType = 'image/png', make }) => ({
-    contentType,
-    bytes: await make(),
-  }));
+  const originals = PICTURE_CASES.map(async ({ contentType = 'image/png', make }) =>
+    answerStatus(200, { 'content-type': contentType }, await make()),
+  );
   await serve(context, await Promise.all(originals), async (client) => {
     for (const [index, one] of PICTURE_CASES.entries()) {
       await context.measure('pictures', one.name, () => askForFormats(client, index, one));
@@ -41,7 +42,7 @@ async function serveStrangePictures(context: FaultContext): Promise<void> {
 
 /** The variants of banners that are not 16:9. */
 async function serveStrangeShapes(context: FaultContext): Promise<void> {
-  const originals = SHAPES.map(async ({ make }) => ({ contentType: 'image/png', bytes: await make() }));
+  const originals = SHAPES.map(async ({ make }) => answerStatus(200, { 'content-type': 'image/png' }, await make()));
   await serve(context, await Promise.all(originals), async (client) => {
     for (const [index, shape] of SHAPES.entries()) {
       await context.measure('pictures', `a banner of ${shape.name}`, () => askForVariants(client, index, shape));
@@ -49,20 +50,18 @@ async function serveStrangeShapes(context: FaultContext): Promise<void> {
   });
 }
 
-interface Banner {
-  readonly contentType: string;
-  readonly bytes: Buffer;
-}
-
 /** A service whose upstream has these banners, each of another channel. */
 async function serve(
   context: FaultContext,
-  banners: readonly Banner[],
+  banners: readonly RequestListener[],
   use: (client: HttpSender) => Promise<void>,
 ): Promise<void> {
   const replay = await startReplayServer({
     answers: banners.map((_, index) => channelPage(index)),
-    findImage: (path) => banners[Number(/^\/banner-(\d+)=/.exec(path)?.[1])],
+    image(request, response) {
+      const banner = banners[Number(/^\/banner-(\d+)=/.exec(request.url ?? '')?.[1])] ?? answerStatus(404);
+      banner(request, response);
+    },
   });
   const service = await context.start({ env: youtubeSettings(replay.origin) });
   const { client } = service;

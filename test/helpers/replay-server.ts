@@ -29,8 +29,8 @@ export interface ReplayOptions {
   readonly answers?: readonly ReplayAnswer[];
   /** Answers `/youtube/v3/…`; 404 without it. */
   readonly dataApi?: RequestListener;
-  /** The picture at any other path, 404 if there is none. Default: a small 16:9 PNG at every path. */
-  readonly findImage?: (path: string) => { readonly contentType: string; readonly bytes: Buffer } | undefined;
+  /** Answers any other path. Default: a small 16:9 PNG. */
+  readonly image?: RequestListener;
   /** The versions of its web client that it accepts (default: all), and that it names (default: 2.20260630.03.00). */
   readonly clientVersions?: { accepts(version: string): boolean; named(): string };
   /** Each answer waits for it. Called with the target of a request when it arrives. */
@@ -43,8 +43,8 @@ export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 /** The part of YouTube that this service uses, on a real socket of this machine. */
 export async function startReplayServer(options: ReplayOptions = {}) {
   const { answers = readAnswers(OWN_ANSWERS), clientVersions } = options;
-  const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const { findImage = () => ({ contentType: 'image/png', bytes }) } = options;
+  const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+  const { image = answerStatus(200, { 'content-type': 'image/png' }, card) } = options;
   const calls: ReplayCall[] = [];
   let misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
 
@@ -58,12 +58,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
       return misbehaviour.listener;
     }
     if (route === 'data-api' && options.dataApi !== undefined) return options.dataApi;
-    if (route === 'image') {
-      const image = findImage(path);
-      return image === undefined
-        ? html('', 404)
-        : answerStatus(200, { 'content-type': image.contentType }, image.bytes);
-    }
+    if (route === 'image') return image;
     if (route === 'version') {
       const version = clientVersions?.named() ?? '2.20260630.03.00';
       return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));

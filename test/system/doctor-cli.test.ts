@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
+import { answerStatus } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/process.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function startUpstream(): Promise<ReplayServer> {
-  const findImage = () => ({ contentType: 'image/png', bytes: pngOf('of a channel') });
-  const replay = await startReplayServer({ findImage });
+  const image = answerStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
+  const replay = await startReplayServer({ image });
   onTestFinished(() => replay.close());
   return replay;
 }

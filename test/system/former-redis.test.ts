@@ -154,7 +154,7 @@ describe.skipIf(!findRedisServer())('a Redis with data of a former version', () 
     const [original] = FORMER.entries.filter(({ key }) => ORIGINAL.test(key));
     const stored = Buffer.from(String(original?.value), 'base64');
     const bytes = stored.subarray(5 + stored.readUInt8(4));
-    const replay = await startReplayServer({ findImage: () => ({ contentType: 'image/jpeg', bytes }) });
+    const replay = await startReplayServer({ image: answerStatus(200, { 'content-type': 'image/jpeg' }, bytes) });
     onTestFinished(() => replay.close());
     const instance = await startAt(FORMER.writtenMs, youtubeSettings(replay.origin));
     await instance.get(`/channel/${PURGED}`);

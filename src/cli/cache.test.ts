@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 /** Runs a command while no service is running. */
 function run(args: readonly string[], dataDir: string) {
-  return runInProcess(cacheCommands, args, { env: { DATA_DIR: dataDir, CONSOLE_PORT: '0' } });
+  return runInProcess(cacheCommands, args, { env: { DATA_DIR: dataDir } });
 }
 
 /** Runs `cache clear` as on a terminal with the line as input. */
@@ -30,7 +30,7 @@ async function clearOnTerminal(directory: string, line: string) {
     },
   });
   const { exitCode } = await runInProcess(cacheCommands, ['clear'], {
-    env: { DATA_DIR: directory, CONSOLE_PORT: '0' },
+    env: { DATA_DIR: directory },
     stdin: () => stdin,
     stderr,
   });

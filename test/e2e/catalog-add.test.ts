@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { catalogCommands } from '../../src/cli/catalog.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { answerStatus } from '../helpers/fake-upstream.ts';
 import { decodePicture } from '../helpers/picture.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
-import { runCatalog } from '../helpers/run-command.ts';
+import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* `catalog add`, with a replayed YouTube as the source. */
@@ -20,7 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.close());
 
-const add = (argument: string) => runCatalog(dataDir, ['add', argument], { env });
+const catalog = (...args: string[]) => runInProcess(catalogCommands, args, { env: { ...env, DATA_DIR: dataDir } });
+const add = (argument: string) => catalog('add', argument);
 
 describe('catalog add', () => {
   it('stores a channel with its pictures, which a service without other sources then serves', async () => {
@@ -47,7 +49,7 @@ describe('catalog add', () => {
   });
 
   it('replaces a stored channel, and keeps its user name', async () => {
-    const shown = async () => JSON.parse((await runCatalog(dataDir, ['show', ID])).stdout);
+    const shown = async () => JSON.parse((await catalog('show', ID)).stdout);
     expect((await add('https://www.youtube.com/user/bellrock')).exitCode).toBe(0);
     expect(await shown()).toMatchObject({ username: 'bellrock' });
     const replaced = await add('@BellRockLight');
@@ -62,7 +64,7 @@ describe('catalog add', () => {
     upstream.behave();
     const missing = await add('@nobodyhere');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^@nobodyhere: .+\n$/) });
-    const list = await runCatalog(dataDir, ['list']);
+    const list = await catalog('list');
     expect(list.stdout).toBe('');
   });
 

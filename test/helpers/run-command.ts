@@ -1,6 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { catalogCommands } from '../../src/cli/catalog.ts';
 import { type Command, type CommandContext, type CommandGroup, runCommand } from '../../src/cli/command.ts';
 import type { EndedCommand } from './process.ts';
 
@@ -9,18 +8,18 @@ export interface RunOptions extends Partial<CommandContext> {
   readonly isTerminal?: boolean;
 }
 
-/** Runs a command in this process, as main.ts does. */
+/** Runs a command in this process, as main.ts does. Unless the settings name a console, no service is running. */
 export async function runInProcess(
   command: Command | CommandGroup,
   args: readonly string[],
-  { isTerminal = false, ...context }: RunOptions = {},
+  { isTerminal = false, env, ...context }: RunOptions = {},
 ): Promise<EndedCommand> {
   const stdout = Object.assign(new PassThrough(), { isTTY: isTerminal, hasColors: () => isTerminal });
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const exitCode = await runCommand(command, args, {
     version: '0.0.0-test',
-    env: {},
+    env: { CONSOLE_PORT: '0', ...env },
     envFile: { path: '/.env', isThere: false, problem: undefined, names: [], loaded: [], ignoredLines: [] },
     stdin: () => Readable.from([]),
     stdout,
@@ -32,16 +31,4 @@ export async function runInProcess(
   stderr.end();
   const [output, errors] = await written;
   return { exitCode, stdout: output, stderr: errors };
-}
-
-/** Runs `catalog …` without a running service. */
-export function runCatalog(
-  dataDir: string,
-  args: readonly string[],
-  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<EndedCommand> {
-  return runInProcess(catalogCommands, args, {
-    env: { ...env, DATA_DIR: dataDir, CONSOLE_PORT: '0' },
-    stdin: () => Readable.from([Buffer.from(stdin)]),
-  });
 }

@@ -5,9 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { runCatalog } from '../../../test/helpers/run-command.ts';
+import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { catalogCommands } from '../catalog.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -18,7 +19,7 @@ beforeEach(async () => {
 });
 
 async function run(...args: string[]) {
-  const { exitCode, stdout, stderr } = await runCatalog(dataDir, args);
+  const { exitCode, stdout, stderr } = await runInProcess(catalogCommands, args, { env: { DATA_DIR: dataDir } });
   return { exitCode, lines: stdout.split('\n').filter((line) => line !== ''), errors: stderr };
 }
 

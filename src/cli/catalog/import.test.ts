@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogLine, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { runCatalog } from '../../../test/helpers/run-command.ts';
+import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { catalogCommands } from '../catalog.ts';
 
 let directory: string;
 let dataDir: string;
@@ -14,6 +16,10 @@ beforeEach(async () => {
   directory = await createTemporaryDirectory();
   dataDir = join(directory, 'data');
 });
+
+function runCatalog(DATA_DIR: string, args: readonly string[], { stdin = '' } = {}) {
+  return runInProcess(catalogCommands, args, { env: { DATA_DIR }, stdin: () => Readable.from([Buffer.from(stdin)]) });
+}
 
 async function titles(): Promise<string[]> {
   const { stdout } = await runCatalog(dataDir, ['list', '--json']);

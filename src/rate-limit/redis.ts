@@ -20,29 +20,32 @@ const DECIDE = createRedisScript(`
 local time = redis.call('TIME')
 local redis_now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
+local function time_at(log, index)
+  local entry = redis.call('LINDEX', log, index)
+  return entry and tonumber(string.match(entry, '^%d+$'))
+end
+
 local function decide(log, requests, window_ms, may_admit)
   local now, window_us = redis_now, window_ms * 1000
-  local function is_time(index)
-    return string.match(redis.call('LINDEX', log, index), '^%d+$')
+  local used = redis.pcall('LLEN', log)
+  local is_ours = type(used) == 'number' and used <= requests
+  local oldest, newest
+  if is_ours and used > 0 then
+    oldest, newest = time_at(log, 0), time_at(log, -1)
+    is_ours = oldest and newest
   end
-  local length = redis.pcall('LLEN', log)
-  local is_ours = type(length) == 'number' and length <= requests and (length == 0 or is_time(0) and is_time(-1))
-  if not is_ours then redis.call('DEL', log) end
-
-  local newest = tonumber(redis.call('LINDEX', log, -1))
-  if newest and newest - now > window_us then
+  if not is_ours or newest and newest - now > window_us then
     redis.call('DEL', log)
+    used, oldest = 0, nil
   elseif newest and newest > now then
     now = newest
   end
 
-  local oldest = tonumber(redis.call('LINDEX', log, 0))
   while oldest and now - oldest >= window_us do
     redis.call('LPOP', log)
-    oldest = tonumber(redis.call('LINDEX', log, 0))
+    used, oldest = used - 1, time_at(log, 0)
   end
 
-  local used = redis.call('LLEN', log)
   local is_allowed = may_admit and used < requests
   if is_allowed then
     redis.call('RPUSH', log, string.format('%.0f', now))

@@ -12,8 +12,7 @@ import { type ReplayServer, startReplayServer } from './replay-server.ts';
 import { createMemoryText, createTestYoutubeSource } from './youtube-source.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
+export const DAY_MS = 24 * 3_600_000;
 export const V2 = '2.20270101.01.00';
 export const V3 = '2.20280101.01.00';
 

@@ -52,7 +52,6 @@ export function answerDataApiError(code: number, reason: string, message = 'Bad 
 
 export const KEY = 'a-key-that-nobody-may-see';
 export const ID = 'UCPennantSample00000001A';
-export const OTHER_ID = 'UCPennantSample00000002A';
 export const CHANNELS = JSON.parse(
   readFileSync(join(import.meta.dirname, '../fixtures/data-api-channels.json'), 'utf8'),
 ) as readonly DataApiItem[];

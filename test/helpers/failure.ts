@@ -9,9 +9,7 @@ export async function failureOf(answer: Promise<unknown>): Promise<AppError> {
 }
 
 /** The code of that error or, for a bug, the error itself; "found" if there is none. */
-export async function codeOf(answer: Promise<unknown>): Promise<string> {
-  return answer.then(
-    () => 'found',
-    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
-  );
+export function codeOf(answer: Promise<unknown>): Promise<string> {
+  const described = (error: unknown) => (error instanceof AppError ? error.code : String(error));
+  return answer.then(() => 'found', described);
 }

@@ -43,12 +43,8 @@ export function record(
 }
 
 export function hit(channelId: string, title = channelId): SearchHit {
-  return hitOf(testChannel(channelId, { title }));
-}
-
-function hitOf({ channelId, title, description, customUrl, subscriberCount, videoCount }: Channel): SearchHit {
-  const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
-  return { ...texts, banner: 'unknown', avatar: 'unknown' };
+  const unknown = { description: null, customUrl: null, subscriberCount: null, videoCount: null };
+  return { channelId, title, ...unknown, banner: 'unknown', avatar: 'unknown' };
 }
 
 /** A live source that has a channel with pictures for every ID, and finds nothing by handle or search. */
@@ -88,8 +84,9 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
     return value;
   }
 
+  const customUrl = `@${HELD_HANDLE}`;
   function loaded(): LoadedChannel {
-    const fields = { customUrl: `@${HELD_HANDLE}`, publishedAt: '2014-05-17T09:30:00Z', avatar };
+    const fields = { customUrl, publishedAt: '2014-05-17T09:30:00Z', avatar };
     return { channel: testChannel(HELD_CHANNEL_ID, { title: source.title, ...fields }), isComplete: true, missing: [] };
   }
 
@@ -113,7 +110,10 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
       ref.key === HELD_HANDLE ? respond({ channelId: HELD_CHANNEL_ID, loaded: loaded() }) : other.resolve(ref, options),
     getChannel: (channelId, options) =>
       channelId === HELD_CHANNEL_ID ? respond(loaded()) : other.getChannel(channelId, options),
-    search: async () => respond({ hits: [{ ...hitOf(loaded().channel), avatar: 'present', banner: 'absent' }] }),
+    async search() {
+      const found = { ...hit(HELD_CHANNEL_ID, source.title), customUrl, avatar: 'present', banner: 'absent' } as const;
+      return respond({ hits: [found] });
+    },
   };
   return source;
 }

@@ -3,11 +3,8 @@ import sharp from 'sharp';
 /** Decodes a picture in this process instead of the tested one, to measure its pixels. */
 export async function decodePicture(bytes: Buffer) {
   const { format } = await sharp(bytes).metadata();
-  const { data, info } = await sharp(bytes)
-    .removeAlpha()
-    .toColourspace('srgb')
-    .raw()
-    .toBuffer({ resolveWithObject: true });
+  const pixels = sharp(bytes).removeAlpha().toColourspace('srgb').raw();
+  const { data, info } = await pixels.toBuffer({ resolveWithObject: true });
   return {
     format: format === 'heif' ? 'avif' : String(format),
     width: info.width,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { answerJson, answerStatus, startFakeUpstream } from './fake-upstream.ts';
+import { answerHtml, answerJson, answerStatus, startFakeUpstream } from './fake-upstream.ts';
 import {
   channelIdOfToken,
   comparablePage,
@@ -46,7 +46,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
   const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
   const { image = answerStatus(200, { 'content-type': 'image/png' }, card) } = options;
   const calls: ReplayCall[] = [];
-  let misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
+  const misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
 
   function listenerFor(call: ReplayCall): RequestListener {
     const { route, path, body, headers } = call;
@@ -90,9 +90,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     misbehave(route: ReplayRoute | 'all', listener: RequestListener, times = Number.POSITIVE_INFINITY): void {
       misbehaviours.push({ route, listener, left: times });
     },
-    behave: () => {
-      misbehaviours = [];
-    },
+    behave: () => void misbehaviours.splice(0),
     close,
   };
 }
@@ -133,7 +131,7 @@ const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayC
 
 const json = (text: string, status = 200) =>
   answerStatus(status, { 'content-type': 'application/json; charset=UTF-8' }, text);
-const html = (text: string, status = 200) => answerStatus(status, { 'content-type': 'text/html' }, text);
+const html = (text: string) => answerStatus(200, { 'content-type': 'text/html' }, text);
 const error = (code: number, status: string) => answerJson({ error: { code, status } }, code);
 
 /** YouTube's answers for absent things, per route, and for a version that is too old (recorded in 2026-07). */
@@ -153,7 +151,7 @@ const INVALID_ARGUMENT = error(400, 'INVALID_ARGUMENT');
 function replayed(answers: readonly ReplayAnswer[], call: ReplayCall): RequestListener {
   const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
   const found = matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
-  if (found === undefined) return NOTHING[call.route] ?? html('<html><title>Error 404</title></html>', 404);
+  if (found === undefined) return NOTHING[call.route] ?? answerHtml(404);
   const { status, text } = found;
   if (call.route === 'feed') return answerStatus(status, { 'content-type': 'text/xml; charset=UTF-8' }, text);
   return json(masked(text, call.path), status);

@@ -6,7 +6,6 @@ import {
   createTestDataApiSource,
   dataApi,
   ID,
-  OTHER_ID,
   startDataApiSource,
 } from '../../../test/helpers/data-api.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
@@ -23,6 +22,8 @@ import type { Channel } from '../../domain/channel.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
 import { QuotaSpentError } from '../../lib/http/call-budget.ts';
 import type { SourceWithDates } from '../source.ts';
+
+const OTHER_ID = 'UCPennantSample00000002A';
 
 describeSourceContract('youtube-data-api', async () => {
   const upstream = await startFakeUpstream(dataApi);

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  DAY_MS,
-  MINUTE_MS,
-  namedVersions,
-  startInstance,
-  startYoutube,
-  V2,
-  V3,
-} from '../../../test/helpers/client-versions.ts';
+import { DAY_MS, namedVersions, startInstance, startYoutube, V2, V3 } from '../../../test/helpers/client-versions.ts';
 import { answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
+
+const MINUTE_MS = 60_000;
 
 describe('the client version', () => {
   it('that is refused is looked up once for all calls, and each call is repeated once', async () => {

@@ -162,6 +162,11 @@ describe('data that a recording omits', () => {
     expect(await writtenText()).toContain('"countryOfOrigin": "United Kingdom"');
   });
 
+  it('is named if it replaces an object on the way to a value', async () => {
+    await startUpstream(renamed('"imageBannerViewModel"', '"bannerViewModel"'));
+    expect((await record()).stdout).toMatch(/^banner .*unknown in banner: bannerViewModel$/m);
+  });
+
   it('can be requested step by step if a part has moved several levels deep', async () => {
     await startUpstream(
       readAnswers(OWN_ANSWERS).map((answer) => ({

@@ -31,7 +31,7 @@ export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
     db,
     'SELECT row FROM channels WHERE title_key >= :key AND title_key < :end ORDER BY title_key LIMIT :limit',
   );
-  // FTS5 finds channels in row order. They are read one by one, until enough match.
+  // FTS5 finds channels in row order. SQLite compares their titles one by one until enough match.
   const selectByFirstWords = createRowQuery(
     db,
     `SELECT row FROM

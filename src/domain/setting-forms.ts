@@ -4,11 +4,7 @@ import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './ip-ranges.ts';
 /** An invalid value of a setting. The message says what is expected. */
 export class SettingError extends Error {}
 
-interface Parser<T> {
-  (text: string): T;
-  /** The minimum and maximum, for numbers. */
-  readonly extremes?: readonly [least: string, most: string];
-}
+type Parser<T> = (text: string) => T;
 
 export function setting<T>(
   env: string,
@@ -21,17 +17,12 @@ export function setting<T>(
 }
 
 /** @param read returns `undefined` for a text that is not as expected */
-function form<T>(
-  expected: string,
-  read: (value: string) => T | undefined,
-  extremes?: readonly [least: string, most: string],
-): Parser<T> {
-  function parse(value: string): T {
+function form<T>(expected: string, read: (value: string) => T | undefined): Parser<T> {
+  return (value) => {
     const found = read(value);
     if (found !== undefined) return found;
     throw new SettingError(`must be ${expected}, is "${withoutCredentials(value)}"`);
-  }
-  return Object.assign(parse, extremes && { extremes });
+  };
 }
 
 /** Hides the user name and password, even if the URL is invalid. */
@@ -50,11 +41,10 @@ export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
 }
 
 export function integer(minimum: number, maximum: number): Parser<number> {
-  function read(value: string): number | undefined {
+  return form(`a whole number from ${minimum} to ${maximum}`, (value) => {
     const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return parsed >= minimum && parsed <= maximum ? parsed : undefined;
-  }
-  return form(`a whole number from ${minimum} to ${maximum}`, read, [String(minimum), String(maximum)]);
+  });
 }
 
 export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
@@ -110,11 +100,10 @@ const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, 
  */
 export function bytes(maximum: string): Parser<number> {
   const most = bytesIn(maximum);
-  function read(value: string): number | undefined {
+  return form(`from 0 to ${maximum}, as a number of bytes or with KiB, MiB, GiB or TiB`, (value) => {
     const total = bytesIn(value);
     return total <= most ? total : undefined;
-  }
-  return form(`from 0 to ${maximum}, as a number of bytes or with KiB, MiB, GiB or TiB`, read, ['0', maximum]);
+  });
 }
 
 /** `NaN` for a text that is no number of bytes. */
@@ -158,23 +147,14 @@ function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
   return embeddedIpv4(address) !== undefined;
 }
 
-export interface RateLimitSetting {
-  readonly requests: number;
-  readonly windowMs: number;
-}
-
-export const rateLimit = form(
-  'requests/seconds such as 10/30, from 1/1 to 999999/99999',
-  (value): RateLimitSetting | undefined => {
-    const [requests = 0, seconds = 0] = /^\d{1,6}\/\d{1,5}$/.test(value) ? value.split('/').map(Number) : [];
-    return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
-  },
-  ['1/1', '999999/99999'],
-);
+export const rateLimit = form('requests/seconds such as 10/30, from 1/1 to 999999/99999', (value) => {
+  const [requests = 0, seconds = 0] = /^\d{1,6}\/\d{1,5}$/.test(value) ? value.split('/').map(Number) : [];
+  return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
+});
 
 export interface RateLimitOverride {
   readonly range: Cidr;
-  readonly limit: RateLimitSetting | 'unlimited';
+  readonly limit: ReturnType<typeof rateLimit> | 'unlimited';
 }
 
 export function rateLimitOverride(value: string): RateLimitOverride {

@@ -39,9 +39,20 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
   }
 }
 
-const EXTREMES = Object.values(SETTINGS).flatMap(({ env, parse }) =>
-  'extremes' in parse && parse.extremes !== undefined ? [[env, ...parse.extremes] as const] : [],
-);
+/** The ranges in the messages about an invalid value. */
+const EXTREMES = Object.values(SETTINGS).flatMap(({ env }) => {
+  const [, least, most] = / from (\S+) to (\S+),/.exec(mistakeIn({ [env]: 'invalid' })) ?? [];
+  return least === undefined || most === undefined ? [] : [[env, least, most] as const];
+});
+
+function mistakeIn(settings: Record<string, string>): string {
+  try {
+    parseConfig(settings);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
 
 describe('the service starts and serves', () => {
   test.each([

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
-import type { RateLimitOverride } from '../../domain/setting-forms.ts';
+import type { Cidr, RateLimitOverride } from '../../domain/setting-forms.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
@@ -12,7 +12,7 @@ import type { Client, RequestContext, Step } from './context.ts';
 export type ClientIdentification = ReturnType<typeof createClientIdentification>;
 
 export interface ClientIdentificationOptions {
-  readonly trustedProxies: readonly Network[];
+  readonly trustedProxies: readonly Cidr[];
   /** The leading bits of an IPv6 address that identify a client, 1–128. */
   readonly ipv6PrefixBits: number;
   readonly defaultLimit: RateLimit;
@@ -223,15 +223,12 @@ function bitsOfIpv4(address: ipaddr.IPv4): number {
   return address.octets.reduce((bits, octet) => bits * 256 + octet, 0);
 }
 
-/** Every address that begins with the same bits. */
-export type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
-
 /**
  * A lookup by network, the longest prefix first. Networks of IPv4-mapped and NAT64 addresses count as the IPv4 networks
  * that they contain. The cost grows with the number of networks, so it is meant for the dozens in a setting.
  */
 export function createNetworkTable<T>(
-  entries: readonly (readonly [network: Network, value: T])[],
+  entries: readonly (readonly [network: Cidr, value: T])[],
 ): (address: IpAddress) => T | undefined {
   const longestFirst = entries
     .map(([network, value]) => [...asIpv4(network), value] as const)
@@ -248,7 +245,7 @@ export function createNetworkTable<T>(
   };
 }
 
-function asIpv4([address, prefixBits]: Network): Network {
+function asIpv4([address, prefixBits]: Cidr): Cidr {
   const ipv4 = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : undefined;
   if (ipv4 === undefined || prefixBits < EMBEDDED_IPV4_PREFIX_BITS) return [address, prefixBits];
   return [ipv4, prefixBits - EMBEDDED_IPV4_PREFIX_BITS];

@@ -2,7 +2,7 @@ import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createHandlerStep, createPipeline, createRouter, readParameters } from './pipeline.ts';
 import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
-import { type ContextOptions, createContextFactory, createRequestIds, validate } from './request/context.ts';
+import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
 import { createRequestTracing } from './request/tracing.ts';
 import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
@@ -20,7 +20,7 @@ const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes,
 
 /** Shared by all endpoints. */
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
-export type HttpServerOptions = Omit<ContextOptions, 'nextRequestId' | 'lifetime'> &
+export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
   ClientStepOptions &
   MicroCacheOptions &
   Omit<RouteOptions, 'recordBodies'> &
@@ -40,7 +40,6 @@ const SERVER_OPTIONS: ServerOptions = {
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
-  const nextRequestId = createRequestIds();
   const lifetime = { isClosing: false };
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
@@ -50,7 +49,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const accessLog = createAccessLog(options, endpoints);
 
   const pipeline = createPipeline({
-    createContext: createContextFactory({ ...options, nextRequestId, lifetime }),
+    createContext: createContextFactory({ ...options, lifetime }),
     tracing: createRequestTracing(options),
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
@@ -66,7 +65,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, applyConditions, send, accessLog.observe],
   });
-  const { onParserError, onConnect } = createClientErrors({ ...options, nextRequestId, rateLimit, accessLog });
+  const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog });
   const server = createServer(SERVER_OPTIONS, pipeline);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', pipeline);
   return createListener(server, lifetime);

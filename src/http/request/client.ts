@@ -131,7 +131,7 @@ export function createRateLimitStep({ limiter, contact }: Pick<ClientStepOptions
   function apply(context: CountedRequest, limit: RateLimit, decision: RateLimitDecision): undefined {
     const resetSeconds = Math.ceil(decision.resetMs / 1000);
     context.limitHeaders = {
-      'ratelimit-policy': policyOf(limit),
+      'ratelimit-policy': `"default";q=${limit.requests};w=${limit.windowMs / 1000}`,
       ratelimit: `"default";r=${decision.remaining};t=${resetSeconds}`,
       'x-ratelimit-limit': String(limit.requests),
       'x-ratelimit-remaining': String(decision.remaining),
@@ -155,17 +155,6 @@ export function createRateLimitStep({ limiter, contact }: Pick<ClientStepOptions
 
 export type RateLimitStep = ReturnType<typeof createRateLimitStep>;
 type CountedRequest = Pick<RequestContext, 'client' | 'limitHeaders'>;
-
-const policies = new WeakMap<RateLimit, string>();
-
-function policyOf(limit: RateLimit): string {
-  let policy = policies.get(limit);
-  if (policy === undefined) {
-    policy = `"default";q=${limit.requests};w=${limit.windowMs / 1000}`;
-    policies.set(limit, policy);
-  }
-  return policy;
-}
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
 export type IpAddress = number | ipaddr.IPv6;

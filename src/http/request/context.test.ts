@@ -75,7 +75,6 @@ describe('a request with Upgrade', () => {
     clock: createManualClock(),
     clients: { isTrustedProxy: () => false },
     baseUrls: [],
-    nextRequestId: () => 'id',
     lifetime: { isClosing: false },
   });
 

@@ -112,7 +112,6 @@ export interface ContextOptions {
   readonly clients: { isTrustedProxy(socketAddress: string): boolean };
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
-  readonly nextRequestId: () => string;
   readonly lifetime: Lifetime;
 }
 
@@ -121,7 +120,7 @@ const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, nextRequestId, lifetime } = options;
+  const { clock, clients, baseUrls, lifetime } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -157,14 +156,13 @@ export function createContextFactory(options: ContextOptions) {
   };
 }
 
-/** IDs for logs and responses: a random start for each process, and a number. */
-export function createRequestIds(): () => string {
-  const prefix = randomBytes(9).toString('base64url');
-  let count = 0;
-  return () => {
-    count += 1;
-    return `${prefix}-${count.toString(36)}`;
-  };
+const REQUEST_ID_PREFIX = randomBytes(9).toString('base64url');
+let requestCount = 0;
+
+/** An ID for logs and responses: a random start for each process, and a number. */
+export function nextRequestId(): string {
+  requestCount += 1;
+  return `${REQUEST_ID_PREFIX}-${requestCount.toString(36)}`;
 }
 
 /** A signal that is aborted when the client disconnects before it has its response. */

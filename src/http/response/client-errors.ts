@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/http/listener.ts';
 import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
-import { methodNotAllowed, NOT_HTTP } from '../request/context.ts';
+import { methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
@@ -28,7 +28,6 @@ interface HttpSocket extends Duplex {
 export interface ClientErrorOptions {
   readonly clients: ClientIdentification;
   readonly rateLimit: RateLimitStep;
-  readonly nextRequestId: () => string;
   readonly baseUrls: readonly string[];
   readonly accessLog: Pick<AccessLog, 'report'>;
 }
@@ -44,7 +43,7 @@ interface Refusal {
  * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
-  const { clients, rateLimit, nextRequestId, baseUrls, accessLog } = options;
+  const { clients, rateLimit, baseUrls, accessLog } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 

@@ -2,15 +2,6 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { CacheOutcome, ErrorCode } from '../../domain/errors.ts';
 
-/** The validators for conditional requests. */
-export interface Validators {
-  /** Strong, with its quotes. */
-  readonly etag: string;
-  readonly lastModifiedMs?: number;
-  /** ETags of earlier encodings that are still valid. */
-  readonly earlierEtags?: readonly string[];
-}
-
 /** Why a response is a 5xx, for the log. */
 export interface Failure {
   readonly code: ErrorCode;
@@ -28,8 +19,10 @@ export interface HttpResponse {
   readonly cache?: CacheOutcome['kind'] | undefined;
   /** Set for failures that the client did not cause. */
   readonly failure?: Failure;
-  /** For conditional requests: the response becomes a 304 if the client already has it. */
-  readonly cacheValidators?: Validators;
+  /** For `If-Modified-Since`. */
+  readonly lastModifiedMs?: number;
+  /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */
+  readonly earlierEtags?: readonly string[];
 }
 
 /** On every response of the public listener: any page may read any of them. */
@@ -85,25 +78,24 @@ export function entityTag(body: string | Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
-/** The response, or a 304 if the client already has it. */
-export function applyConditions({ request }: Pick<Recipient, 'request'>, response: HttpResponse): HttpResponse {
-  const { cacheValidators } = response;
-  if (cacheValidators === undefined) return response;
-  const etag = findUnchangedEtag(request.headers, cacheValidators);
-  return etag === undefined ? response : notModified(response, etag);
-}
-
 /**
- * The ETag of the client's copy when that copy can still be used. `undefined` when the client needs the whole response.
+ * The response, or a 304 if it has an ETag and the client's copy can still be used.
  *
  * RFC 9110 section 13.2.2: `If-None-Match` with weak comparison, lists and `*`; `If-Modified-Since` only without
  * `If-None-Match`.
  */
-export function findUnchangedEtag(headers: IncomingHttpHeaders, validators: Validators): string | undefined {
-  const { etag, lastModifiedMs, earlierEtags = [] } = validators;
-  const ifNoneMatch = headers['if-none-match'];
+export function applyConditions({ request }: Pick<Recipient, 'request'>, response: HttpResponse): HttpResponse {
+  const etag = response.status === 200 ? findUnchangedEtag(request.headers, response) : undefined;
+  return etag === undefined ? response : notModified(response, etag);
+}
+
+function findUnchangedEtag(requested: IncomingHttpHeaders, response: HttpResponse): string | undefined {
+  const { headers, lastModifiedMs, earlierEtags = [] } = response;
+  const { etag } = headers;
+  if (etag === undefined) return undefined;
+  const ifNoneMatch = requested['if-none-match'];
   if (ifNoneMatch !== undefined) return findMatch(ifNoneMatch, [etag, ...earlierEtags]);
-  const ifModifiedSince = headers['if-modified-since'];
+  const ifModifiedSince = requested['if-modified-since'];
   if (ifModifiedSince === undefined || lastModifiedMs === undefined) return undefined;
   const sinceMs = parseHttpDate(ifModifiedSince);
   return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs ? etag : undefined;

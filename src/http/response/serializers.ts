@@ -100,7 +100,7 @@ export function jsonResponse(
   const headers: Record<string, string> = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl };
   if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
   headers.etag = etag;
-  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, cacheValidators: { etag } };
+  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind };
 }
 
 /** The JSON of channel records, created once per record and base URL while there is room. */

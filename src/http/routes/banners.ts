@@ -107,7 +107,8 @@ function describe(picture: Picture): HttpResponse {
       'content-disposition': `inline; filename="${channelId}-${variant}.${formatRow(format).extension}"`,
     },
     cache: outcome.kind,
-    cacheValidators: { etag, earlierEtags, lastModifiedMs },
+    earlierEtags,
+    lastModifiedMs,
   };
 }
 

@@ -32,9 +32,8 @@ function json(url: string, contentOf: (base: string) => object): Endpoint {
 }
 
 function unchanging(contentType: string, body: string | Buffer): HttpResponse {
-  const etag = entityTag(body);
-  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag };
-  return { status: 200, headers, body, cacheValidators: { etag } };
+  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag: entityTag(body) };
+  return { status: 200, headers, body };
 }
 
 /** The output of `npm run docs`. Read at the first request, because it is rarely requested. */

@@ -103,85 +103,62 @@ function refsOfPage(page: string): ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
-/** Gets the matched parts of the path, and the query. */
-type Rewrite = (found: readonly (string | undefined)[], query: string) => string | undefined;
-
-/** The most similar requests that work, in this order. Paths are decoded and have no slash at the beginning. */
-const REWRITES: readonly (readonly [path: RegExp, Rewrite])[] = [
-  // `search?q=text`, `api/search/text`. A search text has up to 100 characters.
-  [
-    /^(?:api\/)?search(?:\/([^/]{1,100}))?(?:\/|$)/i,
-    ([, text], query) => (/[?&]q=[^&]/.test(query) ? `/api/search${query}` : text && searchFor(text)),
-  ],
-  // `channels?ids=A,B`, `api/channels/A,B`
-  [
-    /^(?:api\/)?channels(?:\/([^/]+))?(?:\/|$)/i,
-    ([, list = ''], query) => {
-      if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
-      const ids = list.split(',');
-      return ids.every(isPageName) ? `/api/channels?ids=${ids.map(escaped).join(',')}` : undefined;
-    },
-  ],
-  // `api/ID`
-  [/^api\/([^/]+)$/i, ([, name = '']) => (isPageName(name) ? `/api/banner/${escaped(name)}` : undefined)],
-  // `badge/name`, `API/Channel/ID`, `api/banner/ID/TV`
-  [
-    /^(?:api\/channel|(?:api\/)?(banner|badge))\/([^/]+)(?:\/([^/]+))?/i,
-    ([, given = 'channel', name = '', segment = '']) => {
-      const endpoint = given.toLowerCase();
-      const [ref] = refsOfBareIdentifier(name);
-      const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
-      return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
-    },
-  ],
-  // `ID/TV`, `@name/phone`
-  [
-    /^(?!api\/)([^/]+)\/([^/]+)$/i,
-    ([, name = '', segment = '']) => {
-      const variant = findVariant(segment);
-      return variant && refsOfBareIdentifier(name).length > 0 ? `/${escaped(name)}/${variant}` : undefined;
-    },
-  ],
-  // `channel/ID/videos`: a tab of a channel page
-  [
-    /^(channel|user|c)\/([^/]+)\/./s,
-    ([, kind, name = '']) => (refsOfPage(`${kind}/${name}`).length > 0 ? `/${kind}/${escaped(name)}` : undefined),
-  ],
-  // `@name/videos`. For any other second part there is a list of the pictures. Tabs seen at www.youtube.com, 2026-11.
-  [
-    /^([^/]+)\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)(?:\/|$)/i,
-    ([, name = '']) => (isPageName(name) ? `/${escaped(name)}` : undefined),
-  ],
-  // `ucID`, `ID.gif`: `UC` in lower case, a wrong extension
-  [
-    /^uc([\w-]{22})(?:\.([^/]*))?$/i,
-    ([, rest, extension = '']) => withExtension(`/UC${rest}`, extension.toLowerCase()),
-  ],
-  // A channel ID within other text
-  [
-    /^[^/]+$/,
-    ([text = '']) => {
-      const [id] = EMBEDDED_CHANNEL_ID.exec(text) ?? [];
-      return id && `/${id}`;
-    },
-  ],
-  // `name`, but no file: vulnerability scanners request files.
-  [
-    /^[\p{L}\p{N}][^/]*$/u,
-    ([name = '']) => {
-      const handle = NEAR_CHANNEL_ID.test(name) || /\.[a-z]{2,5}$/i.test(name) ? undefined : findHandle(name);
-      return handle && pathOf(handle);
-    },
-  ],
-];
-
+/** The most similar request that works. The path is decoded and has no slash at the beginning. */
 function findNearestRequest(path: string, query: string): string | undefined {
-  for (const [pattern, rewrite] of REWRITES) {
-    const found = pattern.exec(path);
-    const request = found === null ? undefined : rewrite(found, query);
-    if (request !== undefined) return request;
+  return findNearestEndpoint(path, query) ?? findNearestPage(path);
+}
+
+const MAX_SEARCH_CHARACTERS = 100;
+
+function findNearestEndpoint(path: string, query: string): string | undefined {
+  const isBelowApi = /^api\//i.test(path);
+  const [first = '', name = '', segment = ''] = path.slice(isBelowApi ? 4 : 0).split('/');
+  const endpoint = first.toLowerCase();
+  // `search?q=text`, `api/search/text`
+  if (endpoint === 'search') {
+    if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
+    if (name !== '' && name.length <= MAX_SEARCH_CHARACTERS) return searchFor(name);
   }
-  return undefined;
+  // `channels?ids=A,B`, `api/channels/A,B`
+  if (endpoint === 'channels') {
+    if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
+    const ids = name.split(',');
+    if (ids.every(isPageName)) return `/api/channels?ids=${ids.map(escaped).join(',')}`;
+  }
+  // `api/ID`
+  if (isBelowApi && name === '' && isPageName(first)) return `/api/banner/${escaped(first)}`;
+  // `badge/name`, `API/Channel/ID`, `api/banner/ID/TV`
+  const isEndpoint = endpoint === 'banner' || endpoint === 'badge' || (isBelowApi && endpoint === 'channel');
+  const [ref] = isEndpoint ? refsOfBareIdentifier(name) : [];
+  const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
+  return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
+}
+
+/** Seen at www.youtube.com, 2026-11. For any other second part there is a list of the pictures. */
+const TABS =
+  /^(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
+
+function findNearestPage(path: string): string | undefined {
+  const [name = '', second = '', third] = path.split('/');
+  // `ID/TV`, `@name/phone`
+  const variant = third === undefined && !/^api$/i.test(name) ? findVariant(second) : undefined;
+  if (variant !== undefined && refsOfBareIdentifier(name).length > 0) return `/${escaped(name)}/${variant}`;
+  // `channel/ID/videos`: a tab of a channel page
+  const isPage = third !== undefined && /^(?:channel|user|c)$/.test(name);
+  if (isPage && refsOfPage(`${name}/${second}`).length > 0) return `/${name}/${escaped(second)}`;
+  // `@name/videos`
+  if (TABS.test(second) && isPageName(name)) return `/${escaped(name)}`;
+  if (second !== '') return undefined;
+  // `ucID`, `ID.gif`: `UC` in lower case, a wrong extension
+  const [, rest, extension = ''] = /^uc([\w-]{22})(?:\.(.*))?$/is.exec(name) ?? [];
+  if (rest !== undefined) return withExtension(`/UC${rest}`, extension.toLowerCase());
+  // A channel ID within other text
+  const [id] = EMBEDDED_CHANNEL_ID.exec(name) ?? [];
+  if (id !== undefined) return `/${id}`;
+  // `name`, but no file: vulnerability scanners request files.
+  const isName = /^[\p{L}\p{N}]/u.test(name) && !NEAR_CHANNEL_ID.test(name) && !/\.[a-z]{2,5}$/i.test(name);
+  const handle = isName ? findHandle(name) : undefined;
+  return handle && pathOf(handle);
 }
 
 function isPageName(name: string): boolean {

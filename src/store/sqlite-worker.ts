@@ -1,9 +1,13 @@
 /** The worker thread that uses `cache.db`, so that its calls do not block the event loop. */
+import { rmSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
+import { makeDirectory } from '../lib/file-system.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import type { Change } from './changes.ts';
-import { createCacheDatabase } from './sqlite-database.ts';
-import type { CacheTables, ErasingPlace } from './sqlite-tables.ts';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
+import { type CacheTables, type ErasingPlace, openCacheTables } from './sqlite-tables.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The caller's clock: tests can move it. */
@@ -12,15 +16,28 @@ export interface Times {
   readonly monotonicMs: number;
 }
 
+interface OpenFile {
+  readonly db: DatabaseSync;
+  readonly tables: CacheTables;
+  /** Those of the latest check. */
+  stats: Stats;
+}
+
 const WRITES_BETWEEN_SHRINKING = 16;
+const RETRY_OPEN_MS = 2_000;
+const CHECK_FILE_MS = 1_000;
+/** Writes of another process take microseconds; only a checkpoint takes longer. */
+const BUSY_TIMEOUT_MS = 500;
+/** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
+const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
+const MAX_WAL_BYTES = 16 * 1024 * 1024;
 
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
-const database = createCacheDatabase(path, maxBytes, notify);
+let file: OpenFile | undefined;
+let openError: Error | undefined;
+let retryOpenAtMs = Number.NEGATIVE_INFINITY;
+let checkFileAtMs = Number.NEGATIVE_INFINITY;
 let writes = 0;
-
-function use<T>({ monotonicMs }: Times, work: (tables: CacheTables) => T): T {
-  return database.use(work, monotonicMs);
-}
 
 const functions = {
   get: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.get(key, times.nowMs)),
@@ -36,9 +53,132 @@ const functions = {
   erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) =>
     use(times, (tables) => tables.erase(change, from)),
   finishErasing: (times: Times) => use(times, (tables) => tables.finishErasing()),
-  eraseAll: () => database.beginAnew(),
+  /** Deletes the file; the next call creates a new one. */
+  eraseAll(): void {
+    closeQuietly();
+    removeFile();
+  },
 };
 
 export type CacheFunctions = typeof functions;
 
-serveCalls(functions, () => database.close());
+serveCalls(functions, closeQuietly);
+
+/**
+ * Runs an operation. If the file is damaged, it is discarded and the operation runs again on a new file.
+ *
+ * @throws Error when the file cannot be opened; the next attempt is two seconds later
+ */
+function use<T>({ monotonicMs }: Times, operation: (tables: CacheTables) => T): T {
+  const { tables, stats } = current(monotonicMs);
+  try {
+    return operation(tables);
+  } catch (error) {
+    if (isDamage(error)) {
+      closeQuietly();
+      throwAway(stats.ino, messageOf(error));
+      return operation(current(monotonicMs).tables);
+    }
+    // A read-only connection stays read-only until it is opened again.
+    if (isLossOfAccess(error)) {
+      closeQuietly();
+      refuseUntilRetry(error, monotonicMs);
+    }
+    throw error;
+  }
+}
+
+function current(monotonicMs: number): OpenFile {
+  if (file !== undefined && monotonicMs >= checkFileAtMs) {
+    checkFileAtMs = monotonicMs + CHECK_FILE_MS;
+    closeIfReplaced(file);
+  }
+  if (file !== undefined) return file;
+  if (monotonicMs < retryOpenAtMs) throw openError;
+  try {
+    file = openOrRebuild();
+    return file;
+  } catch (error) {
+    throw refuseUntilRetry(error, monotonicMs);
+  }
+}
+
+function refuseUntilRetry(cause: unknown, monotonicMs: number): Error {
+  retryOpenAtMs = monotonicMs + RETRY_OPEN_MS;
+  openError = new Error(`The cache ${path} cannot be used: ${messageOf(cause)}.`, { cause });
+  return openError;
+}
+
+/** SQLite does not notice that its file was deleted or truncated while the pages are in its memory. */
+function closeIfReplaced(opened: OpenFile): void {
+  const found = findStats();
+  const isSameFile = found?.ino === opened.stats.ino;
+  if (isSameFile && found.size >= opened.stats.size) {
+    opened.stats = found;
+    return;
+  }
+  closeQuietly();
+  if (isSameFile) throwAway(found.ino, 'it was cut short');
+  else notify('it was deleted or replaced');
+}
+
+// By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
+// (sqlite.org/howtocorrupt.html, section 2.2).
+function findStats(): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function openOrRebuild(): OpenFile {
+  const inode = findStats()?.ino;
+  try {
+    return openFile();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throwAway(inode, messageOf(error));
+    return openFile();
+  }
+}
+
+function openFile(): OpenFile {
+  makeDirectory(dirname(path));
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
+    // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
+    db.exec('PRAGMA secure_delete = ON');
+    prepareSchema(db);
+    const stats = statSync(path);
+    if (stats.size <= MAX_CHECKED_BYTES) check(db);
+    return { db, tables: openCacheTables(db, maxBytes), stats };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function check(db: DatabaseSync): void {
+  const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  if (found !== 'ok') throw new DamagedFileError(String(found));
+}
+
+/** Deletes the file unless another process has replaced it. */
+function throwAway(inode: number | undefined, reason: string): void {
+  if (findStats()?.ino !== inode) return;
+  removeFile();
+  notify(reason);
+}
+
+function removeFile(): void {
+  for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
+}
+
+/** Closing includes a checkpoint, which may fail on a damaged file. */
+function closeQuietly(): void {
+  try {
+    file?.db.close();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  } finally {
+    file = undefined;
+  }
+}

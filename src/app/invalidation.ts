@@ -3,8 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
-import { createPurge, type Removed, takeDown } from '../services/purge.ts';
-import { createRemovals, RemovalDelayed, type Removals } from '../services/removals.ts';
+import { createPurge, type Purge, RemovalDelayed, type Removed, takeDown } from '../services/purge.ts';
 import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
@@ -20,8 +19,7 @@ export function createInvalidation(
 ) {
   const { clock, logger } = runtime;
   const { sharedChanges } = stores;
-  const removals = createStoreRemovals(stores, runtime);
-  const purge = createPurge({ ...stores, removals });
+  const purge = createStorePurge(stores, runtime);
   const onBug = (error: unknown) => logger.error({ err: error }, 'changes of others cannot be followed: a bug');
   const applyOfInstances = createApplier(onBug);
   const applyOfCatalog = createApplier(onBug);
@@ -50,7 +48,7 @@ export function createInvalidation(
       reached = newPosition;
       // The next read does not wait until files are removed.
       applyOfInstances(
-        async () => received.length > 0 && removals.remove(received),
+        async () => received.length > 0 && purge.remove(received),
         () => {
           const isNew = newPosition !== START && newPosition !== applied.positions().redis;
           if (isNew) applied.save({ redis: newPosition });
@@ -81,7 +79,7 @@ export function createInvalidation(
     async stop(): Promise<void> {
       for (const stop of stops) stop();
       watch?.close();
-      await removals.close();
+      await purge.close();
     },
   };
 }
@@ -145,9 +143,9 @@ function changesOf(changes: ChangesSince['changes']): Change[] {
   );
 }
 
-/** Removals from memory, disk and the store; with Redis from all instances. */
-function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Removals<Removed> {
-  const { changes, store, pictures, sharedChanges, sharedPictures } = stores;
+/** Purges of memory, disk and the store; with Redis of all instances. */
+function createStorePurge(stores: Stores, { clock, health }: Runtime): Purge {
+  const { changes, caches, store, pictures, sharedChanges, sharedPictures } = stores;
 
   async function removeEntries(announced: readonly AnnouncedChange[]): Promise<Removed> {
     // Another instance removes its changes from Redis itself.
@@ -163,8 +161,10 @@ function createStoreRemovals(stores: Stores, { clock, health }: Runtime): Remova
     return { keys };
   }
 
-  return createRemovals<Removed>({
+  return createPurge({
     clock,
+    changes,
+    caches,
     parts: [
       { name: 'memory', remove: () => changes.sweep().then(() => ({})) },
       { name: 'the pictures on disk', remove: (announced) => pictures.erase(merged(announced)) },
@@ -190,9 +190,9 @@ function latestPosition(announced: readonly AnnouncedChange[]): string {
 export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime, { isPatient: true });
-  const removals = createStoreRemovals(stores, runtime);
+  const purge = createStorePurge(stores, runtime);
   return {
-    purge: createPurge({ ...stores, removals }),
+    purge,
     /** Why a component cannot be used at the moment. */
     problems: () =>
       runtime.health
@@ -201,7 +201,7 @@ export async function openPurge(config: Config) {
         .filter(([component]) => component !== 'removal')
         .map(([component, problem]) => `${component}: ${problem}`),
     async close() {
-      await removals.close();
+      await purge.close();
       await stores.close();
     },
   };

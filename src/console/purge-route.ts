@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
-import type { Purge } from '../services/purge.ts';
-import { RemovalDelayed } from '../services/removals.ts';
+import { type Purge, RemovalDelayed } from '../services/purge.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
 /**

@@ -8,7 +8,6 @@ import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
 import { createPurge, type Purge, type Removed } from './purge.ts';
-import { createRemovals } from './removals.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
@@ -68,15 +67,16 @@ beforeEach(async () => {
       },
     };
   }
-  const removals = createRemovals({
+  purge = createPurge({
     clock: createManualClock(),
+    changes,
+    caches,
     parts: [
       part('store', { keys: [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')] }),
       part('pictures', { files: 7, bytes: 77 }),
     ],
     onStateChange: () => undefined,
   });
-  purge = createPurge({ changes, removals, caches });
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
     await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));

@@ -1,10 +1,18 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { type Change, type Changes, changeOfChannels, EVERYTHING } from '../store/changes.ts';
+import { withinMs } from '../lib/work.ts';
+import {
+  type AnnouncedChange,
+  type Change,
+  type Changes,
+  changeOfChannels,
+  EVERYTHING,
+  mergeChanges,
+} from '../store/changes.ts';
 import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
-import { RemovalDelayed, type Removals } from './removals.ts';
 
 /** What one part of the stores has removed. */
 export interface Removed {
@@ -31,28 +39,101 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-interface PurgeOptions {
-  readonly changes: Changes;
-  readonly removals: Pick<Removals<Removed>, 'remove'>;
-  readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
+/** A part of the stores that removes what changes concern. */
+interface RemovalPart {
+  /** For messages. */
+  readonly name: string;
+  /** What it removes counts as absent from the call on, not only after its first `await`. */
+  remove(announced: readonly AnnouncedChange[]): Promise<Removed>;
 }
+
+interface PurgeOptions {
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
+  readonly parts: readonly RemovalPart[];
+  /** Called with the names of the parts that are retried; empty once everything is removed. */
+  readonly onStateChange: (waiting: readonly string[], error?: unknown) => void;
+}
+
+/** The message names the parts and is for the operator. */
+export class RemovalDelayed extends Error {
+  constructor(parts: readonly string[], cause: unknown) {
+    super(`it is still in ${parts.join(' and ')}`, { cause });
+    this.name = 'RemovalDelayed';
+  }
+}
+
+const RETRY_MS = 1_000;
+/** A service has ten seconds to stop. The next start completes the removal. */
+const CLOSE_MS = 5_000;
+/** More changes are merged into one. */
+const MAX_WAITING = 100;
 
 export type Purge = ReturnType<typeof createPurge>;
 
 /**
  * Erases data from memory and from all stores, with Redis on every instance. Work that began before a purge stores no
- * results of removed data. The methods reject with `RemovalDelayed` when a store or the disk fails to remove something;
- * the removal is then retried until it succeeds.
+ * results of removed data. The methods reject with `RemovalDelayed` when a part of the stores fails to remove something;
+ * the other parts have finished, and the failed part is retried until it succeeds.
  */
-export function createPurge({ changes, removals, caches: { records, names } }: PurgeOptions) {
-  /** Removes what the change concerns. Memory returns nothing of it from the call on, before the promise resolves. */
-  async function apply(change: Change): Promise<Purged> {
-    const removed = await removals.remove([changes.announce(change)]);
+export function createPurge({ clock, changes, caches: { records, names }, parts, onStateChange }: PurgeOptions) {
+  /** Changes that parts have not applied yet. */
+  const waiting = new Map<RemovalPart, readonly AnnouncedChange[]>();
+  let cancelRetry: (() => void) | undefined;
+  let isClosed = false;
+  const running = new Set<Promise<unknown>>();
+
+  /** Rejects if the part fails; it is then retried. */
+  async function removeFrom(part: RemovalPart, announced: readonly AnnouncedChange[]): Promise<Removed> {
+    const removing = part.remove(announced).finally(() => running.delete(removing));
+    running.add(removing);
+    try {
+      return await removing;
+    } catch (error) {
+      const all = [...announced, ...(waiting.get(part) ?? [])];
+      waiting.set(part, all.length > MAX_WAITING ? [all.reduce(mergeAnnounced)] : all);
+      reportState(error);
+      if (!isClosed) cancelRetry ??= clock.after(RETRY_MS, retry);
+      throw error;
+    }
+  }
+
+  function retry(): void {
+    cancelRetry = undefined;
+    for (const [part, announced] of [...waiting]) {
+      waiting.delete(part);
+      removeFrom(part, announced).then(
+        () => reportState(),
+        () => undefined,
+      );
+    }
+  }
+
+  function reportState(error?: unknown): void {
+    onStateChange(
+      Array.from(waiting.keys(), ({ name }) => name),
+      error,
+    );
+  }
+
+  /** Removes what the changes concern from all parts. */
+  async function remove(announced: readonly AnnouncedChange[]): Promise<Purged> {
+    const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
+    const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
+    const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
+    if (failed.length > 0) throw new RemovalDelayed(failed, cause);
+    const removed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     return {
       entries: countKinds(removed.flatMap(({ keys = [] }) => keys)),
       pictures: removed.reduce((sum, { files = 0 }) => sum + files, 0),
       pictureBytes: removed.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
     };
+  }
+
+  /** Memory returns nothing that the change concerns from the call on, before the promise resolves. */
+  function apply(change: Change): Promise<Purged> {
+    return remove([changes.announce(change)]);
   }
 
   async function findChannelId(refs: readonly ChannelRef[]): Promise<string | undefined> {
@@ -93,7 +174,21 @@ export function createPurge({ changes, removals, caches: { records, names } }: P
     },
 
     apply,
+
+    /** Like `apply`, for changes that were announced before. */
+    remove,
+
+    /** Cancels retries, and waits some seconds for current removals. */
+    async close(): Promise<void> {
+      isClosed = true;
+      cancelRetry?.();
+      await withinMs(clock, Promise.allSettled(running), CLOSE_MS);
+    },
   };
+}
+
+function mergeAnnounced(first: AnnouncedChange, second: AnnouncedChange): AnnouncedChange {
+  return { ...second, change: mergeChanges(first.change, second.change) };
 }
 
 function countKinds(keys: readonly string[]): Purged['entries'] {

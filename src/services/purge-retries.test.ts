@@ -1,25 +1,27 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { type AnnouncedChange, changeOfChannels, createChanges } from '../store/changes.ts';
-import { createRemovals, RemovalDelayed } from './removals.ts';
+import { type AnnouncedChange, createChanges } from '../store/changes.ts';
+import { createPurge, RemovalDelayed } from './purge.ts';
 
 const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];
 
 function setUp() {
   const clock = createManualClock();
-  const changes = createChanges();
   const removed: Record<string, string[][]> = { disk: [], redis: [] };
   const states: [readonly string[], unknown][] = [];
   let failure: Error | undefined;
   const idsOf = (announced: readonly AnnouncedChange[]) => announced.flatMap(({ change }) => [...change.channelIds]);
-  const removals = createRemovals<string>({
+  const purge = createPurge({
     clock,
+    changes: createChanges(),
+    // Only a purge by name looks there.
+    caches: {} as Parameters<typeof createPurge>[0]['caches'],
     parts: [
       {
         name: 'the disk',
         async remove(announced) {
           removed.disk?.push(idsOf(announced));
-          return 'disk';
+          return { files: 2, bytes: 20 };
         },
       },
       {
@@ -27,7 +29,7 @@ function setUp() {
         async remove(announced) {
           if (failure !== undefined) throw failure;
           removed.redis?.push(idsOf(announced));
-          return 'redis';
+          return { keys: ['channel1:first', 'name1:first', 'name1:second'] };
         },
       },
     ],
@@ -35,19 +37,19 @@ function setUp() {
   });
   return {
     clock,
-    removals,
+    purge,
     removed,
     states,
-    remove: (channelId: string) => removals.remove([changes.announce(changeOfChannels(new Set([channelId])))]),
+    remove: (channelId: string) => purge.purgeChannels([channelId]),
     fail(error: Error | undefined) {
       failure = error;
     },
   };
 }
 
-test('every component returns what it has removed', async () => {
+test('the result counts what every component has removed', async () => {
   const { remove, states } = setUp();
-  expect(await remove(FIRST)).toEqual(['disk', 'redis']);
+  expect(await remove(FIRST)).toEqual({ entries: { channel: 1, name: 2 }, pictures: 2, pictureBytes: 20 });
   expect(states).toEqual([]);
 });
 
@@ -71,10 +73,10 @@ test('a component that fails delays no other, and is retried every second until 
 });
 
 test('nothing is retried after close', async () => {
-  const { clock, removals, remove, removed, fail } = setUp();
+  const { clock, purge, remove, removed, fail } = setUp();
   fail(new Error('down'));
   await expect(remove(FIRST)).rejects.toThrow(RemovalDelayed);
-  await removals.close();
+  await purge.close();
   fail(undefined);
   clock.advance(60_000);
   expect(removed.redis).toEqual([]);

@@ -1,10 +1,10 @@
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
+import { createConsoleServer } from '../console/server.ts';
 import type { Downloader } from '../images/download.ts';
-import type { Encoder, EncoderStats } from '../images/encoder/encoder.ts';
+import type { Encoder } from '../images/encoder/encoder.ts';
 import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Listener } from '../lib/http/listener.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
@@ -16,11 +16,9 @@ import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openAppliedChanges } from './applied-changes.ts';
-import { openConsole } from './console.ts';
 import { addEncoderGauges, openEncoder } from './encoder.ts';
 import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
-import { openRateLimiter } from './rate-limiter.ts';
 import { createShutdown } from './shutdown.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -33,23 +31,7 @@ export interface AppOverrides {
   readonly downloader?: Downloader;
 }
 
-export interface App {
-  /** The public listener, not listening yet. */
-  readonly http: Listener;
-  /** The private listener, not listening yet. */
-  readonly console: Listener;
-  encoderStats(): EncoderStats;
-  /** Starts an encoder process before the first picture needs it. */
-  warmUp(): void;
-  /** Logs sources that cannot be reached, and starts the background work, which begins a minute later. */
-  startBackgroundWork(): void;
-  /** Does the background work that is due. */
-  runDueWork(): Promise<void>;
-  /** From now on `/readyz` responds with 503, so that a load balancer sends requests elsewhere. */
-  announceStop(): void;
-  /** Finishes accepted requests, then stores pending values. */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof buildApp>>;
 
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
@@ -59,7 +41,7 @@ interface BuildOptions extends AppOverrides {
 }
 
 /** Builds the whole service from the settings. */
-export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
+export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { failureLog, health } = runtime;
@@ -88,32 +70,38 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const banners = createBannerService({ channels, originals, encoder, pictures, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
-  const limiter = openRateLimiter(config, runtime, stores.redis);
-  const services = { channels, channelBatches, searches, banners };
-  const listener = createPublicListener({ config, runtime, limiter, version, beforeLookUp, ...services });
-  const { http, refusedClients } = listener;
+  const services = { channels, channelBatches, searches, banners, beforeLookUp, version };
+  const listener = createPublicListener({ config, runtime, redis: stores.redis, ...services });
+  const { http, limiter, refusedClients } = listener;
   const backgroundWork = createBackgroundWork(
     [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const shutdown = createShutdown({ config, http, backgroundWork, encoder, upstreams, invalidation, stores });
-  const readers = { upstreams, encoder, limiter, refusedClients, shutdown };
-  const privateListener = openConsole({ config, runtime, version, settings, http, purge, ...readers });
+  const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients, shutdown };
+  const privateListener = createConsoleServer({ config, http, purge, ...shown });
 
   // Last, because the store's thread starts while everything above is built
   await stores.opened();
   await invalidation.start();
   return {
+    /** The public listener, not listening yet. */
     http,
+    /** The private listener, not listening yet. */
     console: privateListener,
     encoderStats: encoder.stats,
+    /** Starts an encoder process before the first picture needs it. */
     warmUp: encoder.warmUp,
+    /** Logs sources that cannot be reached, and starts the background work, which begins a minute later. */
     startBackgroundWork() {
       void upstreams.checkReachability();
       backgroundWork.start();
     },
+    /** Does the background work that is due. */
     runDueWork: backgroundWork.runDue,
+    /** From now on `/readyz` responds with 503, so that a load balancer sends requests elsewhere. */
     announceStop: shutdown.announce,
+    /** Finishes accepted requests, then stores pending values. */
     close: shutdown.run,
   };
 }

@@ -3,19 +3,25 @@ import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
+import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
+import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
 export interface PublicListenerOptions
   extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly limiter: RateLimiter;
+  /** Present if all instances share the rate limit. */
+  readonly redis: RedisConnection | undefined;
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
-export function createPublicListener({ config, runtime, limiter, ...services }: PublicListenerOptions) {
+export function createPublicListener({ config, runtime, redis, ...services }: PublicListenerOptions) {
   const { clock, logger, metrics, holders, failureLog } = runtime;
+  const limiter = openRateLimiter(config, runtime, redis);
   let isForwardReported = false;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -58,5 +64,41 @@ export function createPublicListener({ config, runtime, limiter, ...services }: 
     help: 'Networks of clients that the rate limit refused in the last minutes.',
     read: () => refusedClients.stats().entries,
   });
-  return { http, refusedClients };
+  return { http, limiter, refusedClients };
+}
+
+/** The limiter of this process, or of all instances with Redis. */
+function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: RedisConnection | undefined) {
+  const { clock, metrics, holders } = runtime;
+  const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
+  holders.add('rate limit', () => local.stats());
+  metrics.addGauge({
+    name: 'pennant_limiter_clients',
+    help: 'Clients that the rate limiter remembers.',
+    read: () => local.stats().entries,
+  });
+  metrics.addCounter({
+    name: 'pennant_limiter_evicted_clients_total',
+    help: 'Clients that the rate limiter forgot because it was full.',
+    read: () => local.stats().evicted,
+  });
+  const limiter = redis === undefined ? local : shareLimit(redis, local, runtime);
+  return { hit: limiter.hit, stats: local.stats };
+}
+
+function shareLimit(
+  connection: RedisConnection,
+  local: ReturnType<typeof createMemoryRateLimiter>,
+  { clock, metrics, holders }: Runtime,
+): RateLimiter {
+  const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
+  const shared = createRedisRateLimiter({ connection, onRefused });
+  const limiter = createFallbackRateLimiter({ shared, local, clock });
+  holders.add('rate limit decisions by Redis', shared.stats);
+  metrics.addCounter({
+    name: 'pennant_limiter_decided_alone_total',
+    help: 'Requests that this instance has admitted or refused without the shared Redis.',
+    read: () => limiter.stats().decidedAlone,
+  });
+  return limiter;
 }

@@ -21,8 +21,6 @@ export interface ShutdownOptions {
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-export type Shutdown = ReturnType<typeof createShutdown>;
-
 export function createShutdown(options: ShutdownOptions) {
   const { config, http, backgroundWork, encoder, upstreams, invalidation, stores } = options;
   let isAnnounced = false;

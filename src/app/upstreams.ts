@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { addSourceGauges } from '../console/source-status.ts';
-import type { SourceReading } from '../console/state.ts';
+import { addSourceGauges, type SourceReading } from '../console/source-status.ts';
 import { type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import type { Purge } from '../services/purge.ts';
+import { addProcessGauges } from './gauges.ts';
 import { type History, startHistory } from './history.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import {
@@ -15,17 +16,20 @@ import {
   problem,
   sendResponse,
 } from './routes.ts';
-import { type Condition, readSample, readState, type ServiceReaders } from './state.ts';
+import { type Condition, readConditions, readSample, readState, type ShownComponents } from './state.ts';
 import { staticRoutes } from './static-files.ts';
 
-export interface ConsoleOptions extends ServiceReaders {
+export interface ConsoleOptions extends ShownComponents {
+  readonly config: {
+    /** The data directory of the stores that `purge` clears. */
+    readonly dataDir: string;
+    readonly consoleHost: string;
+    readonly consoleAllowedHosts: readonly string[];
+    readonly baseUrls: readonly string[];
+  };
   readonly purge: Purge;
-  /** The data directory of the stores that `purge` clears. */
-  readonly dataDir: string;
-  /** Allowed names in `Host` besides the loopback names. */
-  readonly allowedHosts: readonly string[];
-  /** The origin of the public listener for the playground. `hostname` is the name in the request. */
-  readonly publicBase: (hostname: string) => string;
+  /** The public listener. */
+  readonly http: Listener;
 }
 
 /** Paths for probes and scrapers, which may use an address instead of a name. */
@@ -55,30 +59,40 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
-  const { purge, dataDir, allowedHosts, publicBase, ...readers } = options;
-  const { metrics, holders, logger } = readers.runtime;
+  const { config, purge, http } = options;
+  const { metrics, holders, logger } = options.runtime;
+  const startedAtMs = Date.now();
+  const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   let history: History | undefined;
+  addProcessGauges(metrics);
   holders.add('console history', () => history?.stats() ?? {});
 
   function startedHistory(): History {
-    history ??= startHistory(() => readSample(readers));
+    history ??= startHistory(() => readSample(options));
     return history;
   }
 
   const routes: ConsoleRoutes = new Map<string, ConsoleHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
-    ['GET /readyz', () => readinessOf(readers.conditions())],
+    ['GET /readyz', () => readinessOf(readConditions(options))],
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
-    ['GET /state.json', () => ({ body: readState(readers, startedHistory()) })],
-    ['POST /purge', createPurgeHandler(purge, dataDir)],
+    ['GET /state.json', () => ({ body: readState(options, startedAtMs, startedHistory()) })],
+    ['POST /purge', createPurgeHandler(purge, config.dataDir)],
     ...staticRoutes('/', PAGE, PAGE_HEADERS),
     ...staticRoutes('/', SITE, PAGE_HEADERS, SHARED_FILES),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
-    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(nameIn(request.headers.host)) } })],
+    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(request) } })],
     ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
     ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
   ]);
+
+  /** For the playground. */
+  function publicBase({ headers }: IncomingMessage): string {
+    // The operating system's choice for port 0.
+    const address = http.server.address() as AddressInfo | null;
+    return config.baseUrls[0] ?? `http://${nameIn(headers.host)}:${address?.port}`;
+  }
 
   function isAllowed(request: IncomingMessage): boolean {
     const path = pathOf(request);

@@ -1,6 +1,12 @@
 import type { CanaryState, SourceStatus } from '../domain/source-status.ts';
 import type { Metrics, ScrapedMetric } from '../lib/metrics/metrics.ts';
-import type { SourceReading } from './state.ts';
+
+export interface SourceReading {
+  readonly name: string;
+  /** `null`: no breaker. */
+  readonly breaker: 'closed' | 'open' | 'half-open' | null;
+  readonly status?: SourceStatus;
+}
 
 type Problem = readonly [name: string, detail: string];
 

@@ -1,24 +1,19 @@
-import type { SourceStatus } from '../domain/source-status.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { History } from './history.ts';
+import { type SourceReading, sourceProblems } from './source-status.ts';
 import { readFields, readTotals } from './totals.ts';
 
-/** Readers of the state of the components. */
-export interface ServiceReaders {
+/** The components whose state is shown. */
+export interface ShownComponents {
   readonly version: string;
-  readonly startedAtMs: number;
   readonly runtime: Runtime;
-  readonly conditions: () => readonly Condition[];
-  readonly sources: () => readonly SourceReading[];
-  readonly encoder: () => {
-    readonly queued: number;
-    readonly running: number;
-    readonly processes: number;
-    readonly refused: number;
-    readonly restarts: number;
+  readonly upstreams: { states(): readonly SourceReading[] };
+  readonly encoder: {
+    stats(): Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
   };
-  readonly limiter: () => { readonly clients: number; readonly evicted: number };
-  readonly refusedNetworks: () => readonly { readonly network: string; readonly refused: number }[];
+  readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
+  readonly refusedClients: { list(limit: number): readonly { readonly network: string; readonly refused: number }[] };
+  readonly shutdown: { isAnnounced(): boolean };
   readonly settings: readonly {
     readonly name: string;
     readonly value: string;
@@ -26,13 +21,6 @@ export interface ServiceReaders {
     /** Where the value comes from. */
     readonly origin: string;
   }[];
-}
-
-export interface SourceReading {
-  readonly name: string;
-  /** `null`: no breaker. */
-  readonly breaker: 'closed' | 'open' | 'half-open' | null;
-  readonly status?: SourceStatus;
 }
 
 /** A problem because of which the service should get no traffic, or works with restrictions. */
@@ -43,27 +31,39 @@ export interface Condition {
   readonly isBlocking: boolean;
 }
 
+const SHOWN_NETWORKS = 20;
+
 /** The content of the page, as one JSON document. */
 export type ConsoleState = ReturnType<typeof readState>;
 
-export function readState(readers: ServiceReaders, history: History) {
-  const { runtime, conditions, sources, encoder, limiter, refusedNetworks, ...constants } = readers;
-  const now = readSample(readers);
+export function readState(components: ShownComponents, startedAtMs: number, history: History) {
+  const { version, runtime, upstreams, encoder, limiter, refusedClients, settings } = components;
+  const now = readSample(components);
+  const { entries: clients, evicted } = limiter.stats();
   return {
-    ...constants,
+    version,
+    startedAtMs,
+    settings,
     nowMs: now.atMs,
-    conditions: conditions(),
+    conditions: readConditions(components),
     steps: history.steps(),
     recent: history.recent(now),
-    sources: sources(),
+    sources: upstreams.states(),
     fields: readFields(runtime.metrics),
-    encoder: encoder(),
+    encoder: encoder.stats(),
     stores: runtime.holders.read(),
-    limiter: limiter(),
-    refusedNetworks: refusedNetworks(),
+    limiter: { clients, evicted },
+    refusedNetworks: refusedClients.list(SHOWN_NETWORKS),
   };
 }
 
-export function readSample({ runtime, encoder }: ServiceReaders) {
-  return { atMs: Date.now(), totals: readTotals(runtime.metrics), queued: encoder().queued };
+export function readSample({ runtime, encoder }: ShownComponents) {
+  return { atMs: Date.now(), totals: readTotals(runtime.metrics), queued: encoder.stats().queued };
+}
+
+export function readConditions({ runtime, upstreams, shutdown }: ShownComponents): Condition[] {
+  const problems = [...runtime.health.problems(), ...upstreams.states().flatMap(sourceProblems)];
+  const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
+  const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
+  return shutdown.isAnnounced() ? [...restrictions, stopping] : restrictions;
 }

@@ -7,7 +7,6 @@ import { createEncoderPool, type EncoderPoolOptions, poolSizeFor } from './pool.
 import { createScheduler, type SchedulerOptions } from './scheduler.ts';
 
 export type Encoder = ReturnType<typeof createEncoder>;
-export type EncoderStats = ReturnType<Encoder['stats']>;
 
 /**
  * Defaults: processes and their memory from the CPU and memory limits of the cgroup, 64 waiting jobs, 10 s for an encode, the

@@ -80,13 +80,13 @@ export function createFailover(options: FailoverOptions) {
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<{ value: T; source: ChannelSource }> {
     const indeterminate: AppError[] = [];
-    let notFound: AppError | undefined;
+    let notFound: unknown;
     for (const source of sources) {
       try {
         return { value: await callSource(source, operation, key, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
         if (isIndeterminate(error)) indeterminate.push(error);
-        else if (isNotFound(error) && !source.isLive) notFound = error;
+        else if (errorCodeOf(error) === 'channel_not_found' && !source.isLive) notFound = error;
         else throw error;
       }
     }
@@ -118,10 +118,9 @@ export function createFailover(options: FailoverOptions) {
     signal: AbortSignal,
     from: string | undefined,
   ): Promise<SearchResult> {
-    const place = from === undefined ? {} : { from };
     const key = from === undefined ? query : `${query} ${from}`;
     const { hits, next } = await callSource(source, 'search', key, signal, (attempt) =>
-      source.search(query, limit, { ...attempt, ...place }),
+      source.search(query, limit, from === undefined ? attempt : { ...attempt, from }),
     );
     return { hits, next: next === undefined ? {} : { [source.name]: next } };
   }
@@ -175,12 +174,11 @@ export function createFailover(options: FailoverOptions) {
       return withinRequest(caller, async (signal) => {
         if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
-        const pages = searched.map((source) => ({
-          isLive: source.isLive,
-          page: searchPage(source, query, limit, signal, from?.[source.name]),
-        }));
+        const pages = searched.map((source) => searchPage(source, query, limit, signal, from?.[source.name]));
+        const live = pages.filter((_page, index) => searched[index]?.isLive);
+        const searches = pages.map((page) => withoutSpentQuota(page, live));
         try {
-          return await searchAll(pages.map(withoutSpentQuota), { clock, waitMs: TIME_LIMITS_MS.slowSourceWait });
+          return await searchAll(searches, { clock, waitMs: TIME_LIMITS_MS.slowSourceWait });
         } catch (error) {
           throw isIndeterminate(error) ? withRetryAfter(error) : error;
         }
@@ -238,33 +236,22 @@ async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-interface SearchedPage {
-  readonly isLive: boolean;
-  readonly page: Promise<SearchResult>;
-}
-
 /**
  * Ignores a source whose quota is used up if another live source returned a page. Otherwise no list could be cached for the
  * rest of the day.
  */
 async function withoutSpentQuota(
-  { page }: SearchedPage,
-  index: number,
-  all: readonly SearchedPage[],
+  page: Promise<SearchResult>,
+  live: readonly Promise<SearchResult>[],
 ): Promise<SearchResult> {
   try {
     return await page;
   } catch (error) {
     if (!(error instanceof QuotaSpentError)) throw error;
-    const others = all.filter(({ isLive }, at) => isLive && at !== index);
-    const results = await Promise.allSettled(others.map((other) => other.page));
+    const results = await Promise.allSettled(live);
     if (!results.some(({ status }) => status === 'fulfilled')) throw error;
     return { hits: [], next: {} };
   }
-}
-
-function isNotFound(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === 'channel_not_found';
 }
 
 function withRetryAfter(error: AppError): AppError {

@@ -1,9 +1,8 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
+import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import type { Check } from '../lib/shape.ts';
 
 export interface LoadOptions {
   /** The disconnect signal: aborted when no request waits for the result. The source then closes its sockets. */
@@ -82,9 +81,6 @@ export interface ChannelSource {
   close(): Promise<void>;
 }
 
-/** A source that knows when a channel was created. */
-export type SourceWithDates = ChannelSource & Required<Pick<ChannelSource, 'findPublishedAt'>>;
-
 /**
  * Loads the channel of the first reference that is one.
  *
@@ -101,7 +97,7 @@ export async function loadFirst(
       const { channelId, loaded } = ref.kind === 'id' ? { channelId: ref.value } : await source.resolve(ref, options);
       return { ref, loaded: loaded ?? (await source.getChannel(channelId, options)) };
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+      if (errorCodeOf(error) !== 'channel_not_found') throw error;
       notFound = error;
     }
   }
@@ -120,21 +116,13 @@ export interface Lease {
 /** For a single instance. */
 export const SOLO_LEASE: Lease = { tryAcquire: async () => true };
 
-/** One text that outlives the process and is shared between instances. If the store fails, the text is absent. */
+/**
+ * One text that outlives the process and is shared between instances. If the store fails, the text is absent. It is checked
+ * when it is read, because the store may be shared or damaged.
+ */
 export interface KeptText {
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
-}
-
-/** The JSON value of a text; `undefined` if it is invalid: the store may be shared or damaged. */
-export async function readKept<T>(kept: KeptText, check: Check<T>): Promise<T | undefined> {
-  const text = await kept.read();
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    return check(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -4,9 +4,9 @@ import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, text } from '../../lib/shape.ts';
+import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, parseJson, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
-import { type ChannelSource, type KeptText, type Lease, loadFirst, readKept } from '../source.ts';
+import { type ChannelSource, type KeptText, type Lease, loadFirst } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
@@ -53,7 +53,7 @@ export function createCanary(options: CanaryOptions) {
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
-    const found = await readKept(shared, isKept);
+    const found = parseJson((await shared.read()) ?? '', isKept);
     if (found?.name !== name || found.checkedAtMs <= kept.checkedAtMs) return;
     const gone = Object.entries(found.gone).filter(([field]) => found.known.some((each) => each === field));
     kept = { ...found, gone: Object.fromEntries(gone) };

@@ -2,8 +2,8 @@ import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import { type Checked, fields, nullOr, numberIn, text } from '../../lib/shape.ts';
-import { type KeptText, type Lease, readKept } from '../source.ts';
+import { type Checked, fields, nullOr, numberIn, parseJson, text } from '../../lib/shape.ts';
+import type { KeptText, Lease } from '../source.ts';
 import { CLIENT_VERSION, lookUpClientVersion } from './client-version-lookup.ts';
 
 /** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
@@ -106,7 +106,7 @@ export function createClientVersions(options: ClientVersionsOptions) {
 
   /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
   async function readShared(): Promise<boolean> {
-    const found = await readKept(shared, isKept);
+    const found = parseJson((await shared.read()) ?? '', isKept);
     const past = found && withoutFuture(found, clock.now());
     const storedAtMs = past?.writtenAtMs ?? 0;
     if (past !== undefined && storedAtMs > kept.writtenAtMs) take(past);

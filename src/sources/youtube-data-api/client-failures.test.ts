@@ -11,11 +11,10 @@ import {
   redirectTo,
 } from '../../../test/helpers/fake-upstream.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { SourceWithDates } from '../source.ts';
-import { DataApiRefusal } from './errors.ts';
+import type { createYoutubeDataApiSource } from './client.ts';
 
 let upstream: FakeUpstream;
-let source: SourceWithDates;
+let source: ReturnType<typeof createYoutubeDataApiSource>;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
@@ -62,28 +61,35 @@ describe('an unknown channel', () => {
   });
 });
 
+const MESSAGES = {
+  quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
+  rate_limited: 'The YouTube Data API gets too many requests at the moment.',
+  key_refused: 'The YouTube Data API does not accept this service’s key.',
+  channel_refused: 'The YouTube Data API does not show this channel.',
+  refused: 'The YouTube Data API does not answer this service at the moment.',
+};
+
 describe('a refusal', () => {
   it.each([
-    [403, 'quotaExceeded', '', 'quota_exceeded'],
-    [403, 'dailyLimitExceeded', '', 'quota_exceeded'],
-    [403, 'rateLimitExceeded', '', 'rate_limited'],
-    [429, 'anything', '', 'rate_limited'],
-    [400, 'keyInvalid', '', 'key_refused'],
-    [400, 'badRequest', 'API key not valid. Please pass a valid API key.', 'key_refused'],
-    [400, 'badRequest', 'API key expired. Please renew the API key.', 'key_refused'],
-    [403, 'accessNotConfigured', '', 'key_refused'],
-    [403, 'channelClosed', '', 'channel_refused'],
-    [403, 'channelForbidden', '', 'channel_refused'],
-    [403, 'channelNotFound', '', 'channel_refused'],
-    [403, 'channelSuspended', '', 'channel_refused'],
-    [403, 'forbidden', '', 'refused'],
-    [401, 'authError', '', 'refused'],
+    [403, 'quotaExceeded', '', MESSAGES.quota_exceeded],
+    [403, 'dailyLimitExceeded', '', MESSAGES.quota_exceeded],
+    [403, 'rateLimitExceeded', '', MESSAGES.rate_limited],
+    [429, 'anything', '', MESSAGES.rate_limited],
+    [400, 'keyInvalid', '', MESSAGES.key_refused],
+    [400, 'badRequest', 'API key not valid. Please pass a valid API key.', MESSAGES.key_refused],
+    [400, 'badRequest', 'API key expired. Please renew the API key.', MESSAGES.key_refused],
+    [403, 'accessNotConfigured', '', MESSAGES.key_refused],
+    [403, 'channelClosed', '', MESSAGES.channel_refused],
+    [403, 'channelForbidden', '', MESSAGES.channel_refused],
+    [403, 'channelNotFound', '', MESSAGES.channel_refused],
+    [403, 'channelSuspended', '', MESSAGES.channel_refused],
+    [403, 'forbidden', '', MESSAGES.refused],
+    [401, 'authError', '', MESSAGES.refused],
   ])('with %i %s %s has its own error', async (status, reason, message, expected) => {
     upstream.answer(answerDataApiError(status, reason, message));
     const error = await failureOf(source.getChannel(ID, { signal }));
-    expect(error).toBeInstanceOf(DataApiRefusal);
-    const scope = expected === 'channel_refused' ? 'key' : 'upstream';
-    expect(error).toMatchObject({ code: 'upstream_unavailable', reason: expected, scope });
+    const scope = expected === MESSAGES.channel_refused ? 'key' : 'upstream';
+    expect(error).toMatchObject({ code: 'upstream_unavailable', message: expected, scope });
   });
 });
 

@@ -21,7 +21,7 @@ import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
 import { QuotaSpentError } from '../../lib/http/call-budget.ts';
-import type { SourceWithDates } from '../source.ts';
+import type { createYoutubeDataApiSource } from './client.ts';
 
 const OTHER_ID = 'UCPennantSample00000002A';
 
@@ -41,7 +41,7 @@ describeSourceContract('youtube-data-api', async () => {
 });
 
 let upstream: FakeUpstream;
-let source: SourceWithDates;
+let source: ReturnType<typeof createYoutubeDataApiSource>;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {

@@ -4,8 +4,7 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import type { LoadedChannel, LoadOptions, SourceWithDates } from '../source.ts';
-import { assertServed, DataApiRefusal, invalidAnswer } from './errors.ts';
+import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { channels, search } from './parse.ts';
 import { createDailyQuota, type DailyQuotaOptions } from './quota.ts';
 
@@ -26,6 +25,7 @@ const READERS = { channels, search };
 const READERS_MODULE = new URL(`./parse${extname(import.meta.url)}`, import.meta.url);
 
 type Method = keyof typeof READERS;
+type ApiError = NonNullable<ReturnType<(typeof READERS)[Method]>>['error'];
 type ListOf<M extends Method> = NonNullable<NonNullable<ReturnType<(typeof READERS)[M]>>['list']>;
 
 /** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. */
@@ -35,7 +35,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
  * The official YouTube Data API v3. Its records have no links. Subscriber counts are rounded, as everywhere, and all
  * other values are exact. A lookup returns the complete record.
  */
-export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): SourceWithDates {
+export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
   const reader = createBodyReader({ readers: READERS, module: READERS_MODULE });
@@ -57,21 +57,21 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
       signal,
     });
     const answer = await reader.read(method, response.body, signal);
-    try {
-      assertServed(response.status, answer?.error, method);
-    } catch (error) {
-      if (error instanceof DataApiRefusal && error.reason === 'quota_exceeded') quota.exhaust(allowance);
-      throw error;
+    if (response.status !== 200 || answer === null) {
+      const refusal = findRefusal(response.status, answer?.error);
+      if (refusal === 'quota_exceeded') quota.exhaust(allowance);
+      throw failureOf(response.status, answer?.error, refusal, method);
     }
-    const list = answer?.list;
-    if (!list) throw invalidAnswer(method === 'search' ? 'not a list of search results' : 'not a list of channels');
+    const { list } = answer;
+    if (list === null)
+      throw invalidAnswer(method === 'search' ? 'not a list of search results' : 'not a list of channels');
     return list as ListOf<M>;
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
     // The API sends an empty or an absent list.
-    if (list.items === 0) throw new AppError('channel_not_found', 'There is no such channel.');
+    if (list.items === 0) throw noSuchChannel();
     const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
     if (channel === undefined) throw invalidAnswer('another channel, or one without an ID or a title');
     return { channel, isComplete: true, missing: [] };
@@ -106,5 +106,71 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions): Sour
     async close() {
       await Promise.all([http.close(), reader.close()]);
     },
-  };
+  } satisfies ChannelSource;
+}
+
+/** Upstream's own message is never passed on: it may repeat parts of the request. */
+const MESSAGES = {
+  quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
+  rate_limited: 'The YouTube Data API gets too many requests at the moment.',
+  key_refused: 'The YouTube Data API does not accept this service’s key.',
+  channel_refused: 'The YouTube Data API does not show this channel.',
+  refused: 'The YouTube Data API does not answer this service at the moment.',
+} as const;
+
+type Refusal = keyof typeof MESSAGES;
+
+/** `error.errors[].reason`: developers.google.com/youtube/v3/docs/errors and .../docs/core_errors (seen 2026-11). */
+const REASONS: ReadonlyMap<string, Refusal> = new Map([
+  ['quotaExceeded', 'quota_exceeded'],
+  ['dailyLimitExceeded', 'quota_exceeded'],
+  ['rateLimitExceeded', 'rate_limited'],
+  ['userRateLimitExceeded', 'rate_limited'],
+  ['keyInvalid', 'key_refused'],
+  ['keyExpired', 'key_refused'],
+  ['ipRefererBlocked', 'key_refused'],
+  ['accessNotConfigured', 'key_refused'],
+]);
+
+/** The reasons of a 403 that concern the channel: developers.google.com/youtube/v3/docs/errors (seen 2026-11). */
+const CHANNEL_REFUSALS = new Set(['channelClosed', 'channelForbidden', 'channelNotFound', 'channelSuspended']);
+
+/** The reasons of a 404 for a lookup if there is no such channel. */
+const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
+
+/** Why the API refused the call; `undefined` if it failed in another way. */
+function findRefusal(status: number, error: ApiError | undefined): Refusal | undefined {
+  const reasons = error?.reasons ?? [];
+  const known = reasons.map((reason) => REASONS.get(reason)).find((reason) => reason !== undefined);
+  if (known !== undefined) return known;
+  if (status === 403 && reasons.some((reason) => CHANNEL_REFUSALS.has(reason))) return 'channel_refused';
+  if (error?.isAboutKey) return 'key_refused';
+  if (status === 429) return 'rate_limited';
+  const isRefused = status === 401 || status === 403 || status >= 500 || (status >= 300 && status < 400);
+  return isRefused ? 'refused' : undefined;
+}
+
+/** The error for an unusable answer: `channel_not_found` only if a lookup found no channel. */
+function failureOf(
+  status: number,
+  error: ApiError | undefined,
+  refusal: Refusal | undefined,
+  method: Method,
+): AppError {
+  const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${error.reasons}]`}`;
+  if (refusal !== undefined) {
+    const scope = refusal === 'channel_refused' ? 'key' : 'upstream';
+    return new AppError('upstream_unavailable', MESSAGES[refusal], { cause: new Error(cause), scope });
+  }
+  // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
+  const isNotFound = status === 404 && error?.reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
+  return isNotFound && method === 'channels' ? noSuchChannel() : invalidAnswer(cause);
+}
+
+function noSuchChannel(): AppError {
+  return new AppError('channel_not_found', 'There is no such channel.');
+}
+
+function invalidAnswer(cause: string): AppError {
+  return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable answer.', { cause: new Error(cause) });
 }

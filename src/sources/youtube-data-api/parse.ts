@@ -5,7 +5,6 @@ import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../youtube/
 import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
 import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
 import { avatarOfHit, parseHandle, parsePicture } from '../youtube/urls.ts';
-import { readApiError } from './errors.ts';
 
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
@@ -41,6 +40,20 @@ function readList<T extends { readonly channelId: string }>(
     found: [...new Map(found.map((item) => [item.channelId, item])).values()],
   };
   return { error: readApiError(object), list: object.kind === kind ? list : null };
+}
+
+const MAX_REASONS = 10;
+const MAX_REASON_CHARACTERS = 50;
+
+/** The reason in an answer without a list. */
+function readApiError(body: JsonObject) {
+  const reasons = valuesAt(body, 'error.errors.*.reason').filter((reason) => typeof reason === 'string');
+  const texts = [...valuesAt(body, 'error.details.*.reason'), firstAt(body, 'error.message')];
+  return {
+    reasons: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS)),
+    /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
+    isAboutKey: texts.some((text) => typeof text === 'string' && /api[ _]key/i.test(text)),
+  };
 }
 
 /** The paths of a record's fields in a channels.list item, best first. No part of the API has the links. */

@@ -4,7 +4,7 @@ import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { createSource } from '../../sources/registry.ts';
 import { type LoadedChannel, SOLO_LEASE } from '../../sources/source.ts';
-import { lookUpClientVersion } from '../../sources/youtube/client-version-lookup.ts';
+import { lookUpClientVersion } from '../../sources/youtube/client-version.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';

@@ -1,15 +1,9 @@
+import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
-import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
-import {
-  type AnswerName,
-  type AnswerReader,
-  type ApiAnswer,
-  isMarkup,
-  readApiAnswer,
-  type ValueOf,
-} from './answers.ts';
-import type { ClientVersions } from './client-version.ts';
-import { PAGE_HEADERS } from './client-version-lookup.ts';
+import type { BodyReader } from '../../lib/http/body-reader.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import type * as readers from './answer-readers.ts';
+import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -26,11 +20,20 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
 export interface InnertubeOptions {
   readonly http: HttpClient;
-  readonly reader: AnswerReader;
+  readonly reader: BodyReader<typeof readers>;
   /** Replaces https://www.youtube.com in requests. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
 }
+
+/** Readers of JSON responses. */
+type AnswerName = Exclude<keyof typeof readers, 'feed'>;
+type ValueOf<Name extends AnswerName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
+
+/** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
+export type ApiAnswer<Value> =
+  | { readonly kind: 'value'; readonly value: Value }
+  | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
 /** The calls of YouTube's own web client, without a key, a session or an account. */
 export type Innertube = ReturnType<typeof createInnertube>;
@@ -45,7 +48,12 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   };
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
 
-  /** `name` is the reader of the response. */
+  /**
+   * Sends a call, and reads its response with the named reader.
+   *
+   * @throws AppError `upstream_unavailable` if upstream blocked the request (429, 403, a redirect, or HTML with any status:
+   * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object.
+   */
   async function call<Name extends AnswerName>(
     name: Name,
     endpoint: string,
@@ -63,7 +71,12 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
         ...limits,
       }),
     );
-    return readApiAnswer(reader, name, response, signal);
+    throwIfUnavailable(response);
+    const { status, body } = response;
+    if (status >= 200 && status < 300) {
+      return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
+    }
+    return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
   }
 
   /** Upstream refuses outdated versions with HTTP 400. The call is then repeated once with another version. */
@@ -129,4 +142,61 @@ function requestContext(clientVersion: string) {
     request: { internalExperimentFlags: [], useSsl: true },
     user: { lockedSafetyMode: false },
   };
+}
+
+/** @throws AppError `upstream_unavailable` if the response shows that upstream blocks requests or fails. */
+export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'xml' = 'json'): void {
+  const { status } = response;
+  if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);
+  if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
+  if (status >= 500) {
+    const cause = new Error(`status ${status}`);
+    throw new AppError('upstream_unavailable', 'The video site failed to answer.', { cause });
+  }
+  if (expected === 'json' && isMarkup(response.body)) throw blocked(response, `HTML with status ${status}`);
+}
+
+function isMarkup(body: Buffer): boolean {
+  return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
+}
+
+function blocked({ headers }: HttpResponse, what: string): AppError {
+  const retryAfterMs = readRetryAfterMs(headers);
+  return new AppError('upstream_unavailable', 'The video site refuses to answer this service at the moment.', {
+    cause: new Error(what),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function requireObject<Value>(value: Value | null): Value {
+  if (value === null) throw invalid('The video site sent an answer that is incomplete or not a JSON object.');
+  return value;
+}
+
+/** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
+export function requireFound<Value>(answer: ApiAnswer<Value>, call: string, problem: string): Value {
+  if (answer.kind === 'value') return answer.value;
+  if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
+  throw invalid(problem, new Error(answer.reason));
+}
+
+export function invalid(message: string, cause?: unknown): AppError {
+  return new AppError('upstream_invalid', message, { cause });
+}
+
+export function channelNotFound(cause: string): AppError {
+  return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
+}
+
+/**
+ * "This channel does not exist.", "This account has been terminated …" (nine reasons), "This channel was removed
+ * because …": wordings seen from 2019 to 2026-07.
+ */
+const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
+
+/** The error for an alert: "no such channel", or indeterminate for every other text. */
+export function alertError(text: string): AppError {
+  if (GONE.test(text)) return channelNotFound(text);
+  const options = { cause: new Error(text), scope: 'key' } as const;
+  return new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }

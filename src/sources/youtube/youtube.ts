@@ -1,22 +1,30 @@
 import { extname } from 'node:path';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
+import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
-import type { ChannelSource, LoadedChannel } from '../source.ts';
+import type { ChannelSource, LoadedChannel, SearchOptions, SearchPage } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
-import { alertError, invalid, requireFound, throwIfUnavailable } from './answers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
-import { createInnertube } from './innertube.ts';
+import {
+  alertError,
+  channelNotFound,
+  createInnertube,
+  type Innertube,
+  invalid,
+  requireFound,
+  throwIfUnavailable,
+  YOUTUBE_WEB,
+} from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
-import { resolveChannelId } from './resolve.ts';
-import { searchChannels } from './search.ts';
+import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
 export interface YoutubeSourceOptions {
   /** Must not follow redirects, because a redirect is a block. Closed with the source. */
@@ -162,4 +170,77 @@ function parseRest(text: string): Rest {
     aboutTab: known.get('tab') === 'elsewhere' ? 'elsewhere' : undefined,
     language: known.get('language') ?? undefined,
   };
+}
+
+/** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */
+const MAX_HOPS = 3;
+
+/**
+ * Resolves a handle or user name to a channel ID.
+ *
+ * @throws AppError `channel_not_found`, or `upstream_*` if upstream gave no usable answer
+ */
+async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
+  let url = pageUrl(ref);
+  for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
+    const answer = await innertube.resolveUrl(url, signal);
+    const { browseId, target } = requireFound(answer, 'resolve_url', NOT_UNDERSTOOD);
+    if (browseId !== undefined) {
+      if (isChannelId(browseId)) return browseId;
+      throw channelNotFound(`${url} is the page ${browseId}`);
+    }
+    url = requireNextUrl(target);
+    const channelId = parseChannelId(url);
+    if (channelId !== undefined) return channelId;
+  }
+  throw invalid('The video site redirects this name too often.');
+}
+
+function pageUrl({ kind, value }: ChannelRef): string {
+  if (kind === 'id') return `${YOUTUBE_WEB}/channel/${value}`;
+  return `${YOUTUBE_WEB}/${kind === 'handle' ? '@' : 'user/'}${encodeURIComponent(value)}`;
+}
+
+const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
+
+function requireNextUrl(target: string | undefined): string {
+  if (target === undefined) throw invalid('The video site sent an answer without a channel or a URL.');
+  const url = findYoutubeUrl(target);
+  if (url === undefined) throw invalid('The video site redirects this name to another site.');
+  return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
+}
+
+/** Pages have twenty channels, so this is enough for the longest list that clients can request. */
+const MAX_PAGES = 3;
+
+/**
+ * Loads one page of a search in one call.
+ *
+ * @throws AppError `upstream_*` if upstream gave no usable answer
+ */
+async function searchChannels(
+  innertube: Innertube,
+  query: string,
+  { from, signal }: SearchOptions,
+): Promise<SearchPage> {
+  const [page, token] = from === undefined ? [1] : parsePlace(from);
+  const answer =
+    token === undefined ? await innertube.search(query, signal) : await innertube.searchContinuation(token, signal);
+  if (answer.kind === 'refusal') {
+    throw invalid('The video site did not understand the search.', new Error(answer.reason));
+  }
+  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = answer.value;
+  // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
+  if (!hasList && page === 1 && !saysNothingFound) {
+    throw invalid('The video site sent a search answer without a list.');
+  }
+  if (isUnreadable) throw invalid('The video site sent search results in an unknown form.');
+  const isLast = continuation === undefined || page === MAX_PAGES;
+  return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
+}
+
+/** The number of a page, from 1, and the token that leads to it. */
+function parsePlace(text: string): readonly [page: number, token: string] {
+  const end = text.indexOf(' ');
+  return [Number(text.slice(0, end)), text.slice(end + 1)];
 }

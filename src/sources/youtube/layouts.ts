@@ -1,9 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import { valuesAt } from './json.ts';
 
-/** The paths that may carry each field, best first (`valuesAt` reads them). */
-export type ChannelLayouts = Readonly<Record<keyof Channel, readonly string[]>>;
-
 export const METADATA = 'page.metadata.channelMetadataRenderer';
 /** Since 2024-04. */
 export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
@@ -32,8 +29,11 @@ export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.ch
 export const LANGUAGE =
   'page.topbar.desktopTopbarRenderer.searchbox.fusionSearchboxRenderer.config.webSearchboxConfig.requestLanguage';
 
-/** As of 2026-11. `docs/youtube.md` describes how exact each path is. */
-export const CHANNEL_LAYOUTS: ChannelLayouts = {
+/**
+ * The paths that may carry each field, best first (`valuesAt` reads them). As of 2026-11. `docs/youtube.md` describes how
+ * exact each path is.
+ */
+export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>> = {
   channelId: [
     `${METADATA}.externalId`,
     `${C4_HEADER}.channelId`,

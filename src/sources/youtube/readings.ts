@@ -27,9 +27,9 @@ export interface FieldReading {
 export type PageReading = ReturnType<typeof readPage>;
 
 /** The content of a channel page: plain data of bounded size. */
-export function readPage(page: JsonObject, paths = layouts.CHANNEL_LAYOUTS) {
+export function readPage(page: JsonObject) {
   return {
-    fields: readFields({ page }, paths),
+    fields: readFields({ page }),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
     /** The interface language (BCP 47), if the page names it. */
@@ -46,9 +46,9 @@ export function readPage(page: JsonObject, paths = layouts.CHANNEL_LAYOUTS) {
 }
 
 /** The content of a response to an About token. */
-export function readPanel(about: JsonObject, paths = layouts.CHANNEL_LAYOUTS) {
+export function readPanel(about: JsonObject) {
   return {
-    fields: readFields({ about }, paths),
+    fields: readFields({ about }),
     hasPanel: isJsonObject(firstAt({ about }, layouts.ABOUT_PANEL)),
   };
 }
@@ -62,9 +62,9 @@ export function readEndpoint(body: JsonObject) {
 }
 
 /** The first readable value of each path. */
-function readFields(answer: object, paths: layouts.ChannelLayouts): FieldReading[] {
+function readFields(answer: object): FieldReading[] {
   return layouts.CHANNEL_FIELDS.flatMap((field) =>
-    paths[field].flatMap((path) => readFirst(field, path, answer) ?? []),
+    layouts.CHANNEL_LAYOUTS[field].flatMap((path) => readFirst(field, path, answer) ?? []),
   );
 }
 
@@ -136,12 +136,9 @@ function findRedirects(page: JsonObject): string[] {
 
 function findAboutTab(page: JsonObject): 'here' | 'elsewhere' | undefined {
   if (valuesAt({ page }, layouts.ABOUT_TAB).some(isJsonObject)) return 'here';
-  return hasOldHeader(page) ? 'elsewhere' : undefined;
-}
-
-/** Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07). */
-function hasOldHeader(page: JsonObject): boolean {
-  return [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].some((path) => firstAt({ page }, path) !== undefined);
+  // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
+  const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].map((path) => firstAt({ page }, path));
+  return headers.some((header) => header !== undefined) ? 'elsewhere' : undefined;
 }
 
 const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';

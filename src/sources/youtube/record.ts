@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { LoadedChannel } from '../source.ts';
 import type { About } from './about.ts';
-import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, type ChannelLayouts, METADATA } from './layouts.ts';
+import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
 
 /** All upstream responses about one channel. */
@@ -18,11 +18,10 @@ export type FieldObserver = (field: keyof Channel, path: string | undefined) => 
 /** Builds a record from the responses; `undefined` if they contain no channel ID or no title. */
 export function buildRecord(
   { page, about = 'none', requestedId }: ChannelReadings,
-  onField: FieldObserver = () => {},
-  layouts: ChannelLayouts = CHANNEL_LAYOUTS,
+  onField?: FieldObserver,
 ): LoadedChannel | undefined {
   const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
-  const best = CHANNEL_FIELDS.map((field) => ({ field, reading: findBest(field, found, layouts) }));
+  const best = CHANNEL_FIELDS.map((field) => ({ field, reading: findBest(field, found) }));
   const values = Object.fromEntries(best.map(({ field, reading }) => [field, reading?.value ?? null]));
   const channelId = values.channelId ?? (isTitled(page) ? requestedId : null);
   if (channelId === null || values.title === null) return undefined;
@@ -30,7 +29,7 @@ export function buildRecord(
   const channel = { ...values, channelId } as Channel;
   const missing = about === 'lost' && page.aboutTab !== 'here' ? missingFields(channel) : [];
   for (const { field, reading } of best) {
-    if (!missing.includes(field)) onField(field, reading?.path);
+    if (!missing.includes(field)) onField?.(field, reading?.path);
   }
   return { channel, isComplete: missing.length === 0, missing };
 }
@@ -72,16 +71,9 @@ export function showsChannel(page: PageReading): boolean {
 }
 
 /** The value at the first of the field's paths that has one. */
-export function findBest(
-  field: keyof Channel,
-  found: readonly FieldReading[],
-  layouts: ChannelLayouts = CHANNEL_LAYOUTS,
-): FieldReading | undefined {
-  for (const path of layouts[field]) {
-    const reading = found.find((each) => each.field === field && each.path === path);
-    if (reading !== undefined) return reading;
-  }
-  return undefined;
+export function findBest(field: keyof Channel, found: readonly FieldReading[]): FieldReading | undefined {
+  const byPath = CHANNEL_LAYOUTS[field].map((path) => found.find((each) => each.field === field && each.path === path));
+  return byPath.find((reading) => reading !== undefined);
 }
 
 const ABOUT_FIELDS = [

@@ -28,7 +28,6 @@ export function textWithin(value: unknown, kind: keyof typeof MAX_CHARACTERS): s
 
 export type CountNoun = 'subscriber' | 'view' | 'video';
 
-const GROUPED_INTEGER = /^(?:\d{1,16}|\d{1,3}(?:,\d{3}){1,5})$/;
 const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
 /** The number of zeros that each abbreviation means. */
 const ABBREVIATIONS: ReadonlyMap<string, number> = new Map(Object.entries({ k: 3, m: 6, b: 9 }));
@@ -49,8 +48,8 @@ export function parseCount(text: string, noun: CountNoun): string | undefined {
   if (words.length === 3) return shifted(number, SCALES.get(words[1] ?? ''));
   if (words.length !== 2) return undefined;
   if (number === 'no') return '0';
-  if (GROUPED_INTEGER.test(number)) return withoutLeadingZeros(number.replaceAll(',', ''));
-  return shifted(number.slice(0, -1), ABBREVIATIONS.get(number.at(-1) ?? ''));
+  const zeros = ABBREVIATIONS.get(number.at(-1) ?? '');
+  return zeros === undefined ? shifted(number, 0) : shifted(number.slice(0, -1), zeros);
 }
 
 /** True for a count that is the same in every language: digits only, not grouped, not abbreviated. */
@@ -66,10 +65,7 @@ function wordsOf(text: string): string[] {
 function shifted(number: string, zeros: number | undefined): string | undefined {
   const [, whole = '', fraction = ''] = DECIMAL.exec(number) ?? [];
   if (zeros === undefined || whole === '' || fraction.length > zeros) return undefined;
-  return withoutLeadingZeros(whole.replaceAll(',', '') + fraction.padEnd(zeros, '0'));
-}
-
-function withoutLeadingZeros(digits: string): string {
+  const digits = whole.replaceAll(',', '') + fraction.padEnd(zeros, '0');
   return digits.replace(/^0+(?=\d)/, '');
 }
 

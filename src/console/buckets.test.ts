@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { growthSince, quantile } from './totals.ts';
+import { growthSince, quantile } from './history.ts';
 
 const bucketsOf = (first: number, second: number, third: number, all: number) => ({
   '1': second,

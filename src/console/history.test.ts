@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createMetrics } from '../lib/metrics/metrics.ts';
-import { startHistory } from './history.ts';
-import { readTotals } from './totals.ts';
+import { readTotals, startHistory } from './history.ts';
 
 const STEP_MS = 5_000;
 

@@ -1,10 +1,10 @@
-import { type Buckets, growthSince, quantile, type Totals } from './totals.ts';
+import type { Metrics, Sample } from '../lib/metrics/metrics.ts';
 
 export type History = ReturnType<typeof startHistory>;
 
-interface Sample {
+interface HistorySample {
   readonly atMs: number;
-  readonly totals: Totals;
+  readonly totals: ReturnType<typeof readTotals>;
   /** Pictures that wait for an encoder. */
   readonly queued: number;
 }
@@ -13,8 +13,8 @@ const STEP_MS = 5_000;
 const KEPT_STEPS = 180;
 
 /** Samples the counters every five seconds and keeps 15 minutes. */
-export function startHistory(read: () => Sample) {
-  const samples: Sample[] = [];
+export function startHistory(read: () => HistorySample) {
+  const samples: HistorySample[] = [];
 
   function sample(): void {
     samples.push(read());
@@ -35,7 +35,7 @@ export function startHistory(read: () => Sample) {
     },
 
     /** The changes from the oldest sample to `now`. */
-    recent({ atMs, totals }: Sample) {
+    recent({ atMs, totals }: HistorySample) {
       const { requests, latency, lookups, encoding, waiting, sources } = growthSince(totals, samples[0]?.totals);
       return {
         seconds: Math.max(1, Math.round((atMs - (samples[0]?.atMs ?? atMs)) / 1000)),
@@ -56,4 +56,124 @@ export function startHistory(read: () => Sample) {
 
 function quantiles(buckets: Buckets) {
   return { p50: quantile(buckets, 0.5), p95: quantile(buckets, 0.95), p99: quantile(buckets, 0.99) };
+}
+
+/** The name of the image hosts among the upstreams. */
+const IMAGE_HOSTS: string = 'image hosts';
+
+const NO_REQUESTS = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
+const NO_LOOKUPS = { records: {}, pictures: {}, searches: {} };
+
+/** The counters since start, grouped for the console. The same counts as in `/metrics`. */
+export function readTotals(metrics: Metrics) {
+  const isEncode = ({ labels }: Sample) => labels.task === 'encode';
+  return {
+    requests: {
+      ...NO_REQUESTS,
+      ...sumBy(metrics.requests.samples(), ({ status }) => requestOutcome(Number(status))),
+    },
+    latency: bucketsOf(metrics.requestSeconds.samples()),
+    lookups: {
+      ...NO_LOOKUPS,
+      ...outcomesBy(metrics.lookups.samples(), ({ route }) => lookupKind(String(route))),
+    },
+    encoding: bucketsOf(metrics.encoderSeconds.samples().filter(isEncode)),
+    waiting: bucketsOf(metrics.encoderWaitSeconds.samples().filter(isEncode)),
+    /** Calls by upstream and outcome. */
+    sources: {
+      ...outcomesBy(metrics.sourceCalls.samples(), ({ source }) => String(source)),
+      ...outcomesBy(metrics.imageHostCalls.samples(), () => IMAGE_HOSTS),
+    },
+  };
+}
+
+/** For each field of upstream responses, how often it was found and how often not, since start. */
+export function readFields({ sourceFields }: Metrics) {
+  const byField = Map.groupBy(sourceFields.samples(), ({ labels }) => `${labels.source} ${labels.field}`);
+  return [...byField.values()].map((samples) => ({
+    source: String(samples[0]?.labels.source),
+    field: String(samples[0]?.labels.field),
+    found: 0,
+    missing: 0,
+    ...sumBy(samples, ({ path }) => (path === 'none' ? 'missing' : 'found')),
+  }));
+}
+
+function requestOutcome(status: number): keyof typeof NO_REQUESTS {
+  if (status === 304) return 'unchanged';
+  if (status === 429) return 'refused';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'mistaken' : 'answered';
+}
+
+const RECORD_ROUTE = /^\/(?:api\/)?(?:channel|c|user)\//;
+
+function lookupKind(route: string): keyof typeof NO_LOOKUPS {
+  if (route === '/api/search') return 'searches';
+  return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
+}
+
+function sumBy<Name extends string>(
+  samples: readonly Sample[],
+  nameOf: (labels: Sample['labels']) => Name,
+): Partial<Record<Name, number>> {
+  const sums: Partial<Record<Name, number>> = {};
+  for (const { labels, value } of samples) sums[nameOf(labels)] = (sums[nameOf(labels)] ?? 0) + value;
+  return sums;
+}
+
+/** Sums each group by the label `outcome`. */
+function outcomesBy<Group extends string>(
+  samples: readonly Sample[],
+  groupOf: (labels: Sample['labels']) => Group,
+): Record<Group, Record<string, number>> {
+  const groups = [...Map.groupBy(samples, ({ labels }) => groupOf(labels))];
+  const sums = groups.map(([group, members]) => [group, sumBy(members, ({ outcome }) => String(outcome))]);
+  return Object.fromEntries(sums) as Record<Group, Record<string, number>>;
+}
+
+/** A histogram, as in Prometheus: the number of observations up to each upper bound. The last bound is `+Inf`. */
+type Buckets = Readonly<Record<string, number>>;
+
+/** Sums all label sets. */
+function bucketsOf(samples: readonly Sample[]): Buckets {
+  const buckets = samples.filter(({ suffix }) => suffix === '_bucket');
+  return sumBy(buckets, ({ le }) => String(le)) as Buckets;
+}
+
+interface Counts {
+  readonly [name: string]: number | Counts;
+}
+
+/** The growth of every counter since `earlier`, in the same structure. A counter that is new has grown from 0. */
+export function growthSince<Kind extends object>(now: Kind, earlier: object = {}): Kind {
+  const before = earlier as Counts;
+  const grown = Object.entries(now as Counts).map(([name, count]) => {
+    const former = before[name];
+    return [name, typeof count === 'number' ? count - Number(former ?? 0) : growthSince(count, former as Counts)];
+  });
+  return Object.fromEntries(grown) as Kind;
+}
+
+/**
+ * The value that the given share of observations does not exceed, like Prometheus's `histogram_quantile`: values are
+ * assumed to be spread evenly in a bucket, and values above the last finite bound count as that bound.
+ *
+ * @returns `null` without observations
+ */
+export function quantile(buckets: Buckets, share: number): number | null {
+  const rank = share * (buckets['+Inf'] ?? 0);
+  if (rank === 0) return null;
+  const finite = Object.entries(buckets)
+    .map(([bound, count]) => ({ bound: Number(bound), count }))
+    .filter(({ bound }) => Number.isFinite(bound))
+    .sort((a, b) => a.bound - b.bound);
+  let lower = { bound: 0, count: 0 };
+  for (const upper of finite) {
+    if (upper.count >= rank) {
+      return lower.bound + ((upper.bound - lower.bound) * (rank - lower.count)) / (upper.count - lower.count);
+    }
+    lower = upper;
+  }
+  return lower.bound;
 }

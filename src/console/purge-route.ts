@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
+import { fields, parseJson } from '../lib/shape.ts';
 import { type Purge, RemovalDelayed } from '../services/purge.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
@@ -10,6 +11,7 @@ import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts'
  */
 const OWN_REQUEST_FIELD = 'x-pennant-console';
 const MAX_BODY_BYTES = 4_096;
+const isObject = fields<Record<string, unknown>>({});
 
 /**
  * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. When the body names a
@@ -22,7 +24,7 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
     }
     const text = await readBody(request);
     if (text === undefined) return problem(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`);
-    const body = parseBody(text);
+    const body = parseJson(text, isObject);
     if (body === undefined) return problem(400, 'The body is not a JSON object.');
     if (body.dataDir !== undefined && body.dataDir !== realpathSync(dataDir)) {
       return problem(409, 'This service has another DATA_DIR.');
@@ -57,13 +59,4 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
   }
   return bytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks).toString('utf8');
-}
-
-function parseBody(text: string): Record<string, unknown> | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -15,9 +15,9 @@ import {
   pathOf,
   problem,
   sendResponse,
+  staticRoutes,
 } from './routes.ts';
 import { type Condition, readConditions, readSample, readState, type ShownComponents } from './state.ts';
-import { staticRoutes } from './static-files.ts';
 
 export interface ConsoleOptions extends ShownComponents {
   readonly config: {

@@ -1,7 +1,6 @@
 import type { Runtime } from '../lib/runtime.ts';
-import type { History } from './history.ts';
+import { type History, readFields, readTotals } from './history.ts';
 import { type SourceReading, sourceProblems } from './source-status.ts';
-import { readFields, readTotals } from './totals.ts';
 
 /** The components whose state is shown. */
 export interface ShownComponents {

@@ -1,29 +1,21 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../lib/logger.ts';
-import { type Check, fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
-
-/** The positions up to which changes have been applied to a `DATA_DIR`. */
-export interface AppliedPositions {
-  /** In the changes that instances share in Redis. */
-  readonly redis?: string | undefined;
-  /** In the catalog's own list of changes. */
-  readonly catalog?: { readonly id: string; readonly sequence: number } | undefined;
-}
+import { type Checked, fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 
 export type AppliedChanges = ReturnType<typeof openAppliedChanges>;
 
 const FILE_NAME = 'applied-changes.json';
 
-const isPositions: Check<AppliedPositions> = fields<AppliedPositions>({
+const isPositions = fields({
+  /** In the changes that instances share in Redis. */
   redis: optional(text(/^\d{1,16}-\d{1,16}$/)),
-  catalog: optional(
-    fields<NonNullable<AppliedPositions['catalog']>>({
-      id: text(/^[0-9a-f]{1,32}$/),
-      sequence: numberIn(0, Number.MAX_SAFE_INTEGER),
-    }),
-  ),
+  /** In the catalog's own list of changes. */
+  catalog: optional(fields({ id: text(/^[0-9a-f]{1,32}$/), sequence: numberIn(0, Number.MAX_SAFE_INTEGER) })),
 });
+
+/** The positions up to which changes have been applied to a `DATA_DIR`. */
+export type AppliedPositions = Partial<Checked<typeof isPositions>>;
 
 /** Stores the positions for the next start. */
 export function openAppliedChanges(dataDir: string, logger: Logger) {

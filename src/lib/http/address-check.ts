@@ -20,10 +20,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** A name that resolves only to addresses that are not allowed. */
 export class AddressRefusedError extends Error {
-  constructor(hostname: string) {
-    super(`${hostname} has no public address`);
-    this.name = 'AddressRefusedError';
-  }
+  override name = 'AddressRefusedError';
 }
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
@@ -40,7 +37,7 @@ export function createPublicLookup(privateHosts: ReadonlySet<string>, resolve: t
       if (error !== null) return callback(error, []);
       const addresses = privateHosts.has(hostname) ? found : found.filter(({ address }) => isPublicAddress(address));
       const [first] = addresses;
-      if (first === undefined) return callback(new AddressRefusedError(hostname), []);
+      if (first === undefined) return callback(new AddressRefusedError(`${hostname} has no public address`), []);
       if (options.all === true) return callback(null, addresses);
       callback(null, first.address, first.family);
     });

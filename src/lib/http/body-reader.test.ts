@@ -26,7 +26,7 @@ const MODULE = Object.entries(readers).map(([name, read]) => `export const ${nam
 let reader: BodyReader<typeof readers>;
 beforeEach(() => {
   const module = new URL(`data:text/javascript,${encodeURIComponent(MODULE.join('\n'))}`);
-  reader = createBodyReader({ readers, module });
+  reader = createBodyReader(readers, module);
 });
 afterEach(() => reader.close());
 

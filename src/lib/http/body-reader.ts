@@ -12,12 +12,6 @@ export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 /** Turns upstream responses into values without blocking the event loop. */
 export type BodyReader<R extends Readers> = ReturnType<typeof createBodyReader<R>>;
 
-export interface BodyReaderOptions<R extends Readers> {
-  readonly readers: R;
-  /** The module that exports `readers`. The thread imports it. */
-  readonly module: URL;
-}
-
 /** Hostile JSON of 280 KiB takes 20 ms to read, an ordinary channel page of 2 MiB takes 10 ms (2026-11). */
 export const MAX_BYTES_ON_EVENT_LOOP = 256 * 1024;
 
@@ -27,7 +21,8 @@ const IDLE_THREAD_MS = 30_000;
 /** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
 const WORKER = new URL(`./body-reader-worker${extname(import.meta.url)}`, import.meta.url);
 
-export function createBodyReader<R extends Readers>({ readers, module }: BodyReaderOptions<R>) {
+/** @param module exports `readers`; the thread imports it */
+export function createBodyReader<R extends Readers>(readers: R, module: URL) {
   const thread = createWorkerThread<Readers>({
     name: 'long answers',
     module: WORKER,

@@ -5,18 +5,12 @@ import type { RedisAddress } from './redis-url.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
 export class RedisUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'RedisUnavailable';
-  }
+  override name = 'RedisUnavailable';
 }
 
 /** The key holds another type than the command expects. Redis itself works. */
 export class RedisWrongType extends RedisUnavailable {
-  constructor(cause: unknown) {
-    super('A key in Redis holds another type.', { cause });
-    this.name = 'RedisWrongType';
-  }
+  override name = 'RedisWrongType';
 }
 
 export type RedisConnection = Awaited<ReturnType<typeof createRedisConnection>>;
@@ -134,7 +128,7 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       timeoutsInARow = 0;
       return answer;
     } catch (error) {
-      if (isWrongType(error)) throw new RedisWrongType(error);
+      if (isWrongType(error)) throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
       handleFailure(client, error);
       throw new RedisUnavailable('Redis did not execute a command.', { cause: error });
     } finally {
@@ -183,10 +177,7 @@ function isWrongType(error: unknown): boolean {
 
 /** The command timed out; it may have been executed anyway. */
 export class RedisTimeout extends Error {
-  constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
-    this.name = 'RedisTimeout';
-  }
+  override name = 'RedisTimeout';
 }
 
 /**
@@ -208,7 +199,7 @@ export function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): P
 
   function endStep(): void {
     stepsLeft -= 1;
-    if (stepsLeft === 0) reject(new RedisTimeout(ms));
+    if (stepsLeft === 0) reject(new RedisTimeout(`no answer within ${ms} ms`));
     else cancel = clock.after(STEP_MS, endStep);
   }
 

@@ -20,54 +20,42 @@ const FORM =
  * @throws SettingError that does not repeat the URL: it may hold a password.
  */
 export function parseRedisUrl(value: string): RedisAddress {
-  const url = URL.parse(value);
-  const address = url === null ? undefined : addressOf(url);
-  if (address === undefined) throw new SettingError(FORM);
-  return address;
-}
-
-function addressOf(url: URL): RedisAddress | undefined {
-  const username = decoded(url.username);
-  const password = decoded(url.password);
-  const server = serverOf(url);
-  const database = databaseOf(url);
-  if (username === undefined || password === undefined || server === undefined || database === undefined) {
-    return undefined;
+  try {
+    const url = new URL(value);
+    return {
+      server: serverOf(url),
+      username: decodeURIComponent(url.username) || undefined,
+      password: decodeURIComponent(url.password) || undefined,
+      database: databaseOf(url),
+    };
+  } catch {
+    throw new SettingError(FORM);
   }
-  return { server, username: username || undefined, password: password || undefined, database };
 }
 
-function serverOf(url: URL): RedisAddress['server'] | undefined {
+function serverOf(url: URL): RedisAddress['server'] {
   switch (url.protocol) {
     case 'redis:':
     case 'rediss:': {
-      if (url.hostname === '' || url.search !== '' || url.hash !== '') return undefined;
+      if (url.hostname === '' || url.search !== '' || url.hash !== '') throw new SettingError(FORM);
       // The URL form of an IPv6 address has brackets, which the socket does not want.
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       return { host, port: Number(url.port || DEFAULT_PORT), isTls: url.protocol === 'rediss:' };
     }
     case 'unix:':
     case 'redis+unix:': {
-      const socketPath = decoded(url.pathname);
-      const isAbsolutePath = url.host === '' && socketPath !== undefined && /^\/[^\0]*[^\0/]$/.test(socketPath);
-      return isAbsolutePath ? { socketPath } : undefined;
+      const socketPath = decodeURIComponent(url.pathname);
+      if (url.host !== '' || !/^\/[^\0]*[^\0/]$/.test(socketPath)) throw new SettingError(FORM);
+      return { socketPath };
     }
     default:
-      return undefined;
+      throw new SettingError(FORM);
   }
 }
 
-function databaseOf(url: URL): number | undefined {
+function databaseOf(url: URL): number {
   const isSocket = url.protocol.endsWith('unix:');
   const text = isSocket ? (url.searchParams.get('db') ?? '') : url.pathname.slice(1);
-  if (text === '') return 0;
-  return /^\d{1,5}$/.test(text) ? Number(text) : undefined;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  if (!/^\d{0,5}$/.test(text)) throw new SettingError(FORM);
+  return Number(text);
 }

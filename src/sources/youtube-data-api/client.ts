@@ -38,7 +38,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
-  const reader = createBodyReader({ readers: READERS, module: READERS_MODULE });
+  const reader = createBodyReader(READERS, READERS_MODULE);
 
   async function call<M extends Method>(
     method: M,

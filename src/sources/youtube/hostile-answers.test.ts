@@ -6,10 +6,7 @@ import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
 /** A reader that hangs cannot be interrupted in its own thread. These run in a worker, which is ended after this time. */
 const HANG_MS = 60_000;
 
-const reader = createBodyReader({
-  readers: answerReaders,
-  module: new URL('./answer-readers.ts', import.meta.url),
-});
+const reader = createBodyReader(answerReaders, new URL('./answer-readers.ts', import.meta.url));
 afterAll(() => reader.close());
 
 function readInThread<Name extends keyof typeof answerReaders>(name: Name, text: string) {

@@ -57,7 +57,7 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
-  const reader = createBodyReader({ readers: answerReaders, module: ANSWER_READERS });
+  const reader = createBodyReader(answerReaders, ANSWER_READERS);
   const innertube = createInnertube({ http, origin, clientVersions, reader });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {

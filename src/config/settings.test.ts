@@ -2,16 +2,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { OperatorError } from '../domain/errors.ts';
 import { shownSettings } from './report.ts';
-import { ConfigError, parseConfig, SETTINGS } from './settings.ts';
+import { parseConfig, SETTINGS } from './settings.ts';
 
 function mistakes(env: Record<string, string>): readonly string[] {
   try {
     parseConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes;
-    throw error;
+    if (!(error instanceof OperatorError)) throw error;
+    const [headline, ...lines] = error.message.split('\n');
+    expect(headline).toBe('The settings cannot be used:');
+    return lines.map((line) => line.trim());
   }
 }
 

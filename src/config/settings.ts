@@ -248,21 +248,10 @@ export const SETTINGS = {
 
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
 
-/** All mistakes in the settings, so that the operator can correct them at once. */
-export class ConfigError extends OperatorError {
-  readonly mistakes: readonly string[];
-
-  constructor(mistakes: readonly string[]) {
-    super(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${printable(mistake)}`).join('\n')}`);
-    this.name = 'ConfigError';
-    this.mistakes = mistakes;
-  }
-}
-
 /**
  * Reads the settings. An empty variable counts as unset. A secret may be in the file that `NAME_FILE` names.
  *
- * @throws ConfigError that lists every invalid variable and its expected form.
+ * @throws OperatorError that lists every invalid variable and its expected form
  */
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
@@ -281,8 +270,8 @@ export function parseConfig(env: Environment): Config {
   });
   const config = Object.fromEntries(values) as Config;
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return config;
+  if (mistakes.length === 0) return config;
+  throw new OperatorError(`The settings cannot be used:\n${mistakes.map((each) => `  ${printable(each)}`).join('\n')}`);
 }
 
 function contradictions(config: Config): string[] {

@@ -4,7 +4,8 @@ import type { Command, CommandGroup } from '../../src/cli/command.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { serveCommand } from '../../src/cli/serve.ts';
 import { settingsCommand } from '../../src/cli/settings.ts';
-import { ConfigError, parseConfig } from '../../src/config/settings.ts';
+import { parseConfig } from '../../src/config/settings.ts';
+import { OperatorError } from '../../src/domain/errors.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -69,7 +70,7 @@ describe('a command never repeats terminal control characters or long texts', ()
     'setting %s',
     (name) => {
       const parse = () => parseConfig({ [name]: `1${hostile}` });
-      expect(parse).toThrow(ConfigError);
+      expect(parse).toThrow(OperatorError);
       try {
         parse();
       } catch (error) {

@@ -63,7 +63,7 @@ describe('the access log', () => {
   const unavailable = (reason: string): Partial<AccessLogEntry> => ({
     status: 503,
     seconds: 12,
-    failure: { code: 'upstream_unavailable', error: new AppError('upstream_unavailable', reason) },
+    failure: new AppError('upstream_unavailable', reason),
   });
 
   test('has one line for a failed request, with the reason, slow or not and with the log on or off', () => {
@@ -97,7 +97,7 @@ describe('the access log', () => {
   });
 
   test('has the stack of a bug once', () => {
-    const bug = { status: 500, failure: { code: 'internal', error: new Error('of ours') } } as const;
+    const bug = { status: 500, failure: new AppError('internal', 'a bug', { cause: new Error('of ours') }) };
     const lines = logged({ logsAll: false, showsAddresses: false }, bug, { ...bug, requestId: 'r-2' });
     expect(lines).toMatchObject([{ level: 50, msg: 'request failed: a bug', err: { message: 'of ours' } }]);
   });

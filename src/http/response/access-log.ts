@@ -1,4 +1,4 @@
-import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import type { AppError, CacheOutcome } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
@@ -6,7 +6,7 @@ import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
-import type { Failure, HttpResponse } from './response.ts';
+import type { HttpResponse } from './response.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
 export interface AccessLogEntry {
@@ -21,7 +21,7 @@ export interface AccessLogEntry {
   /** The client's full address. */
   readonly client: string;
   readonly cache?: CacheOutcome['kind'] | undefined;
-  readonly failure?: Failure | undefined;
+  readonly failure?: AppError | undefined;
 }
 
 /** Used as the route of requests without an endpoint, and of client errors. */
@@ -92,29 +92,27 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
   };
 }
 
-function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: Failure | undefined): void {
+function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: AppError | undefined): void {
   if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
   if (failure === undefined) return;
-  const { code, error } = failure;
-  // The message of a bug may contain anything.
-  failSpan(span, code, error instanceof AppError ? error.message : undefined);
+  failSpan(span, failure.code, failure.code === 'internal' ? undefined : failure.message);
 }
 
 /** The failure of a response, except for the client's mistakes. */
 function reportOf(
   line: { readonly route: string },
-  failure: Failure | undefined,
+  failure: AppError | undefined,
   isSlow: boolean,
 ): FailureReport | undefined {
   if (failure === undefined) {
     return isSlow ? { level: 'warn', key: `slow ${line.route}`, message: 'slow request', fields: line } : undefined;
   }
-  const { code, error } = failure;
-  const reason = describeFailure(error);
+  const { code, cause } = failure;
   if (code === 'internal') {
-    const key = `bug ${error instanceof Error ? error.stack : reason}`;
-    return { level: 'error', key, message: 'request failed: a bug', fields: { ...line, err: error } };
+    const key = `bug ${cause instanceof Error ? cause.stack : describeFailure(cause)}`;
+    return { level: 'error', key, message: 'request failed: a bug', fields: { ...line, err: cause } };
   }
+  const reason = describeFailure(failure);
   const fields = { ...line, reason };
   return { level: 'warn', key: `request ${code} ${reason}`, message: 'request failed', fields, isConsequence: true };
 }

@@ -124,7 +124,7 @@ export type ProblemResponse = HttpResponse & { readonly body: string };
  * @param hint follows the error's message in the detail
  */
 export function problemResponse(error: unknown, { base, id, status }: ProblemContext, hint = ''): ProblemResponse {
-  const known = error instanceof AppError ? error : new AppError('internal', BUG);
+  const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const sent = status ?? problem.status;
@@ -152,7 +152,7 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
     headers,
     body: JSON.stringify(body),
     cache: outcome?.kind,
-    ...(sent >= 500 && { failure: { code, error } }),
+    ...(sent >= 500 && { failure: known }),
   };
 }
 

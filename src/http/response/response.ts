@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
-import type { CacheOutcome, ErrorCode } from '../../domain/errors.ts';
-
-/** Why a response is a 5xx, for the log. */
-export interface Failure {
-  readonly code: ErrorCode;
-  readonly error: unknown;
-}
+import type { AppError, CacheOutcome } from '../../domain/errors.ts';
 
 /** A response as data. The fields that every response carries are added when it is sent. */
 export interface HttpResponse {
@@ -17,8 +11,8 @@ export interface HttpResponse {
   readonly bodyEncoding?: 'latin1' | undefined;
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'] | undefined;
-  /** Set for failures that the client did not cause. */
-  readonly failure?: Failure;
+  /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
+  readonly failure?: AppError;
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
   /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */

@@ -66,14 +66,12 @@ function parseId(identifier: string, at: number): ChannelRef {
 
 /** The shortest remaining time of all results. After a failure, the next request may get more. */
 function cacheControlOf(results: readonly BatchResult[]): string {
-  const leftMs = results.map(keptForMsOf).filter((ms) => ms !== undefined);
+  // A blocked channel has no time, because only the operator can change that.
+  const leftMs = results
+    .map((result) => (result instanceof AppError ? result.validForMs : keptForMs(result.outcome)))
+    .filter((ms) => ms !== undefined);
   if (results.some(isFailure) || leftMs.length === 0) return 'no-store';
   return publicFor(Math.min(...leftMs));
-}
-
-/** `undefined` for a blocked channel, because only the operator can change that. */
-function keptForMsOf(result: BatchResult): number | undefined {
-  return result instanceof AppError ? result.validForMs : keptForMs(result.outcome);
 }
 
 function isFailure(result: BatchResult): boolean {

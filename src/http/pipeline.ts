@@ -94,24 +94,18 @@ export function createRouter(endpoints: readonly Endpoint[]) {
   };
 }
 
-/**
- * The step that reads the parameters: the path first, so that an unknown path is reported before a wrong parameter.
- * A preflight ends here.
- */
-export function readParameters(context: RequestContext): HttpResponse | undefined {
-  const endpoint = context.endpoint as Endpoint;
-  const path = endpoint.parsePath?.(context.pathParameters);
-  if (context.request.method === 'OPTIONS') return PREFLIGHT;
-  context.input = endpoint.parseInput?.(path, context);
-  return undefined;
+/** The step that reads the parameters in the path. A preflight ends here. */
+export function readPath(context: RequestContext): HttpResponse | undefined {
+  context.path = context.endpoint?.parsePath?.(context.pathParameters);
+  return context.request.method === 'OPTIONS' ? PREFLIGHT : undefined;
 }
 
 /** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint */
 export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
   return (context) => {
-    const { id, client, input } = context;
+    const { id, client, path } = context;
     const endpoint = context.endpoint as Endpoint;
-    const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(input, context));
+    const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(path, context));
     return response instanceof Promise ? inTime(clock, response) : response;
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
-import { createHandlerStep, createPipeline, createRouter, readParameters } from './pipeline.ts';
+import { createHandlerStep, createPipeline, createRouter, readPath } from './pipeline.ts';
 import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
 import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
 import { createRequestTracing } from './request/tracing.ts';
@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
       validate,
       microCache.find,
       router.route,
-      readParameters,
+      readPath,
       createHandlerStep(options),
     ],
     /** Every response passes these, in this order. */

@@ -44,8 +44,8 @@ export interface RequestContext {
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
   pathParameters: PathParameters;
-  /** The parsed parameters of the endpoint. */
-  input: unknown;
+  /** The result of the endpoint's `parsePath`. */
+  path: unknown;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
   /** Set when the request is traced. */
@@ -63,18 +63,17 @@ export type Step = (context: RequestContext) => HttpResponse | undefined | Promi
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 
 /** The handlers of one URL pattern, for GET, HEAD and OPTIONS. */
-export interface Endpoint<Path = unknown, Input = unknown> {
+export interface Endpoint<Path = unknown> {
   /** In find-my-way's notation: `/api/channel/:identifier`. */
   readonly url: string;
   /** Reads the path only. Preflights get its errors too. */
   parsePath?(parameters: PathParameters): Path;
-  /** Adds the query and the header fields. */
-  parseInput?(path: Path, context: RequestContext): Input;
-  respond(input: Input, context: RequestContext): HttpResponse | Promise<HttpResponse>;
+  /** Reads the query and the header fields, and responds. */
+  respond(path: Path, context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 
-/** The endpoint as it is. Its types follow from what its functions return. */
-export function endpoint<Path, Input>(definition: Endpoint<Path, Input>): Endpoint {
+/** The endpoint as it is. The type of its path follows from what `parsePath` returns. */
+export function endpoint<Path>(definition: Endpoint<Path>): Endpoint {
   return definition;
 }
 
@@ -149,7 +148,7 @@ export function createContextFactory(options: ContextOptions) {
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,
-      input: undefined,
+      path: undefined,
       isNegotiated: false,
       span: undefined,
     };

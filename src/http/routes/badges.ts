@@ -13,8 +13,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   const badge = endpoint({
     url: '/api/badge/:identifier',
     parsePath: refsOf,
-    parseInput: (refs, { target }) => ({ refs, ...readQuery(BADGE_QUERY, parseQuery(target.query)) }),
-    async respond({ refs, metric = 'subscribers' }) {
+    async respond(refs, { target }) {
+      const { metric = 'subscribers' } = readQuery(BADGE_QUERY, parseQuery(target.query));
       const { channel, outcome } = await channels.getChannel(refs);
       return jsonResponse(outcome, { body: JSON.stringify(badgeOf(channel, metric, keptForMs(outcome))) });
     },

@@ -30,11 +30,6 @@ interface BannerRouteOptions extends ChannelRouteOptions {
   readonly holders: Holders;
 }
 
-interface PictureInput extends PictureRequest {
-  /** True for a client that knows the channel page at `/@handle` as JSON. */
-  readonly wantsRecord: boolean;
-}
-
 const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
@@ -42,7 +37,8 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
   const { clock, banners, isNegotiating, holders } = options;
   holders.add('Accept fields', () => ({ entries: parsed.size, maxEntries: MAX_REMEMBERED }));
 
-  function parseInput(path: PicturePath, context: RequestContext): PictureInput {
+  /** `undefined` for a client that knows the channel page at `/@handle` as JSON. */
+  function readRequest(path: PicturePath, context: RequestContext): PictureRequest | undefined {
     const query = parseQuery(context.target.query);
     const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
@@ -53,6 +49,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     assertAgree('type', path.variant, type);
     assertAgree('format', path.format, ownFormat);
     const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
+    if (isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept)) return undefined;
     return {
       refs: path.refs,
       variant: path.variant ?? type ?? 'default',
@@ -60,14 +57,14 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
       width,
       height,
       quality,
-      wantsRecord: isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept),
     };
   }
 
-  async function respond(input: PictureInput, context: RequestContext): Promise<HttpResponse> {
-    if (input.wantsRecord) return recordResponse(options, input.refs, context.base);
+  async function respond(path: PicturePath, context: RequestContext): Promise<HttpResponse> {
+    const request = readRequest(path, context);
+    if (request === undefined) return recordResponse(options, path.refs, context.base);
     const startedAtMs = clock.monotonic();
-    const picture = await banners.getPicture(input);
+    const picture = await banners.getPicture(request);
     const described = describe(picture);
     const conditional = applyConditions(context, described);
     // A 304 needs no encoding.
@@ -89,7 +86,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     '/:identifier/:variant': parseShortPath,
     [SHORT_URL]: parseShortPath,
   };
-  return Object.entries(pathReaders).map(([url, parsePath]) => endpoint({ url, parsePath, parseInput, respond }));
+  return Object.entries(pathReaders).map(([url, parsePath]) => endpoint({ url, parsePath, respond }));
 }
 
 /** The response without its body. */

@@ -2,7 +2,7 @@ import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
-import { type Endpoint, endpoint } from '../request/context.ts';
+import type { Endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { PROBLEMS } from '../response/problems.ts';
@@ -25,22 +25,19 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
     return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
   }
 
-  const batch = endpoint({
+  const batch: Endpoint = {
     url: '/api/channels',
-    parseInput(_path, context) {
+    async respond(_path, context) {
       // Each item has its own age.
       context.microCacheKey = undefined;
       const { ids } = readQuery(BATCH_QUERY, parseQuery(context.target.query));
-      return ids.map((identifier, at) => ({ identifier, ref: parseId(identifier, at) }));
-    },
-    async respond(requested, { base }) {
-      const results = await channelBatches.getChannels(requested.map(({ ref }) => ref));
-      const items = requested.map(({ identifier }, at) => itemOf(identifier, results[at] as BatchResult, base));
+      const results = await channelBatches.getChannels(ids.map(parseId));
+      const items = ids.map((identifier, at) => itemOf(identifier, results[at] as BatchResult, context.base));
       const body = `{"results":[${items.join(',')}]}`;
       const etag = entityTag(Buffer.from(body, 'latin1'));
       return jsonResponse(overallOutcome(results), { body, bodyEncoding: 'latin1', etag }, cacheControlOf(results));
     },
-  });
+  };
   return [batch];
 }
 

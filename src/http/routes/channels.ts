@@ -8,7 +8,7 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import { type Endpoint, endpoint } from '../request/context.ts';
+import type { Endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery } from '../request/target.ts';
 import type { HttpResponse } from '../response/response.ts';
@@ -40,13 +40,11 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
     '/user/:identifier': (identifier, target) => parseIdentifier(identifier, 'username', target),
     '/c/:identifier': refsOfCustomName,
   };
-  return Object.entries(readers).map(([url, read]) =>
-    endpoint({
-      url,
-      parseInput: (_path, { pathParameters, target }) => read(pathParameters.identifier ?? '', target),
-      respond: (refs, { base }) => recordResponse(options, refs, base),
-    }),
-  );
+  return Object.entries(readers).map(([url, read]) => ({
+    url,
+    respond: (_path, { pathParameters, target, base }) =>
+      recordResponse(options, read(pathParameters.identifier ?? '', target), base),
+  }));
 }
 
 function refsOfCustomName(name: string): ChannelRef[] {

@@ -28,7 +28,7 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
 /** Indented, because users open these documents in a browser or a terminal. */
 function json(url: string, contentOf: (base: string) => object): Endpoint {
   const write = (base: string) => `${JSON.stringify(contentOf(base), null, 2)}\n`;
-  return { url, respond: (_input, { base }) => unchanging(JSON_MEDIA_TYPE, write(base)) };
+  return { url, respond: (_path, { base }) => unchanging(JSON_MEDIA_TYPE, write(base)) };
 }
 
 function unchanging(contentType: string, body: string | Buffer): HttpResponse {

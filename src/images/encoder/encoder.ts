@@ -1,20 +1,55 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
+import { type EndReason, TaskInterrupted } from './child.ts';
 import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskReply } from './job.ts';
-import { createEncoderPool, type EncoderPoolOptions, poolSizeFor } from './pool.ts';
-import { createScheduler, type SchedulerOptions } from './scheduler.ts';
+import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
+import { createFairQueue, type FairQueue } from './queue.ts';
+
+/** Two cores process a full queue of fast encodes in about this time. */
+const RETRY_AFTER_MS = 5_000;
+const DEFAULT_QUEUE_LENGTH = 64;
+
+interface Entry {
+  readonly task: EncoderTask;
+  readonly options: JobOptions;
+  /** Of its priority. */
+  readonly queue: FairQueue<Entry>;
+  readonly result: PromiseWithResolvers<TaskReply>;
+  /** Removes the listeners that drop a waiting job. Called when the job starts. */
+  stopListening: () => void;
+  readonly submittedAtMs: number;
+  /** `undefined` if the request is not traced. */
+  startSpan: ReturnType<typeof traceTask>;
+  hasCrashed: boolean;
+}
+
+/** A task that an encoder process has completed. */
+export interface FinishedTask {
+  readonly task: EncoderTask['kind'];
+  /** From its submission to the start of its last attempt. */
+  readonly waitedMs: number;
+  /** The last attempt. */
+  readonly tookMs: number;
+}
+
+/** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
+export interface EncoderOptions extends Partial<EncoderPoolOptions> {
+  /** Tests replace the processes. */
+  readonly pool?: EncoderPool;
+  /** Jobs of each priority that may wait; default 64. */
+  readonly queueLength?: number;
+  /**
+   * For one interactive encode, including the start of a process; default 10 s. Inspecting an original may take 8 s at most.
+   */
+  readonly deadlineMs?: number;
+  /** For metrics. */
+  readonly onFinished?: (finished: FinishedTask) => void;
+}
 
 export type Encoder = ReturnType<typeof createEncoder>;
-
-/**
- * Defaults: processes and their memory from the CPU and memory limits of the cgroup, 64 waiting jobs, 10 s for an encode, the
- * system's clock.
- */
-export type EncoderOptions = Partial<EncoderPoolOptions & Omit<SchedulerOptions, 'pool'>>;
-
-const DEFAULT_QUEUE_LENGTH = 64;
 
 /**
  * Decodes and encodes pictures in separate processes, which start with the first work or with `warmUp`. The caller closes
@@ -26,26 +61,125 @@ const DEFAULT_QUEUE_LENGTH = 64;
  */
 export function createEncoder(options: EncoderOptions = {}) {
   const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
-  const pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock });
-  const scheduler = createScheduler({ clock, pool, queueLength, deadlineMs, onFinished: options.onFinished });
+  const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
+  const isDisplaceable = ({ options: { isShared } }: Entry) => isShared?.() !== true;
+  const interactive = createFairQueue(queueLength, isDisplaceable);
+  const background = createFairQueue(queueLength, isDisplaceable);
+  /** Jobs whose process crashed. They are next, and the bounds of the queues do not apply. */
+  const crashed: Entry[] = [];
+  let runningBackground: RunningTask | undefined;
+  let refused = 0;
+  let isClosed = false;
 
-  async function perform(task: EncoderTask, jobOptions: JobOptions): Promise<PictureInfo | Buffer | undefined> {
-    return resultOf(await scheduler.submit(task, jobOptions));
+  /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
+  async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
+    const { signal, client, priority } = options;
+    signal.throwIfAborted();
+    if (isClosed) throw overloaded('The service is stopping.');
+    const queue = priority === 'background' ? background : interactive;
+    const result = Promise.withResolvers<TaskReply>();
+    const entry: Entry = {
+      ...{ task, options, queue, result },
+      submittedAtMs: clock.monotonic(),
+      stopListening: () => undefined,
+      startSpan: undefined,
+      hasCrashed: false,
+    };
+    const { isAdded, displaced } = queue.add(client, entry);
+    if (!isAdded) throw refusal();
+    if (displaced !== undefined) drop(displaced, refusal());
+    entry.startSpan = traceTask(task.kind, result.promise);
+    const onDisconnect = () => drop(entry, signal.reason);
+    const onLate = () => drop(entry, refusal());
+    const stopWaiting = queue === interactive ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
+    signal.addEventListener('abort', onDisconnect, { once: true });
+    entry.stopListening = () => {
+      stopWaiting?.();
+      signal.removeEventListener('abort', onDisconnect);
+    };
+    startWaiting();
+    return result.promise;
+  }
+
+  /** Rejects a job that waits. */
+  function drop(entry: Entry, reason: unknown): void {
+    entry.stopListening();
+    entry.queue.remove(entry.options.client, entry);
+    entry.result.reject(reason);
+  }
+
+  function refusal(): AppError {
+    refused += 1;
+    return overloaded('Too many pictures are being encoded at the moment.');
+  }
+
+  function startWaiting(): void {
+    if (crashed.length + interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
+    while (pool.hasFreePlace()) {
+      const next = crashed.shift() ?? interactive.next();
+      const entry = next ?? (runningBackground === undefined ? background.next() : undefined);
+      if (entry === undefined) return;
+      void perform(entry);
+    }
+  }
+
+  function deadlineOf({ task, queue }: Entry): number {
+    if (queue === background) return TIME_LIMITS_MS.backgroundEncode;
+    return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
+  }
+
+  async function perform(entry: Entry): Promise<void> {
+    entry.stopListening();
+    entry.startSpan?.('encoder task');
+    const startedAtMs = clock.monotonic();
+    const running = pool.run(entry.task, deadlineOf(entry));
+    if (entry.queue === background) runningBackground = running;
+    try {
+      entry.result.resolve(await running.reply);
+      const waitedMs = startedAtMs - entry.submittedAtMs;
+      onFinished?.({ task: entry.task.kind, waitedMs, tookMs: clock.monotonic() - startedAtMs });
+    } catch (error) {
+      onInterrupted(entry, error);
+    }
+    if (runningBackground === running) runningBackground = undefined;
+    startWaiting();
+  }
+
+  function onInterrupted(entry: Entry, error: unknown): void {
+    if (!(error instanceof TaskInterrupted)) {
+      entry.result.reject(error);
+    } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
+      entry.hasCrashed = true;
+      entry.startSpan?.('encoder queue', error.reason);
+      crashed.push(entry);
+    } else {
+      // No retry after a deadline: it would take as long again.
+      const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
+      entry.result.reject(overloaded('The picture could not be encoded at the moment.', { cause: error, scope }));
+    }
   }
 
   return {
-    inspect: (original: OriginalBytes, jobOptions: JobOptions) =>
-      perform({ kind: 'inspect', original }, jobOptions) as Promise<PictureInfo>,
-    encode: (job: EncodeJob, jobOptions: JobOptions) => perform({ kind: 'encode', job }, jobOptions) as Promise<Buffer>,
+    async inspect(original: OriginalBytes, jobOptions: JobOptions): Promise<PictureInfo> {
+      return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as PictureInfo;
+    },
+    async encode(job: EncodeJob, jobOptions: JobOptions): Promise<Buffer> {
+      return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
+    },
     /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` if there is none. */
-    reencode: (job: EncodeJob, fast: Buffer, jobOptions: JobOptions) =>
-      perform({ kind: 'refine', job, fast }, jobOptions) as Promise<Buffer | undefined>,
-    stats: scheduler.stats,
+    async reencode(job: EncodeJob, fast: Buffer, jobOptions: JobOptions): Promise<Buffer | undefined> {
+      return resultOf(await submit({ kind: 'refine', job, fast }, jobOptions)) as Buffer | undefined;
+    },
+    /** `queued` jobs of both priorities; `refused` ones, because the queue was full or did not move. */
+    stats: () => ({ queued: crashed.length + interactive.size + background.size, refused, ...pool.stats() }),
     /** Starts a process before the first task. */
     warmUp: () => pool.warmUp(),
     /** Ends the processes at once. Unfinished jobs reject with `overloaded`. */
     async close(): Promise<void> {
-      scheduler.close();
+      isClosed = true;
+      for (const entry of [...crashed.splice(0), ...interactive.drain(), ...background.drain()]) {
+        drop(entry, overloaded('The service is stopping.'));
+      }
       await pool.close();
     },
   };
@@ -58,4 +192,25 @@ function resultOf(reply: TaskReply): PictureInfo | Buffer | undefined {
     throw new AppError('upstream_invalid', 'The original picture cannot be decoded.', { cause });
   }
   throw reply.failure === 'missing' ? Object.assign(cause, { code: 'ENOENT' }) : cause;
+}
+
+function overloaded(message: string, options: AppErrorOptions = {}): AppError {
+  return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
+}
+
+/**
+ * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
+ * last one ends with the result. Returns a function that starts the next one, also when a process has failed.
+ */
+function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>) {
+  const parent = currentSpan();
+  if (parent === undefined) return undefined;
+  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
+  let stage = startStage('encoder queue');
+  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
+  return (name: 'encoder queue' | 'encoder task', failure?: EndReason) => {
+    if (failure !== undefined) failSpan(stage, failure);
+    stage.end();
+    stage = startStage(name);
+  };
 }

@@ -1,68 +1,68 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_WAIT_MS, REPLY, setUpScheduler } from '../../../test/helpers/scheduler.ts';
+import { MAX_WAIT_MS, RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 
-describe('the queue of the scheduler', () => {
+describe('the queue of the encoder', () => {
   it('rejects a job at once if the queue is full, with a time to retry', async () => {
-    const { submit, scheduler } = setUpScheduler({ queueLength: 2 });
+    const { submit, encoder } = setUpEncoder({ queueLength: 2 });
     for (const name of ['1', '2', '3']) submit(name);
     await expect(submit('4')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    expect(scheduler.stats()).toMatchObject({ queued: 2, running: 1, refused: 1 });
+    expect(encoder.stats()).toMatchObject({ queued: 2, running: 1, refused: 1 });
   });
 
   it('rejects the newest job of the client with the most jobs for a new client if the queue is full', async () => {
-    const { submit, scheduler, finish, running } = setUpScheduler({ queueLength: 3 });
+    const { submit, encoder, finish, running } = setUpEncoder({ queueLength: 3 });
     submit('running', 'a');
     const [first, second] = [submit('a1', 'a'), submit('a2', 'a')];
     const other = submit('b1', 'b');
     const newcomer = submit('c1', 'c');
     await expect(second).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
-    expect(scheduler.stats()).toMatchObject({ queued: 3, running: 1, refused: 1 });
+    expect(encoder.stats()).toMatchObject({ queued: 3, running: 1, refused: 1 });
     for (const name of ['running', 'a1', 'b1', 'c1']) await finish(name);
-    expect(await Promise.all([first, other, newcomer])).toEqual([REPLY, REPLY, REPLY]);
+    expect(await Promise.all([first, other, newcomer])).toEqual([RESULT, RESULT, RESULT]);
     expect(running()).toEqual([]);
   });
 
   it('keeps a job that another client waits for too', async () => {
-    const { submit, scheduler, pool } = setUpScheduler({ queueLength: 2 });
+    const { submit, encoder, pool } = setUpEncoder({ queueLength: 2 });
     submit('running', 'a');
     expect(pool.stats().running).toBe(1);
     const options = { signal: new AbortController().signal, client: 'a', isShared: () => true };
-    const shared = scheduler.submit({ kind: 'inspect', original: { path: 'shared' } }, options);
+    const shared = encoder.inspect({ path: 'shared' }, options);
     shared.catch(() => undefined);
     const newest = submit('a1', 'a');
     submit('b1', 'b');
     await expect(newest).rejects.toMatchObject({ code: 'overloaded' });
     await expect(submit('c1', 'c')).rejects.toMatchObject({ code: 'overloaded' });
-    expect(scheduler.stats().queued).toBe(2);
+    expect(encoder.stats().queued).toBe(2);
   });
 
   it('rejects a job that waited too long, which makes room for others', async () => {
-    const { submit, scheduler, running, clock } = setUpScheduler({ queueLength: 1 });
+    const { submit, encoder, running, clock } = setUpEncoder({ queueLength: 1 });
     submit('1');
     const late = submit('2');
     clock.advance(MAX_WAIT_MS - 1);
-    expect(scheduler.stats().queued).toBe(1);
+    expect(encoder.stats().queued).toBe(1);
     clock.advance(1);
     await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     expect(running()).toEqual(['1']);
-    expect(scheduler.stats()).toMatchObject({ queued: 0, running: 1, refused: 1 });
+    expect(encoder.stats()).toMatchObject({ queued: 0, running: 1, refused: 1 });
   });
 
   it('does not limit the wait of jobs that have begun, or that no client waits for', async () => {
-    const { submit, finish, scheduler, clock } = setUpScheduler();
+    const { submit, finish, encoder, clock } = setUpEncoder();
     const begun = submit('1');
     const background = submit('background', '', 'background');
     const late = submit('2');
     clock.advance(MAX_WAIT_MS);
     await expect(late).rejects.toMatchObject({ code: 'overloaded' });
-    expect(scheduler.stats()).toMatchObject({ queued: 1, running: 1 });
+    expect(encoder.stats()).toMatchObject({ queued: 1, running: 1 });
     await finish('1');
     await finish('background');
-    expect(await Promise.all([begun, background])).toEqual([REPLY, REPLY]);
+    expect(await Promise.all([begun, background])).toEqual([RESULT, RESULT]);
   });
 
   it('keeps room for interactive work, however much background work is waiting', async () => {
-    const { submit, running, finish } = setUpScheduler({ queueLength: 1 });
+    const { submit, running, finish } = setUpEncoder({ queueLength: 1 });
     submit('1');
     submit('background', '', 'background');
     await expect(submit('more background', '', 'background')).rejects.toMatchObject({ code: 'overloaded' });

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { REPLY, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
+import { RESULT, settled, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 import type { EndReason } from './child.ts';
 
-describe('the scheduler, when a process ends', () => {
+describe('the encoder, when a process ends', () => {
   it('repeats the job of a crashed process before all others', async () => {
-    const { submit, interrupt, running, finish } = setUpScheduler();
+    const { submit, interrupt, running, finish } = setUpEncoder();
     const result = submit('1');
     submit('2');
     interrupt('1', 'crash');
     await settled();
     expect(running()).toEqual(['1']);
     await finish('1');
-    expect(await result).toBe(REPLY);
+    expect(await result).toBe(RESULT);
   });
 
   it('rejects a job that crashed two processes', async () => {
-    const { submit, interrupt, running } = setUpScheduler();
+    const { submit, interrupt, running } = setUpEncoder();
     const result = submit('1');
     submit('2');
     interrupt('1', 'crash');
@@ -26,7 +26,7 @@ describe('the scheduler, when a process ends', () => {
   });
 
   it('does not repeat a job that took too long', async () => {
-    const { submit, interrupt, running } = setUpScheduler();
+    const { submit, interrupt, running } = setUpEncoder();
     const result = submit('1');
     interrupt('1', 'deadline');
     await expect(result).rejects.toMatchObject({ code: 'overloaded' });
@@ -39,7 +39,7 @@ describe('the scheduler, when a process ends', () => {
     ['preempted', false],
     ['closed', false],
   ])('reports whether the job caused it: %s', async (reason, isToBlame) => {
-    const { submit, interrupt } = setUpScheduler();
+    const { submit, interrupt } = setUpEncoder();
     const result = submit('1', '', 'background');
     interrupt('1', reason);
     await settled();

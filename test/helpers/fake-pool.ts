@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EndReason, TaskInterrupted } from '../../src/images/encoder/child.ts';
+import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { Priority, TaskReply } from '../../src/images/encoder/job.ts';
 import type { EncoderPool } from '../../src/images/encoder/pool.ts';
-import { createScheduler } from '../../src/images/encoder/scheduler.ts';
 import { createManualClock } from './clock.ts';
 
 /** The result of every successful task. */
-export const REPLY: TaskReply = { ok: true, result: Buffer.from('picture'), rssBytes: 1 };
+export const RESULT = Buffer.from('picture');
+const REPLY: TaskReply = { ok: true, result: RESULT, rssBytes: 1 };
 
 /** A pool whose tasks end when the test says so. */
 function createFakePool(places: number) {
@@ -38,13 +39,13 @@ function createFakePool(places: number) {
 const PATIENT = new AbortController().signal;
 export const MAX_WAIT_MS = 8_000;
 
-/** A scheduler over a pool whose tasks end when the test says so. */
-export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
+/** An encoder over a pool whose tasks end when the test says so. */
+export function setUpEncoder({ places = 1, queueLength = 64 } = {}) {
   const fake = createFakePool(places);
   const clock = createManualClock();
-  const scheduler = createScheduler({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
+  const encoder = createEncoder({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
   function submit(name: string, client = '', priority: Priority = 'interactive', signal = PATIENT) {
-    const result = scheduler.submit({ kind: 'inspect', original: { path: name } }, { signal, client, priority });
+    const result = encoder.inspect({ path: name }, { signal, client, priority });
     // A rejection must not fail a test that ignores the result.
     result.catch(() => undefined);
     return result;
@@ -53,7 +54,7 @@ export function setUpScheduler({ places = 1, queueLength = 64 } = {}) {
     fake.succeed(name);
     await settled();
   }
-  return { ...fake, clock, scheduler, submit, finish };
+  return { ...fake, clock, encoder, submit, finish };
 }
 
 /** Waits until all pending callbacks have run. */

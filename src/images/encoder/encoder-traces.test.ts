@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_WAIT_MS, settled, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 import { recordSpans } from '../../../test/helpers/recorded-spans.ts';
-import { MAX_WAIT_MS, settled, setUpScheduler } from '../../../test/helpers/scheduler.ts';
 
 const { startRequest } = recordSpans();
 
-describe('the scheduler', () => {
+describe('the encoder', () => {
   it('traces the wait and the processing of each task as children of the request’s span', async () => {
-    const { submit, interrupt, finish } = setUpScheduler();
+    const { submit, interrupt, finish } = setUpEncoder();
     const [first, second] = [startRequest(), startRequest()];
     first.run(() => submit('1'));
     second.run(() => submit('2'));
@@ -27,7 +27,7 @@ describe('the scheduler', () => {
   });
 
   it('traces tasks that were cancelled while they waited, and leaves no open span for refused tasks', async () => {
-    const { submit, clock } = setUpScheduler({ queueLength: 1 });
+    const { submit, clock } = setUpEncoder({ queueLength: 1 });
     const [late, refused] = [startRequest(), startRequest()];
     submit('running');
     const waiting = late.run(() => submit('late'));

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { REPLY, setUpScheduler } from '../../../test/helpers/scheduler.ts';
+import { RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 
-describe('the scheduler', () => {
+describe('the encoder', () => {
   it('runs as many jobs at a time as there are places, and returns the reply of each', async () => {
-    const { submit, running, finish } = setUpScheduler({ places: 2 });
+    const { submit, running, finish } = setUpEncoder({ places: 2 });
     const first = submit('1');
     submit('2');
     const third = submit('3');
     expect(running()).toEqual(['1', '2']);
     await finish('1');
-    expect(await first).toBe(REPLY);
+    expect(await first).toBe(RESULT);
     expect(running()).toEqual(['2', '3']);
     await finish('3');
-    expect(await third).toBe(REPLY);
+    expect(await third).toBe(RESULT);
   });
 
   it('lets clients take turns', async () => {
-    const { submit, running, finish } = setUpScheduler();
+    const { submit, running, finish } = setUpEncoder();
     for (const name of ['a1', 'a2', 'a3', 'b1']) submit(name, name.charAt(0));
     const order: string[] = [];
     for (let count = 0; count < 4; count += 1) {
@@ -28,35 +28,35 @@ describe('the scheduler', () => {
   });
 
   it('drops a waiting job when its client leaves', async () => {
-    const { submit, running, finish, scheduler } = setUpScheduler();
+    const { submit, running, finish, encoder } = setUpEncoder();
     submit('1');
     const leaving = new AbortController();
     const dropped = submit('2', '', 'interactive', leaving.signal);
     submit('3');
     leaving.abort(new Error('gone'));
     await expect(dropped).rejects.toThrow('gone');
-    expect(scheduler.stats().queued).toBe(1);
+    expect(encoder.stats().queued).toBe(1);
     await finish('1');
     expect(running()).toEqual(['3']);
   });
 
   it('does not take a job whose client has already left', async () => {
-    const { submit, running } = setUpScheduler();
+    const { submit, running } = setUpEncoder();
     await expect(submit('1', '', 'interactive', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(running()).toEqual([]);
   });
 
   it('finishes a started job when its client leaves', async () => {
-    const { submit, finish } = setUpScheduler();
+    const { submit, finish } = setUpEncoder();
     const leaving = new AbortController();
     const result = submit('1', '', 'interactive', leaving.signal);
     leaving.abort();
     await finish('1');
-    expect(await result).toBe(REPLY);
+    expect(await result).toBe(RESULT);
   });
 
   it('runs background work after all interactive work, and one at a time', async () => {
-    const { submit, running, finish } = setUpScheduler({ places: 2 });
+    const { submit, running, finish } = setUpEncoder({ places: 2 });
     submit('1');
     submit('2');
     submit('background 1', '', 'background');
@@ -72,7 +72,7 @@ describe('the scheduler', () => {
   });
 
   it('ends background work when interactive work waits and no place is free', async () => {
-    const { submit, running } = setUpScheduler({ places: 2 });
+    const { submit, running } = setUpEncoder({ places: 2 });
     const background = submit('background', '', 'background');
     submit('1');
     expect(running()).toEqual(['background', '1']);
@@ -82,10 +82,10 @@ describe('the scheduler', () => {
   });
 
   it('rejects waiting and new jobs once it is closed', async () => {
-    const { submit, scheduler } = setUpScheduler();
+    const { submit, encoder } = setUpEncoder();
     submit('1');
     const waiting = submit('2');
-    scheduler.close();
+    await encoder.close();
     await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
     await expect(submit('3')).rejects.toMatchObject({ code: 'overloaded' });
   });

@@ -16,7 +16,6 @@ export interface EnvFile {
   readonly ignoredLines: readonly number[];
 }
 
-/** A setting in the report. */
 export interface ShownSetting {
   readonly name: string;
   /** Never the text of a secret. */

@@ -5,20 +5,26 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
 import { withinMs, withRequest } from '../lib/work.ts';
-import { type Endpoint, isAllowedMethod, type RequestContext, routeNotFound, type Step } from './request/context.ts';
+import {
+  type Endpoint,
+  type HttpResponse,
+  isAllowedMethod,
+  type RequestContext,
+  routeNotFound,
+  type Step,
+} from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
-import type { RequestTracing } from './request/tracing.ts';
+import type { createRequestTracing } from './request/tracing.ts';
 import { problemResponse } from './response/problems.ts';
-import { type HttpResponse, PREFLIGHT } from './response/response.ts';
+import { PREFLIGHT } from './response/response.ts';
 
 /** A step for responses. A returned response replaces the given one. */
 type ResponseStep = (context: RequestContext, response: HttpResponse) => HttpResponse | undefined;
 
 export interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  /** Absent if no SDK is loaded. */
-  readonly tracing: RequestTracing | undefined;
+  readonly tracing: ReturnType<typeof createRequestTracing>;
   readonly router: Pick<Router, 'find'>;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];

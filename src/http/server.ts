@@ -18,7 +18,6 @@ import { searchRoutes } from './routes/search.ts';
 
 const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, badgeRoutes, bannerRoutes];
 
-/** Shared by all endpoints. */
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
   ClientStepOptions &

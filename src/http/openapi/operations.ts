@@ -21,7 +21,6 @@ import {
 } from './responses.ts';
 import { schemaOf } from './schemas.ts';
 
-/** Groups of paths. */
 export const TAGS = {
   channels: 'Metadata of channels as JSON, and the search for them.',
   pictures: 'Banners and avatars as images.',

@@ -82,7 +82,6 @@ function headersOf(names: readonly FieldName[], optional: readonly FieldName[] =
   };
 }
 
-/** A response of one status. */
 export interface ResponseSchema {
   readonly description: string;
   readonly headers: object;

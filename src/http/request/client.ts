@@ -103,7 +103,6 @@ export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   return `${network}/${prefixBits}`;
 }
 
-/** For the steps that determine and count the client. */
 export interface ClientStepOptions {
   readonly clients: ClientIdentification;
   readonly holders: Holders;

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { ClientLimit } from '../../rate-limit/limiter.ts';
-import { ALLOWED_METHODS, type HttpResponse } from '../response/response.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
 
 /** The client that a request counts for. */
@@ -48,8 +47,24 @@ export interface RequestContext {
   path: unknown;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
-  /** Set when the request is traced. */
   span: Span | undefined;
+}
+
+/** A response as data. The fields that every response carries are added when it is sent. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** How the characters of a text become bytes. Default: UTF-8. */
+  readonly bodyEncoding?: 'latin1' | undefined;
+  /** Where a looked-up value came from, for metrics and the log. */
+  readonly cache?: CacheOutcome['kind'] | undefined;
+  /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
+  readonly failure?: AppError;
+  /** For `If-Modified-Since`. */
+  readonly lastModifiedMs?: number;
+  /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */
+  readonly earlierEtags?: readonly string[];
 }
 
 /**
@@ -185,8 +200,10 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /** Members of a socket in Node. There is no public API for them. */
-interface HttpSocket extends Socket {
-  readonly parser?: { getCurrentBuffer?(): Buffer } | null;
+export interface HttpSocket extends Socket {
+  /** The response that is being written. Those to pipelined requests follow it. */
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: { readonly complete: boolean } | null; getCurrentBuffer?(): Buffer } | null;
 }
 
 /**
@@ -223,6 +240,7 @@ export function validate({ request, target, authority, base }: RequestContext): 
   if (!isAllowedMethod(request.method)) throw methodNotAllowed();
 }
 
+export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 const METHODS: ReadonlySet<string | undefined> = new Set(ALLOWED_METHODS.split(', '));
 
 export function isAllowedMethod(method: string | undefined): boolean {

@@ -1,16 +1,14 @@
 import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ContextOptions, RequestContext } from './context.ts';
 
-/** Starts the span of a request. `undefined` for a request that is not sampled. */
-export type RequestTracing = (context: RequestContext) => Span | undefined;
-
 /**
- * `undefined` if no SDK is loaded. Creates a span for each request, from its header section to the last byte of its response.
+ * `undefined` if no SDK is loaded. Starts a span for each sampled request, from its header section to the last byte of its
+ * response.
  *
  * `traceparent` is read from trusted proxies only. Otherwise any client could have every request sampled, or write into
  * other traces.
  */
-export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'>): RequestTracing | undefined {
+export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'>) {
   if (!isSdkLoaded()) return undefined;
 
   function finish(span: Span, context: RequestContext): void {
@@ -37,7 +35,7 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
     span.end();
   }
 
-  return (context) => {
+  return (context: RequestContext): Span | undefined => {
     const { method = '', headers, socket } = context.request;
     const isTrusted = clients.isTrustedProxy(socket.remoteAddress ?? '');
     const span = startRequestSpan(nameOf(method), isTrusted ? headers : undefined);

@@ -4,9 +4,8 @@ import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
-import type { Endpoint, RequestContext } from '../request/context.ts';
+import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
-import type { HttpResponse } from './response.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
 export interface AccessLogEntry {
@@ -31,7 +30,6 @@ export const UNPARSED = 'unparsed';
 export interface AccessLogOptions {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'beginRoute' | 'countResponse'>;
-  /** Gets the clients that the rate limit refuses. */
   readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
   readonly failureLog: Pick<FailureLog, 'report'>;

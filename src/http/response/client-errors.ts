@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/http/listener.ts';
 import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
-import { methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
+import { type HttpSocket, methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
@@ -15,14 +15,6 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer | undefined;
   /** Where in the packet the parser stopped. */
   readonly bytesParsed?: number;
-}
-
-/** What Node keeps on a socket. For all but the address there are no public names. */
-interface HttpSocket extends Duplex {
-  readonly remoteAddress?: string;
-  /** The response that is being written. Those to pipelined requests follow it. */
-  readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: { readonly complete: boolean } | null } | null;
 }
 
 export interface ClientErrorOptions {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { nextChange } from '../../lib/work.ts';
-import type { Endpoint, RequestContext } from '../request/context.ts';
+import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache } from './micro-cache.ts';
-import { applyConditions, type HttpResponse } from './response.ts';
+import { applyConditions } from './response.ts';
 
 type MicroCache = ReturnType<typeof createMicroCache>;
 

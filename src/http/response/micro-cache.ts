@@ -3,13 +3,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { latestChange } from '../../lib/work.ts';
-import type { Endpoint, RequestContext } from '../request/context.ts';
-import type { HttpResponse } from './response.ts';
+import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 
 export interface MicroCacheOptions {
   readonly clock: Clock;
   readonly maxBytes?: number;
-  /** The cache registers what it holds. */
   readonly holders?: Pick<Holders, 'add'>;
   /** Called for each admitted request before the first lookup. */
   readonly beforeLookUp?: (() => void) | undefined;

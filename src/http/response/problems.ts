@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { ALLOWED_METHODS, cacheStatusOf, type HttpResponse, publicFor } from './response.ts';
+import { ALLOWED_METHODS, type HttpResponse } from '../request/context.ts';
+import { cacheStatusOf, publicFor } from './response.ts';
 
 export interface Problem {
   readonly status: number;

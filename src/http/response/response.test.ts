@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyConditions, type HttpResponse, parseHttpDate } from './response.ts';
+import type { HttpResponse } from '../request/context.ts';
+import { applyConditions, parseHttpDate } from './response.ts';
 
 const STORED_MS = Date.UTC(2026, 0, 1, 12, 0, 0, 900);
 const RESPONSE: HttpResponse = {

@@ -1,23 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
-import type { AppError, CacheOutcome } from '../../domain/errors.ts';
-
-/** A response as data. The fields that every response carries are added when it is sent. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-  /** How the characters of a text become bytes. Default: UTF-8. */
-  readonly bodyEncoding?: 'latin1' | undefined;
-  /** Where a looked-up value came from, for metrics and the log. */
-  readonly cache?: CacheOutcome['kind'] | undefined;
-  /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
-  readonly failure?: AppError;
-  /** For `If-Modified-Since`. */
-  readonly lastModifiedMs?: number;
-  /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */
-  readonly earlierEtags?: readonly string[];
-}
+import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
+import type { CacheOutcome } from '../../domain/errors.ts';
+import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
 
 /** On every response of the public listener: any page may read any of them. */
 export const COMMON_HEADERS = {
@@ -28,8 +12,6 @@ export const COMMON_HEADERS = {
   'timing-allow-origin': '*',
   'x-content-type-options': 'nosniff',
 } as const;
-
-export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 
 /** The response to a preflight. Browsers may remember it for a day. */
 export const PREFLIGHT: HttpResponse = {
@@ -58,10 +40,6 @@ export function keptForMs({ kind, ttlMs }: CacheOutcome): number {
   return kind === 'stale' ? STALE_MAX_AGE_MS : Math.max(0, ttlMs);
 }
 
-export function cacheControlOf(outcome: CacheOutcome): string {
-  return publicFor(keptForMs(outcome));
-}
-
 /** `Cache-Control` of a response that any cache may store for this long. */
 export function publicFor(ms: number): string {
   return `public, max-age=${Math.round(ms / 1000)}`;
@@ -78,7 +56,7 @@ export function entityTag(body: string | Buffer): string {
  * RFC 9110 section 13.2.2: `If-None-Match` with weak comparison, lists and `*`; `If-Modified-Since` only without
  * `If-None-Match`.
  */
-export function applyConditions({ request }: Pick<Recipient, 'request'>, response: HttpResponse): HttpResponse {
+export function applyConditions({ request }: Pick<RequestContext, 'request'>, response: HttpResponse): HttpResponse {
   const etag = response.status === 200 ? findUnchangedEtag(request.headers, response) : undefined;
   return etag === undefined ? response : notModified(response, etag);
 }
@@ -108,18 +86,8 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
   return { status: 304, headers: { ...Object.fromEntries(kept), etag }, cache };
 }
 
-/** The part of a request's context that `send` uses. */
-interface Recipient {
-  readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly limitHeaders: Readonly<Record<string, string>>;
-  readonly isNegotiated: boolean;
-  readonly isLast: boolean;
-}
-
 /** Writes the response with the fields that every response carries. */
-export function send(context: Recipient, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
+export function send(context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
   const { response, request } = context;
   const encoding = bodyEncoding ?? 'utf8';
   const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];

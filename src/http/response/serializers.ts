@@ -4,12 +4,12 @@ import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { HolderStats, Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { cacheControlOf, cacheStatusOf, entityTag, type HttpResponse } from './response.ts';
+import type { HttpResponse } from '../request/context.ts';
+import { cacheStatusOf, entityTag, keptForMs, publicFor } from './response.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
-/** The form of picture URLs. */
 export interface PictureUrlStyle {
   /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
   readonly urlForm: 'api' | 'short';
@@ -95,7 +95,7 @@ export interface JsonBody extends Pick<HttpResponse, 'bodyEncoding'> {
 export function jsonResponse(
   outcome: CacheOutcome | undefined,
   { body, bodyEncoding, etag = entityTag(body) }: JsonBody,
-  cacheControl = outcome === undefined ? 'no-store' : cacheControlOf(outcome),
+  cacheControl = outcome === undefined ? 'no-store' : publicFor(keptForMs(outcome)),
 ): HttpResponse {
   const headers: Record<string, string> = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl };
   if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
@@ -108,7 +108,6 @@ export type RecordBodies = ReturnType<typeof createRecordBodies>;
 
 export interface RecordBodiesOptions extends PictureUrlStyle {
   readonly maxBytes?: number;
-  /** The cache registers what it holds. */
   readonly holders?: Pick<Holders, 'add'>;
 }
 

@@ -13,13 +13,14 @@ import {
   disconnectSignal,
   type Endpoint,
   endpoint,
+  type HttpResponse,
   type PathParameters,
   type RequestContext,
   routeNotFound,
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { PICTURE_QUERY, parseQuery, readQuery } from '../request/target.ts';
-import { applyConditions, cacheStatusOf, type HttpResponse } from '../response/response.ts';
+import { applyConditions, cacheStatusOf } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface BannerRouteOptions extends ChannelRouteOptions {

@@ -8,10 +8,9 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint } from '../request/context.ts';
+import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery } from '../request/target.ts';
-import type { HttpResponse } from '../response/response.ts';
 import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {

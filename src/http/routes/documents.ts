@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { FORMATS } from '../../domain/formats.ts';
-import type { Endpoint } from '../request/context.ts';
+import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { listProblems } from '../response/problems.ts';
-import { entityTag, type HttpResponse } from '../response/response.ts';
+import { entityTag } from '../response/response.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
 interface DocumentRouteOptions {

@@ -28,7 +28,6 @@ export async function searchAll(
 ): Promise<SearchResult> {
   const results: (SearchResult | undefined)[] = searches.map(() => undefined);
   const failures: AppError[] = [];
-  let running = searches.length;
   const firstHit = Promise.withResolvers<void>();
   const patience = Promise.withResolvers<void>();
   const cancelPatience = clock.after(waitMs, patience.resolve);
@@ -42,9 +41,8 @@ export async function searchAll(
         if (result.hits.length > 0) firstHit.resolve();
       } catch (error) {
         if (!isIndeterminate(error)) throw error;
+        results[index] = { hits: [], next: {} };
         failures.push(error);
-      } finally {
-        running -= 1;
       }
     }),
   );
@@ -54,9 +52,9 @@ export async function searchAll(
     cancelPatience();
   }
 
-  const answered = results.filter((result) => result !== undefined);
-  const failure = mostTelling(failures) ?? (running > 0 ? new AppError('upstream_timeout', TOO_LATE) : undefined);
-  const found = mergeFound(answered);
+  const tooLate = results.includes(undefined) ? new AppError('upstream_timeout', TOO_LATE) : undefined;
+  const failure = mostTelling(failures) ?? tooLate;
+  const found = mergeFound(results.filter((result) => result !== undefined));
   if (found.hits.length === 0 && failure !== undefined) throw failure;
   return failure === undefined ? found : { ...found, failure };
 }

@@ -33,7 +33,6 @@ export interface SearchOptions extends LoadOptions {
   readonly from?: string;
 }
 
-/** A part of a list of results. */
 export interface SearchPage {
   /** Best first. */
   readonly hits: readonly SearchHit[];
@@ -55,7 +54,6 @@ export interface ChannelSource {
   readonly origin?: string;
   /** Finds the channel of a handle or user name. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
-  /** Loads a channel by ID. */
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
   /**
    * Loads the fields that were missing when `getChannel` returned this `rest`, and perhaps others. `null` means that the

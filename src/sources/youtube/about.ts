@@ -14,7 +14,7 @@ export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal);
+  return unlessLost(loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function completeAbout(
     typeof panel === 'object' && panel.some(({ field, value }) => field === 'channelId' && value !== channelId);
   const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
   if (typeof about === 'object') return about;
-  const offered = await loadAboutOfPage(innertube, hints, channelId, signal);
+  const offered = await unlessLost(loadAboutOfPage(innertube, hints, channelId, signal), signal);
   return offered === 'none' && about === 'lost' ? 'lost' : offered;
 }
 
@@ -51,14 +51,12 @@ async function loadAboutOfPage(
     return about === 'none' ? 'lost' : about;
   }
   if (aboutTab === undefined) return 'none';
-  const answer = await unlessLost(innertube.browseAboutTab(channelId, signal), signal);
-  if (answer === 'lost') return 'lost';
+  const answer = await innertube.browseAboutTab(channelId, signal);
   return answer.kind === 'value' && answer.value.aboutTab === 'here' ? answer.value.fields : 'none';
 }
 
 async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
-  const answer = await unlessLost(innertube.browseContinuation(token, signal), signal);
-  if (answer === 'lost') return 'lost';
+  const answer = await innertube.browseContinuation(token, signal);
   return answer.kind === 'value' && answer.value.hasPanel ? answer.value.fields : 'none';
 }
 

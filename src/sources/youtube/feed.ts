@@ -3,8 +3,7 @@ import { parseChannelId } from './urls.ts';
 
 /** When the channel was created, to the second; `undefined` if the feed does not say, or belongs to another channel. */
 export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: string): string | undefined {
-  const isOfAnother = feed?.channelId !== undefined && feed.channelId !== channelId;
-  return isOfAnother ? undefined : feed?.publishedAt;
+  return (feed?.channelId ?? channelId) === channelId ? feed?.publishedAt : undefined;
 }
 
 /** Upstream's feeds have four levels. */

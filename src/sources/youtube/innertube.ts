@@ -73,6 +73,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     );
     throwIfUnavailable(response);
     const { status, body } = response;
+    if (isMarkup(body)) throw blocked(response, `HTML with status ${status}`);
     if (status >= 200 && status < 300) {
       return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
     }
@@ -82,24 +83,20 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   /** Upstream refuses outdated versions with HTTP 400. The call is then repeated once with another version. */
   async function requestWithVersion(send: (clientVersion: string) => Promise<HttpResponse>): Promise<HttpResponse> {
     const version = await clientVersions.current();
-    const response = await send(version);
-    report(version, response);
-    if (response.status !== 400) return response;
-    const other = await clientVersions.findOther(version);
-    if (other === undefined) return response;
-    const repeated = await send(other);
-    report(other, repeated);
-    return repeated;
+    const response = reported(version, await send(version));
+    const other = response.status === 400 ? await clientVersions.findOther(version) : undefined;
+    return other === undefined ? response : reported(other, await send(other));
   }
 
-  function report(version: string, { status, body }: HttpResponse): void {
+  function reported(version: string, response: HttpResponse): HttpResponse {
+    const { status, body } = response;
     if (status === 400) clientVersions.report(version, 'refused');
     // Blocks and failures are not API responses, whatever their status.
     else if ((status === 200 || status === 404) && !isMarkup(body)) clientVersions.report(version, 'accepted');
+    return response;
   }
 
   return {
-    /** The page of a channel. */
     browseChannel(channelId: string, { useFieldMask, signal }: { useFieldMask: boolean; signal: AbortSignal }) {
       const mask = useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : '';
       return call('page', 'browse', { browseId: channelId }, signal, mask);
@@ -115,15 +112,13 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
       call('searchPage', 'search', { query, params: CHANNELS_ONLY }, signal),
     searchContinuation: (token: string, signal: AbortSignal) =>
       call('searchPage', 'search', { continuation: token }, signal),
-    /** The channel's feed, unchecked. */
-    getFeed: (channelId: string, signal: AbortSignal) =>
-      http.request({
-        method: 'GET',
-        url: `${origin}/feeds/videos.xml?channel_id=${channelId}`,
-        headers: PAGE_HEADERS,
-        signal,
-        ...limits,
-      }),
+    async getFeed(channelId: string, signal: AbortSignal) {
+      const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
+      const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
+      throwIfUnavailable(response);
+      // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
+      return response.status === 200 ? reader.read('feed', response.body, signal) : undefined;
+    },
   };
 }
 
@@ -145,7 +140,7 @@ function requestContext(clientVersion: string) {
 }
 
 /** @throws AppError `upstream_unavailable` if the response shows that upstream blocks requests or fails. */
-export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'xml' = 'json'): void {
+function throwIfUnavailable(response: HttpResponse): void {
   const { status } = response;
   if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);
   if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
@@ -153,7 +148,6 @@ export function throwIfUnavailable(response: HttpResponse, expected: 'json' | 'x
     const cause = new Error(`status ${status}`);
     throw new AppError('upstream_unavailable', 'The video site failed to answer.', { cause });
   }
-  if (expected === 'json' && isMarkup(response.body)) throw blocked(response, `HTML with status ${status}`);
 }
 
 function isMarkup(body: Buffer): boolean {
@@ -186,17 +180,4 @@ export function invalid(message: string, cause?: unknown): AppError {
 
 export function channelNotFound(cause: string): AppError {
   return new AppError('channel_not_found', 'There is no such channel.', { cause: new Error(cause) });
-}
-
-/**
- * "This channel does not exist.", "This account has been terminated …" (nine reasons), "This channel was removed
- * because …": wordings seen from 2019 to 2026-07.
- */
-const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
-
-/** The error for an alert: "no such channel", or indeterminate for every other text. */
-export function alertError(text: string): AppError {
-  if (GONE.test(text)) return channelNotFound(text);
-  const options = { cause: new Error(text), scope: 'key' } as const;
-  return new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '../../lib/shape.ts';
+
 export type JsonObject = { readonly [key: string]: unknown };
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -6,13 +8,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** Parses a response; `undefined` for everything but a JSON object. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), isJsonObject);
 }
 
 /**

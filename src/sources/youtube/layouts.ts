@@ -109,9 +109,8 @@ const TOKEN_PATHS = [
 
 /** The token of the page after these items; `undefined` at the end of a list. */
 export function findContinuationToken(items: readonly unknown[]): string | undefined {
-  return TOKEN_PATHS.flatMap((path) => valuesAt(items, `*.${path}`)).find(
-    (token) => typeof token === 'string' && token !== '',
-  ) as string | undefined;
+  const tokens = TOKEN_PATHS.flatMap((path) => valuesAt(items, `*.${path}`));
+  return tokens.filter((token) => typeof token === 'string').find((token) => token !== '');
 }
 
 /** Names on the paths of other values: texts, links, alerts, redirects, the About token. */

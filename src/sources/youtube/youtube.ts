@@ -12,16 +12,7 @@ import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.t
 import * as answerReaders from './answer-readers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
-import {
-  alertError,
-  channelNotFound,
-  createInnertube,
-  type Innertube,
-  invalid,
-  requireFound,
-  throwIfUnavailable,
-  YOUTUBE_WEB,
-} from './innertube.ts';
+import { channelNotFound, createInnertube, type Innertube, invalid, requireFound, YOUTUBE_WEB } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
 import { findYoutubeUrl, parseChannelId } from './urls.ts';
@@ -133,11 +124,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     search: (query, _limit, search) => searchChannels(innertube, query, search),
 
     async findPublishedAt(channelId, { signal }) {
-      const response = await innertube.getFeed(channelId, signal);
-      throwIfUnavailable(response, 'xml');
-      // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
-      if (response.status !== 200) return null;
-      return publishedAtOf(await reader.read('feed', response.body, signal), channelId) ?? null;
+      return publishedAtOf(await innertube.getFeed(channelId, signal), channelId) ?? null;
     },
 
     status: () => ({ clientVersion: clientVersions.state() }),
@@ -149,10 +136,20 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   } satisfies ChannelSource;
 }
 
+/**
+ * "This channel does not exist.", "This account has been terminated …" (nine reasons), "This channel was removed
+ * because …": wordings seen from 2019 to 2026-07.
+ */
+const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
+
+/** @throws AppError `channel_not_found` only for an alert that says so */
 function assertShowsChannel(page: PageReading): void {
   if (showsChannel(page)) return;
-  if (page.alert !== undefined) throw alertError(page.alert);
-  throw invalid('The video site sent an answer without a channel.');
+  const { alert } = page;
+  if (alert === undefined) throw invalid('The video site sent an answer without a channel.');
+  if (GONE.test(alert)) throw channelNotFound(alert);
+  const options = { cause: new Error(alert), scope: 'key' } as const;
+  throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }
 
 /** The details of a page that are needed to load the About data later, without the page. */

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { ChannelSource, KeptText, Lease } from './source.ts';
-import { createCanary } from './youtube/canary.ts';
+import { withCanary } from './youtube/canary.ts';
 import { type ClientVersionChange, createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
@@ -63,7 +63,14 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       aboutToken: config.youtubeAboutToken,
       onField: (field, path) => deps.onField('youtube', field, path),
     });
-    return config.youtubeCanary === undefined ? source : withCanary(source, config.youtubeCanary, config, deps);
+    if (config.youtubeCanary === undefined) return source;
+    return withCanary(source, {
+      name: config.youtubeCanary,
+      intervalMs: config.youtubeCanaryInterval,
+      clock: deps.clock,
+      kept: deps.keptText('youtube-canary'),
+      lease: deps.lease,
+    });
   },
 
   'youtube-data-api': (config, deps) =>
@@ -77,26 +84,6 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
       searchesPerDay: config.youtubeApiDailySearches,
     }),
 };
-
-/** The same source, which also loads a test channel at intervals. */
-function withCanary(source: ChannelSource, name: string, config: Config, deps: SourceDeps): ChannelSource {
-  const canary = createCanary({
-    source,
-    name,
-    intervalMs: config.youtubeCanaryInterval,
-    clock: deps.clock,
-    kept: deps.keptText('youtube-canary'),
-    lease: deps.lease,
-  });
-  return {
-    ...source,
-    status: () => ({ ...source.status?.(), canary: canary.state() }),
-    async runDueWork() {
-      await source.runDueWork?.();
-      await canary.runIfDue();
-    },
-  };
-}
 
 /** The HTTP client of one upstream. */
 function createUpstreamClient(

@@ -5,7 +5,7 @@ import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpe
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createMemoryText, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
 import { type Lease, SOLO_LEASE } from '../source.ts';
-import { createCanary } from './canary.ts';
+import { withCanary } from './canary.ts';
 import type { YoutubeSource } from './youtube.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,7 +33,8 @@ function rename(from: string, to: string): void {
 }
 
 function startCanary({ name = '@BellRockLight', lease = SOLO_LEASE as Lease } = {}) {
-  return createCanary({ source, name, intervalMs: HOUR_MS, clock, kept, lease });
+  const watched = withCanary(source, { name, intervalMs: HOUR_MS, clock, kept, lease });
+  return { runIfDue: watched.runDueWork, state: () => watched.status().canary };
 }
 
 /** Runs the background work of each minute. */

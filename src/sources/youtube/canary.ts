@@ -10,8 +10,6 @@ import { type ChannelSource, type KeptText, type Lease, loadFirst } from '../sou
 import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
-  /** Used without caches, client budgets and breaker. */
-  readonly source: Pick<ChannelSource, 'resolve' | 'getChannel'>;
   /** The channel in the setting. */
   readonly name: string;
   readonly intervalMs: number;
@@ -47,9 +45,12 @@ const LEASE_MS = MINUTE_MS;
 const MAX_REASON = 300;
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
-/** Loads a known channel at intervals and detects fields that disappeared. */
-export function createCanary(options: CanaryOptions) {
-  const { source, name, intervalMs, clock, kept: shared, lease } = options;
+/**
+ * The same source, which also loads a known channel at intervals and detects fields that disappeared. The channel is
+ * loaded without caches, client budgets and breaker.
+ */
+export function withCanary(source: ChannelSource, options: CanaryOptions) {
+  const { name, intervalMs, clock, kept: shared, lease } = options;
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
@@ -79,22 +80,21 @@ export function createCanary(options: CanaryOptions) {
     }
   }
 
+  function state(): CanaryState {
+    const { checkedAtMs, known, gone, failure } = kept;
+    return { name, checkedAtMs: checkedAtMs === 0 ? null : checkedAtMs, known, gone: Object.keys(gone), failure };
+  }
+
   return {
-    /** Reads the result of other instances, and loads the channel if that is due. Rejects only for a bug. */
-    async runIfDue(): Promise<void> {
+    ...source,
+    status: () => ({ ...source.status?.(), canary: state() }),
+    async runDueWork(): Promise<void> {
+      await source.runDueWork?.();
       await readShared();
       if (!isDue() || !(await lease.tryAcquire('youtube-canary', LEASE_MS))) return;
       kept = await check();
       await shared.write(JSON.stringify(kept));
     },
-
-    state: (): CanaryState => ({
-      name,
-      checkedAtMs: kept.checkedAtMs === 0 ? null : kept.checkedAtMs,
-      known: kept.known,
-      gone: Object.keys(kept.gone),
-      failure: kept.failure,
-    }),
   };
 }
 

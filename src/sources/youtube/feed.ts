@@ -28,10 +28,11 @@ export function readFeed(xml: string) {
   let channelId: string | undefined;
   for (let start = xml.indexOf('<'), end = 0; start !== -1; start = xml.indexOf('<', end)) {
     const closing = SKIPPED.find(([opening]) => xml.startsWith(opening, start))?.[1];
-    end = closing === undefined ? findTagEnd(xml, start) : endOf(xml, closing, start);
-    if (end === -1) return undefined;
+    const last = closing === undefined ? findTagEnd(xml, start) : xml.indexOf(closing, start);
+    if (last === -1) return undefined;
+    end = last + (closing ?? '>').length;
     if (closing !== undefined) continue;
-    const tag = xml.slice(start + 1, end - 1);
+    const tag = xml.slice(start + 1, last);
     const [tagStart = '', slash, name] = TAG_START.exec(tag) ?? [];
     if (name === undefined) return undefined;
     if (slash === '/') {
@@ -49,12 +50,7 @@ export function readFeed(xml: string) {
   return open.length === 0 ? { publishedAt, channelId } : undefined;
 }
 
-function endOf(xml: string, closing: string, start: number): number {
-  const index = xml.indexOf(closing, start);
-  return index === -1 ? -1 : index + closing.length;
-}
-
-/** The position after the `>` of a tag; a `>` in a quoted attribute does not count. -1 if the tag does not end. */
+/** The position of the `>` of a tag; a `>` in a quoted attribute does not count. -1 if the tag does not end. */
 function findTagEnd(xml: string, start: number): number {
   let quote = '';
   for (let index = start + 1; index < xml.length; index += 1) {
@@ -62,7 +58,7 @@ function findTagEnd(xml: string, start: number): number {
     if (character === '<') return -1;
     if (character === quote) quote = '';
     else if (quote === '' && (character === '"' || character === "'")) quote = character;
-    else if (quote === '' && character === '>') return index + 1;
+    else if (quote === '' && character === '>') return index;
   }
   return -1;
 }

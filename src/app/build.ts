@@ -16,7 +16,7 @@ import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openAppliedChanges } from './applied-changes.ts';
-import { addEncoderGauges, openEncoder } from './encoder.ts';
+import { openEncoder } from './encoder.ts';
 import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
 import { createShutdown } from './shutdown.ts';
@@ -56,8 +56,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // Sources of channels and pictures
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
   const { failover } = upstreams;
-  const encoder = options.encoder ?? openEncoder(config, runtime);
-  addEncoderGauges(encoder, config, runtime);
+  const encoder = openEncoder(config, runtime, options.encoder);
 
   // The functions of the product
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });

@@ -3,29 +3,27 @@ import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
-/** The encoder as configured. It logs, counts and reports its health. */
-export function openEncoder(config: Config, runtime: Runtime): Encoder {
-  const { encoders, encoderQueue } = config;
-  const { metrics, health, logger } = runtime;
+/** The encoder as configured, or the given one. It logs, counts and reports its health. */
+export function openEncoder({ encoders, encoderQueue }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
+  const { metrics, holders, health, logger } = runtime;
   // Alerts use the increase of these counters, so each series starts at 0.
   for (const reason of END_REASONS) metrics.encoderEnds.inc({ reason }, 0);
-  return createEncoder({
-    ...(encoders > 0 && { processes: encoders }),
-    queueLength: encoderQueue,
-    onEvent(event) {
-      if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
-      if (event.kind === 'ready') health.report('encoder', null);
-      if (event.kind === 'ended' && event.reason === 'unusable') health.report('encoder', event.detail);
-      logger.debug(event, 'encoder process');
-    },
-    onFinished({ task, waitedMs, tookMs }) {
-      metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
-      metrics.encoderSeconds.observe({ task }, tookMs / 1000);
-    },
-  });
-}
-
-export function addEncoderGauges(encoder: Encoder, { encoderQueue }: Config, { metrics, holders }: Runtime): void {
+  const encoder =
+    replacement ??
+    createEncoder({
+      ...(encoders > 0 && { processes: encoders }),
+      queueLength: encoderQueue,
+      onEvent(event) {
+        if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
+        if (event.kind === 'ready') health.report('encoder', null);
+        if (event.kind === 'ended' && event.reason === 'unusable') health.report('encoder', event.detail);
+        logger.debug(event, 'encoder process');
+      },
+      onFinished({ task, waitedMs, tookMs }) {
+        metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
+        metrics.encoderSeconds.observe({ task }, tookMs / 1000);
+      },
+    });
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: encoderQueue }));
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
@@ -41,4 +39,5 @@ export function addEncoderGauges(encoder: Encoder, { encoderQueue }: Config, { m
     help: 'Encoder processes.',
     read: () => encoder.stats().processes,
   });
+  return encoder;
 }

@@ -48,18 +48,14 @@ export function runInSpan<T>(span: Span, work: () => T): T {
 /** Runs work as a child of the current span, or without a span if there is none. */
 export function traced<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
   const parent = currentSpan();
-  return parent === undefined ? work(undefined) : runAsChild(startChild(parent, start), work);
-}
-
-async function runAsChild<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
-  try {
-    return await runInSpan(span, () => work(span));
-  } catch (error) {
-    recordFailure(span, error);
-    throw error;
-  } finally {
-    span.end();
-  }
+  if (parent === undefined) return work(undefined);
+  const span = startChild(parent, start);
+  return runInSpan(span, async () => work(span))
+    .catch((error: unknown) => {
+      recordFailure(span, error);
+      throw error;
+    })
+    .finally(() => span.end());
 }
 
 /** The caller ends it. */

@@ -26,15 +26,6 @@ interface Entry {
   hasCrashed: boolean;
 }
 
-/** A task that an encoder process has completed. */
-export interface FinishedTask {
-  readonly task: EncoderTask['kind'];
-  /** From its submission to the start of its last attempt. */
-  readonly waitedMs: number;
-  /** The last attempt. */
-  readonly tookMs: number;
-}
-
 /** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
 export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   /** Tests replace the processes. */
@@ -45,8 +36,8 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
    * For one interactive encode, including the start of a process; default 10 s. Inspecting an original may take 8 s at most.
    */
   readonly deadlineMs?: number;
-  /** For metrics. */
-  readonly onFinished?: (finished: FinishedTask) => void;
+  /** For metrics. A task waited `waitedMs` until its last attempt began, which took `tookMs`. */
+  readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
 }
 
 export type Encoder = ReturnType<typeof createEncoder>;

@@ -167,17 +167,12 @@ export class QuotaSpentError extends LocalLimitError {}
 
 type TokenBucket = ReturnType<typeof createTokenBucket>;
 
-interface TokenBucketOptions {
-  readonly perSecond: number;
-  readonly capacity: number;
-  readonly nowMs: number;
-}
-
 /** A token counts as complete if less than this is missing, because fractions are added up. */
 const ROUNDING = 1e-6;
 
 /** A steady rate with a burst after a quiet time. The bucket starts full. Times are monotonic milliseconds and never go back. */
-export function createTokenBucket({ perSecond, capacity, nowMs: startMs }: TokenBucketOptions) {
+export function createTokenBucket(options: Readonly<Record<'perSecond' | 'capacity' | 'nowMs', number>>) {
+  const { perSecond, capacity, nowMs: startMs } = options;
   let tokens = capacity;
   let filledAtMs = startMs;
 

@@ -128,7 +128,10 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       timeoutsInARow = 0;
       return answer;
     } catch (error) {
-      if (isWrongType(error)) throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
+      // Redis 6.2 puts what a script has met behind words of its own.
+      if (error instanceof Error && /\bWRONGTYPE\b/.test(error.message)) {
+        throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
+      }
       handleFailure(client, error);
       throw new RedisUnavailable('Redis did not execute a command.', { cause: error });
     } finally {
@@ -165,14 +168,6 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       client?.destroy();
     },
   };
-}
-
-/**
- * Whether a command failed because a key holds another type. Redis 6.2 puts what a script has met behind words of its
- * own.
- */
-function isWrongType(error: unknown): boolean {
-  return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
 }
 
 /** The command timed out; it may have been executed anyway. */

@@ -5,12 +5,6 @@ import type { StoredEntry } from './store.ts';
 /** The content of a key: a value, or the knowledge that there is no such channel. */
 export type Content<V> = { readonly value: V } | { readonly absent: string };
 
-export interface StoredForm<V> {
-  readonly content: Content<V>;
-  /** Counted from the time when it was stored. */
-  readonly freshMs: number;
-}
-
 /** The rules for the values of a kind. */
 export interface EntryRules<V> {
   /** True when a stored value has this kind's type and belongs under the key. Other values count as absent. */
@@ -30,19 +24,17 @@ const NO_SUCH_CHANNEL = 'There is no such channel.';
 /** Our values have tens of kilobytes at most. Parsing a much larger one would block the event loop. */
 const MAX_CHARACTERS = 1024 * 1024;
 
-const isForm = fields<{ readonly value: unknown; readonly absent: string | undefined; readonly freshMs: number }>({
+const isForm = fields({
   value: (_value): _value is unknown => true,
   absent: optional(text()),
   freshMs: numberIn(0, Number.MAX_VALUE),
 });
 
-/** Returns the text for a store. `stored-kinds.ts` recognizes absences by its prefix. */
-export function writeStoredForm<V>({ content, freshMs }: StoredForm<V>): string {
-  return JSON.stringify({ ...content, freshMs });
-}
-
 /** A value, or the absence of a channel, in memory. */
-export interface Entry<V> extends StoredForm<V> {
+export interface Entry<V> {
+  readonly content: Content<V>;
+  /** Counted from the time when it was stored. */
+  readonly freshMs: number;
   /** When this or another instance loaded it (wall clock). */
   readonly storedAtMs: number;
   /** The monotonic time when its age was 0. */
@@ -60,7 +52,7 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-interface NewEntry<V> extends StoredForm<V>, Pick<Entry<V>, 'storedAtMs' | 'isStored'> {
+interface NewEntry<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'storedAtMs' | 'isStored'> {
   readonly staleMs: number;
   /** Length of key and value as text. */
   readonly characters: number;

@@ -88,12 +88,13 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       const erasingBefore = [...erasing];
       const found = await read(key);
       if (found === undefined) return undefined;
-      const isRemoved = concerning(key, found.value);
+      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(found.value));
       if (erasingBefore.some(isRemoved) || changes.hasSince(latest, isRemoved)) return undefined;
       return found;
     },
     async set(key, entry, ttlMs) {
-      if (changes.hasSince(changeBeforeWork(), concerning(key, entry.value))) return;
+      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
+      if (changes.hasSince(changeBeforeWork(), isRemoved)) return;
       await write(WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length), () => store.set(key, entry, ttlMs));
     },
     async erase(change, position) {
@@ -108,14 +109,5 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       await Promise.allSettled(writes);
       await store.close();
     },
-  };
-}
-
-/** Returns a predicate: does a change remove the entry? Searches the text for channel IDs only when it is called. */
-function concerning(key: string, text: string): (change: Change) => boolean {
-  let named: string[] | undefined;
-  return (change) => {
-    named ??= channelIdsIn(text);
-    return concernsEntry(change, key, named);
   };
 }

@@ -36,22 +36,17 @@ export function createLoads<T>() {
           retryAfterMs: 1_000,
         });
       }
-      const isLatest = () => pending.get(key) === started;
-      const started: PendingLoad<T> = { loadId, changeBefore: changeBeforeWork(), result: runRegistered() };
-      pending.set(key, started);
-      // Callers handle the failure. A load without callers must not end the process.
-      started.result.catch(() => undefined);
-      return started.result;
-
-      async function runRegistered(): Promise<T> {
-        // The load must be registered before its first step, or a second caller would start another.
-        await Promise.resolve();
-        try {
-          return await run(isLatest);
-        } finally {
+      const isLatest = () => pending.get(key)?.result === result;
+      // The load must be registered before its first step, or a second caller would start another.
+      const result = Promise.resolve()
+        .then(() => run(isLatest))
+        .finally(() => {
           if (isLatest()) pending.delete(key);
-        }
-      }
+        });
+      pending.set(key, { loadId, changeBefore: changeBeforeWork(), result });
+      // Callers handle the failure. A load without callers must not end the process.
+      result.catch(() => undefined);
+      return result;
     },
 
     /** Resolves when the current load of the key has ended, successfully or not. */

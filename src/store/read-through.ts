@@ -4,15 +4,7 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
-import {
-  ABSENT_FRESH_MS,
-  type Content,
-  createEntry,
-  type Entry,
-  type EntryRules,
-  readEntry,
-  writeStoredForm,
-} from './entry.ts';
+import { ABSENT_FRESH_MS, type Content, createEntry, type Entry, type EntryRules, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 
@@ -117,9 +109,10 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   function keep(
     key: string,
     content: Content<V>,
-    { freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
+    { freshMs: freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
   ): Entry<V> {
-    const text = writeStoredForm({ content, freshMs: freshForMs });
+    // `stored-kinds.ts` recognizes absences by the beginning of the text.
+    const text = JSON.stringify({ ...content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
     const characters = storeKeyOf(key).length + text.length;
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
@@ -127,10 +120,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
     if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs }, keptMs);
     return entry;
-  }
-
-  function keepLoaded(key: string, { value, freshMs: freshForMs, isStorable }: Loaded<V>, isLatest = true): Entry<V> {
-    return keep(key, { value }, { freshForMs, isStorable, isLatest });
   }
 
   /** @param isWanted accepts a value of the shared store instead of a load; `undefined` if the store was just read */
@@ -145,11 +134,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
       try {
         const found = isWanted && (await findStored(key));
         if (found !== undefined && isWanted?.(found)) return { entry: found, isFound: true };
-        const loaded = await load(valueIn(previous));
-        return { entry: keepLoaded(key, loaded, isLatest()), isFound: false };
+        const { value, ...loaded } = await load(valueIn(previous));
+        return { entry: keep(key, { value }, { ...loaded, isLatest: isLatest() }), isFound: false };
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          const kept = { freshForMs: ABSENT_FRESH_MS, isLatest: isLatest() };
+          const kept = { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() };
           return { entry: keep(key, { absent: error.message }, kept), isFound: false };
         }
         if (previous !== undefined) previous.lastFailure = { loadId, atMs: clock.monotonic() };
@@ -245,7 +234,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     /** Stores what `load` returns for the cached value, fresh or stale. */
     put: (key: string, load: Load<V>): Promise<void> =>
       asWork(async () => {
-        keepLoaded(key, await load(valueIn(await find(key))));
+        const { value, ...loaded } = await load(valueIn(await find(key)));
+        keep(key, { value }, loaded);
       }),
 
     /** Changes the cached value, if there is one, without changing its age. */
@@ -255,8 +245,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
         await loads.ended(key);
         const entry = await find(key);
         if (entry === undefined || 'absent' in entry.content) return;
-        const { freshMs: freshForMs, isStored: isStorable, storedAtMs } = entry;
-        keep(key, { value: change(entry.content.value) }, { freshForMs, isStorable, storedAtMs });
+        const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
+        keep(key, { value: change(entry.content.value) }, kept);
       }),
 
     /** Makes the next request try a load that failed a moment ago. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isChannelId } from '../domain/identifier.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { type Check, either, fields, listOf, oneOf, parseJson, text, trueOrFalse } from '../lib/shape.ts';
+import { type Check, type Checked, either, fields, listOf, oneOf, parseJson, text, trueOrFalse } from '../lib/shape.ts';
 import { type AnnouncedChange, type Change, type Changes, EVERYTHING } from './changes.ts';
 
 /** A Redis stream of all instances' changes. */
@@ -134,22 +134,18 @@ export function createSharedChanges(options: SharedChangesOptions) {
   };
 }
 
-interface Message extends Pick<Change, 'searches' | 'includesPictures'> {
-  /** The instance that published it. */
-  readonly by: string;
-  readonly channelIds: 'all' | readonly string[];
-  readonly names: readonly string[];
-}
-
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 
-const isMessage = fields<Message>({
+const isMessage = fields({
+  // The instance that published it.
   by: text(),
   channelIds: either(oneOf(['all']), listOf(CHANNEL_ID)),
   names: listOf(text()),
   searches: oneOf(['naming', 'empty', 'all']),
   includesPictures: trueOrFalse,
 });
+
+type Message = Checked<typeof isMessage>;
 
 function changeOf({ channelIds, names, searches, includesPictures }: Message): Change {
   const ids = channelIds === 'all' ? channelIds : new Set(channelIds);

@@ -34,7 +34,7 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
   kept: 'learned',
 };
 
-export type Statistics = Readonly<Partial<Record<StoredKind, KindStatistics>>>;
+export type Statistics = Partial<Record<StoredKind, KindStatistics>>;
 
 /** The prefix of a stored "no such channel" (`entry.ts`). */
 export const ABSENT_PREFIX = '{"absent":';

@@ -1,5 +1,5 @@
 import { picturesDirectory } from '../picture-store/file-names.ts';
-import { readFileStatistics } from '../picture-store/file-scan.ts';
+import { readFileStatistics } from '../picture-store/shards.ts';
 import { chooseStore } from '../store/registry.ts';
 import { STORED_KINDS, type Statistics, totalBytes } from '../store/stored-kinds.ts';
 import { clearCommand, purgeCommand } from './cache/purge.ts';

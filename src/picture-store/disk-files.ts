@@ -24,8 +24,7 @@ import {
   relativePathOf,
   shardOf,
 } from './file-names.ts';
-import { scanFiles } from './file-scan.ts';
-import { createShards, filesIn, findFile, shardsIn } from './shards.ts';
+import { createShards, filesIn, shardsIn } from './shards.ts';
 import { createVictims } from './victims.ts';
 
 export type DiskFileStoreEvent =
@@ -73,9 +72,9 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
   const usage = createDiskUsage();
   const quota = createFileQuota(usage, maxBytes, maxFiles);
   const shards = createShards(directory, usage);
-  const victims = createVictims({ directory, usage, shards, clock, isCounted: () => isCounted });
+  const { pathOf } = shards;
+  const victims = createVictims(shards, clock);
   const stop = new AbortController();
-  let isCounted = false;
   let mustScanAgain = false;
   let evicting: Promise<void> = Promise.resolve();
   /** The last use of the most recently evicted file; at first the time of the start. */
@@ -86,9 +85,8 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     mustScanAgain = false;
     try {
       await removeLeftovers(temporaryDirectory);
-      await scanFiles(directory, shards, clock, stop.signal);
+      await shards.scan(clock, stop.signal);
       if (stop.signal.aborted) return;
-      isCounted = true;
       await evictSurplus();
       const { entries, bytes } = stats();
       onEvent({ kind: 'scanned', files: entries, bytes });
@@ -97,10 +95,6 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
       mustScanAgain = true;
       onEvent({ kind: 'scan-failed', error });
     }
-  }
-
-  function pathOf(file: FileName): string {
-    return join(directory, relativePathOf(file));
   }
 
   async function markUsed(file: FileName, { mtimeMs }: FileStats): Promise<void> {
@@ -190,7 +184,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
 
   return {
     async get(key: string): Promise<Buffer | undefined> {
-      const file = await findFile(directory, digestOf(key));
+      const file = await shards.find(digestOf(key));
       const found = file && (await readIfPresent(pathOf(file)));
       if (file === undefined || found === undefined) return undefined;
       if (!(await isContentOf(file, found.content))) return discardDamaged(file);
@@ -200,7 +194,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
 
     /** Returns the path of the stored file, for another process to read. */
     async findPath(key: string): Promise<string | undefined> {
-      const file = await findFile(directory, digestOf(key));
+      const file = await shards.find(digestOf(key));
       const found = file && (await statsOf(pathOf(file)));
       if (file === undefined || found === undefined) return undefined;
       if (found.size !== file.bytes) return discardDamaged(file);

@@ -1,8 +1,24 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listed, removeIfEmpty } from './atomic-write.ts';
+import type { Clock } from '../lib/clock.ts';
+import { untilAborted } from '../lib/work.ts';
+import { countEntries, type Statistics } from '../store/stored-kinds.ts';
+import { listed, removeIfAllowed, removeIfEmpty, statsOf } from './atomic-write.ts';
 import type { DiskUsage } from './disk-usage.ts';
-import { type FileName, isShard, parseFileName, relativePathOf, shardOf } from './file-names.ts';
+import {
+  type FileClass,
+  type FileName,
+  fileBytesOf,
+  isShard,
+  parseFileName,
+  relativePathOf,
+  shardOf,
+} from './file-names.ts';
+
+/** The scan waits for this multiple of the time that it has worked, so that a start and its first pictures are not slower. */
+const PAUSE_FACTOR = 9;
+/** The limit when the disk is slow or busy: 4,096 directories then take some minutes. */
+const MAX_PAUSE_MS = 20;
 
 export type Shards = ReturnType<typeof createShards>;
 
@@ -12,10 +28,29 @@ export type Shards = ReturnType<typeof createShards>;
  */
 export function createShards(directory: string, usage: DiskUsage) {
   const turns = new Map<string, Promise<unknown>>();
+  let isCounted = false;
 
-  /** Waits for the earlier changes of the same directory. */
-  function inTurn<T>(shard: string, work: () => Promise<T>): Promise<T> {
-    const result = (turns.get(shard) ?? Promise.resolve()).then(work);
+  function pathOf(file: FileName): string {
+    return join(directory, relativePathOf(file));
+  }
+
+  /**
+   * Waits for the earlier changes of the same directory.
+   *
+   * @param work gets the files in the directory and returns those that are in it afterwards
+   * @returns what `work` has returned
+   */
+  function change(
+    shard: string,
+    work: (files: readonly FileName[]) => Promise<readonly FileName[]>,
+  ): Promise<readonly FileName[]> {
+    const result = (turns.get(shard) ?? Promise.resolve()).then(async () => {
+      const before = await filesIn(directory, shard);
+      usage.count(shard, before);
+      const after = await work(before);
+      if (after !== before) usage.count(shard, after);
+      return after;
+    });
     const turn = result
       .catch(() => undefined)
       .finally(() => {
@@ -25,29 +60,12 @@ export function createShards(directory: string, usage: DiskUsage) {
     return result;
   }
 
-  /**
-   * @param work gets the files in the directory and returns those that are in it afterwards
-   * @returns what `work` has returned
-   */
-  function change(
-    shard: string,
-    work: (files: readonly FileName[]) => Promise<readonly FileName[]>,
-  ): Promise<readonly FileName[]> {
-    return inTurn(shard, async () => {
-      const before = await filesIn(directory, shard);
-      usage.count(shard, before);
-      const after = await work(before);
-      if (after !== before) usage.count(shard, after);
-      return after;
-    });
-  }
-
   /** Removes the files, and their directory if no other is left. They stay counted if one cannot be removed. */
   async function remove(shard: string, isRemoved: (file: FileName) => boolean): Promise<readonly FileName[]> {
     const removed: FileName[] = [];
     await change(shard, async (files) => {
       for (const file of files.filter(isRemoved)) {
-        await rm(join(directory, relativePathOf(file)), { force: true });
+        await rm(pathOf(file), { force: true });
         removed.push(file);
       }
       if (removed.length === files.length) await removeIfEmpty(join(directory, shard));
@@ -56,7 +74,60 @@ export function createShards(directory: string, usage: DiskUsage) {
     return removed;
   }
 
-  return { change, remove };
+  /** Two contents of one key: another process, or one that was killed, has left the older file. */
+  async function withoutOutdated(files: readonly FileName[]): Promise<readonly FileName[]> {
+    const outdated = new Set<FileName>();
+    for (const same of Map.groupBy(files, ({ digest }) => digest).values()) {
+      if (same.length === 1) continue;
+      const stats = await Promise.all(same.map((file) => statsOf(pathOf(file))));
+      const timesMs = stats.map((found) => found?.mtimeMs ?? 0);
+      const newest = timesMs.indexOf(Math.max(...timesMs));
+      for (const [at, file] of same.entries()) if (at !== newest) outdated.add(file);
+    }
+    for (const file of outdated) await removeIfAllowed(pathOf(file));
+    return outdated.size === 0 ? files : files.filter((file) => !outdated.has(file));
+  }
+
+  return {
+    pathOf,
+    change,
+    remove,
+
+    /** A file with this digest. Does not parse the other names. */
+    async find(digest: string): Promise<FileName | undefined> {
+      const texts = await listed(join(directory, shardOf(digest)));
+      const name = texts.find((text) => text.startsWith(digest) && parseFileName(text) !== undefined);
+      return name === undefined ? undefined : parseFileName(name);
+    },
+
+    /** False for a directory that was counted and had no file of this class. */
+    mayHave: (shard: string, fileClass: FileClass) => !isCounted || usage.hasClass(shard, fileClass),
+
+    /**
+     * Counts the files of every directory by their names, and removes the older of two contents of one key.
+     *
+     * @param signal stops the scan without an error
+     */
+    async scan(clock: Clock, signal: AbortSignal): Promise<void> {
+      for (const shard of await shardsIn(directory)) {
+        if (signal.aborted) return;
+        const startedMs = clock.monotonic();
+        const files = await change(shard, withoutOutdated);
+        // A former version did not remove the empty directories of evicted files.
+        if (files.length === 0) await removeIfEmpty(join(directory, shard));
+        await pause(clock, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)), signal);
+      }
+      isCounted = true;
+    },
+  };
+}
+
+/** Ends early when the signal is aborted. */
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  await untilAborted(elapsed, signal).catch(cancel);
 }
 
 /** The names of the directories below the store's own. */
@@ -72,9 +143,14 @@ export async function filesIn(directory: string, shard: string): Promise<FileNam
     .filter((name) => name !== undefined);
 }
 
-/** A file with this digest. Does not parse the other names. */
-export async function findFile(directory: string, digest: string): Promise<FileName | undefined> {
-  const texts = await listed(join(directory, shardOf(digest)));
-  const name = texts.find((text) => text.startsWith(digest) && parseFileName(text) !== undefined);
-  return name === undefined ? undefined : parseFileName(name);
+/** Counts the files below the directory. */
+export async function readFileStatistics(directory: string): Promise<Statistics> {
+  const statistics: Statistics = {};
+  for (const shard of await shardsIn(directory)) {
+    for (const { bytes, fileClass, isOriginal } of await filesIn(directory, shard)) {
+      const ofClass = fileClass === 'custom' ? 'ownSizes' : 'variants';
+      countEntries(statistics, isOriginal ? 'originals' : ofClass, { entries: 1, bytes: fileBytesOf(bytes) });
+    }
+  }
+  return statistics;
 }

@@ -1,23 +1,12 @@
-import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { statsOf } from './atomic-write.ts';
-import type { DiskUsage } from './disk-usage.ts';
-import { type FileClass, type FileName, relativePathOf, SHARD_COUNT, shardAt } from './file-names.ts';
+import { type FileClass, type FileName, SHARD_COUNT, shardAt } from './file-names.ts';
 import type { Shards } from './shards.ts';
 
 interface Victim {
   readonly file: FileName;
   /** The last use that is recorded; 0 for a file of the wrong length or with a time in the future. */
   readonly usedAtMs: number;
-}
-
-interface VictimsOptions {
-  readonly directory: string;
-  readonly usage: DiskUsage;
-  readonly shards: Shards;
-  readonly clock: Clock;
-  /** False while directories with files may be missing from `usage`. */
-  readonly isCounted: () => boolean;
 }
 
 /**
@@ -30,11 +19,11 @@ const VICTIMS_OF_SAMPLE = 8;
 const MAX_AHEAD_MS = 3_600_000;
 
 /** Selects files to evict: approximately the least recently used. */
-export function createVictims({ directory, usage, shards, clock, isCounted }: VictimsOptions) {
+export function createVictims(shards: Shards, clock: Clock) {
   const chosen: Record<FileClass, Victim[]> = { plain: [], custom: [] };
 
   async function inspect(file: FileName): Promise<Victim | undefined> {
-    const found = await statsOf(join(directory, relativePathOf(file)));
+    const found = await statsOf(shards.pathOf(file));
     if (found === undefined) return undefined;
     const isSound = found.size === file.bytes && found.mtimeMs <= clock.now() + MAX_AHEAD_MS;
     return { file, usedAtMs: isSound ? found.mtimeMs : 0 };
@@ -45,7 +34,7 @@ export function createVictims({ directory, usage, shards, clock, isCounted }: Vi
     const sample: Victim[] = [];
     for (const shard of shardsInRandomOrder()) {
       if (sample.length >= SAMPLE_FILES) break;
-      if (isCounted() && !usage.hasClass(shard, fileClass)) continue;
+      if (!shards.mayHave(shard, fileClass)) continue;
       // Also corrects the sums of a directory that another process has changed.
       const files = await shards.change(shard, async (unchanged) => unchanged);
       const ofClass = files.filter((file) => file.fileClass === fileClass);

@@ -12,7 +12,7 @@ import { type Change, type Changes, concernsEntry, createChanges } from './chang
 import { channelIdsIn, findEntryKind, isPicture } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
 import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
-import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
+import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
 export const REDIS_KEY_PREFIX = 'pennant:';
 /** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
@@ -224,7 +224,7 @@ const HEAD_BYTES = 80;
 
 /** Counts all shared values, pictures included. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
-  const counter = createStatisticsCounter();
+  const statistics: Statistics = {};
   async function count(redisKey: string): Promise<void> {
     const key = findPictureKey(redisKey) ?? keyIn(redisKey);
     const kind = findStoredKind(key);
@@ -236,7 +236,7 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
     if (found === undefined) return;
     const [length, head] = found;
     const [storedAt = '', value = ''] = (head ?? '').split(' ', 2);
-    counter.add(value.startsWith(ABSENT_PREFIX) ? 'negatives' : kind, {
+    countEntries(statistics, value.startsWith(ABSENT_PREFIX) ? 'negatives' : kind, {
       entries: 1,
       bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
       // The writer's position follows the time.
@@ -245,5 +245,5 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
   }
 
   for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) await Promise.all(keys.map(count));
-  return counter.statistics;
+  return statistics;
 }

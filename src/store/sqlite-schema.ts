@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { openReadOnly } from '../lib/sqlite-read-only.ts';
 import { StoreUnreadableError } from './store.ts';
-import { ABSENT_PREFIX, createStatisticsCounter, findStoredKind, type Statistics } from './stored-kinds.ts';
+import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
 /** The file can be opened, but its content is damaged or has another layout. */
 export class DamagedFileError extends Error {}
@@ -138,12 +138,12 @@ export function readDatabaseStatistics(path: string): { bytes: number; kinds: St
       SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
         count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs
       FROM entries GROUP BY prefix, isAbsent`);
-    const counter = createStatisticsCounter();
+    const kinds: Statistics = {};
     for (const { prefix, isAbsent, entries, bytes, oldestMs } of rows.iterate({ absent: ABSENT_PREFIX })) {
       const kind = isAbsent === 1 ? 'negatives' : findStoredKind(String(prefix));
-      counter.add(kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
+      countEntries(kinds, kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
     }
-    return { bytes: bytes + sizeOf(`${path}-wal`), kinds: counter.statistics };
+    return { bytes: bytes + sizeOf(`${path}-wal`), kinds };
   });
 }
 

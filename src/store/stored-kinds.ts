@@ -48,20 +48,15 @@ export function findStoredKind(key: string): StoredKind | undefined {
   return kind && KINDS_OF_ENTRIES[kind];
 }
 
-export function createStatisticsCounter() {
-  const statistics: Partial<Record<StoredKind, KindStatistics>> = {};
-  return {
-    statistics,
-    add(kind: StoredKind | undefined, added: KindStatistics): void {
-      if (kind === undefined) return;
-      const { entries, bytes, oldestMs } = statistics[kind] ?? { entries: 0, bytes: 0 };
-      const times = [oldestMs, added.oldestMs].filter((time) => time !== undefined);
-      statistics[kind] = {
-        entries: entries + added.entries,
-        bytes: bytes + added.bytes,
-        oldestMs: times.length === 0 ? undefined : Math.min(...times),
-      };
-    },
+/** Adds entries to the statistics. Foreign entries, which have no kind, are not counted. */
+export function countEntries(statistics: Statistics, kind: StoredKind | undefined, added: KindStatistics): void {
+  if (kind === undefined) return;
+  const { entries, bytes, oldestMs } = statistics[kind] ?? { entries: 0, bytes: 0 };
+  const times = [oldestMs, added.oldestMs].filter((time) => time !== undefined);
+  statistics[kind] = {
+    entries: entries + added.entries,
+    bytes: bytes + added.bytes,
+    oldestMs: times.length === 0 ? undefined : Math.min(...times),
   };
 }
 

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { bytesOf, setUpFileStore } from '../../test/helpers/file-store.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createDiskUsage } from './disk-usage.ts';
-import { scanFiles } from './file-scan.ts';
 import { createShards } from './shards.ts';
 
 it('leaves no listeners on the signal, because a store scans again after each failure', async () => {
@@ -12,6 +11,6 @@ it('leaves no listeners on the signal, because a store scans again after each fa
   for (const key of ['one', 'two', 'three']) await files.set(key, bytesOf(key), 'plain');
   await files.close();
   const { signal } = new AbortController();
-  await scanFiles(directory, createShards(directory, createDiskUsage()), systemClock, signal);
+  await createShards(directory, createDiskUsage()).scan(systemClock, signal);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -37,22 +37,12 @@ export type SharedPictures = ReturnType<typeof createSharedPictures>;
 export function createSharedPictures(options: SharedPicturesOptions) {
   const { connection, changes, sharedChanges, maxPictureBytes, onRefused } = options;
 
-  /** Returns `null` if the key does not exist or Redis is unavailable, `undefined` if it holds another type. */
-  async function valueUnder(key: string): Promise<Buffer | null | undefined> {
-    const reading = connection.run((redis) =>
-      redis.withTypeMapping({ [BLOB_STRING]: Buffer }).get(REDIS_KEY_PREFIX + FORM + key),
-    );
-    try {
-      return await unlessWrongType(reading);
-    } catch (error) {
-      if (error instanceof RedisUnavailable) return null;
-      throw error;
-    }
-  }
-
   return {
     async get(key: string): Promise<Buffer | undefined> {
-      const value = await valueUnder(key);
+      const reading = connection.run((redis) =>
+        redis.withTypeMapping({ [BLOB_STRING]: Buffer }).get(REDIS_KEY_PREFIX + FORM + key),
+      );
+      const value = await unlessUnavailable(unlessWrongType(reading));
       if (value === null) return undefined;
       const found = value === undefined ? undefined : unpack(key, value);
       if (found === undefined) {
@@ -67,12 +57,8 @@ export function createSharedPictures(options: SharedPicturesOptions) {
       if (bytes.length > maxPictureBytes) return;
       const position = sharedChanges.position();
       const value = pack(key, position, bytes);
-      try {
-        await connection.run((redis) => storeInRedis(redis, FORM + key, { value, ttlMs: KEPT_MS, position }));
-      } catch (error) {
-        // The connection itself reports the outage.
-        if (!(error instanceof RedisUnavailable)) throw error;
-      }
+      const entry = { value, ttlMs: KEPT_MS, position };
+      await unlessUnavailable(connection.run((redis) => storeInRedis(redis, FORM + key, entry)));
     },
     /** Removes the pictures that the change concerns. Rejects with `RedisUnavailable`. */
     async erase(change: Change): Promise<void> {
@@ -86,6 +72,16 @@ export function createSharedPictures(options: SharedPicturesOptions) {
       }
     },
   };
+}
+
+/** Resolves to `null` while Redis is unavailable. The connection itself reports the outage. */
+async function unlessUnavailable<T>(calling: Promise<T>): Promise<T | null> {
+  try {
+    return await calling;
+  } catch (error) {
+    if (error instanceof RedisUnavailable) return null;
+    throw error;
+  }
 }
 
 function pack(key: string, position: string, bytes: Buffer): Buffer {

@@ -4,6 +4,7 @@ import { isChannelId } from '../domain/identifier.ts';
 import { MAX_ORIGINAL_PIXELS, type PictureInfo } from '../images/encoder/job.ts';
 import {
   type Check,
+  type Checked,
   either,
   fields,
   listOf,
@@ -25,15 +26,7 @@ export interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
   /** For an incomplete record: how to load only the missing fields. */
-  readonly rest?: ChannelRest | undefined;
-}
-
-interface ChannelRest {
-  readonly missing: readonly (keyof Channel)[];
-  /** An opaque text of the sources. */
-  readonly place: string;
-  /** When the other fields were loaded (wall clock). */
-  readonly loadedAtMs: number;
+  readonly rest?: Checked<typeof CHANNEL_REST> | undefined;
 }
 
 /** The metadata of an original. */
@@ -81,14 +74,16 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   avatar: nullOr(ORIGINAL_REF),
 };
 
-const CHANNEL_REST = fields<ChannelRest>({
+const CHANNEL_REST = fields({
   missing: listOf(oneOf(Object.keys(CHANNEL_FIELDS) as (keyof Channel)[])),
+  // An opaque text of the sources.
   place: NOT_EMPTY,
+  // When the other fields were loaded (wall clock).
   loadedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
 });
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
-  fields<Extract<ChannelEntry, { channel: Channel }>>({
+  fields<ChannelRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     rest: optional(CHANNEL_REST),
@@ -97,7 +92,6 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
 );
 
 const PICTURE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
-
 const PICTURE_VERSION = optional(text(/^[0-9a-f]{8}$/));
 
 const SEARCH_HIT = fields<SearchHit>({

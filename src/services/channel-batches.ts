@@ -18,6 +18,8 @@ interface ChannelBatchesOptions {
 /** Each counts against the client's share of the call budget, as if it were requested alone. */
 const MAX_LOADS = 10;
 const MAX_LOADING_BATCHES = 2;
+const TOO_LATE = 'The source did not answer in time. Try again.';
+const NOT_LOADED = `A request loads at most ${MAX_LOADS} channels. Request this one again.`;
 
 interface Item {
   readonly ref: ChannelRef;
@@ -38,7 +40,8 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
     const loading = orError(channels.getChannel([item.ref]));
-    item.result = (await withinMs(clock, loading, deadlineMs - clock.monotonic())) ?? item.result ?? tooLate();
+    const loaded = await withinMs(clock, loading, deadlineMs - clock.monotonic());
+    item.result = loaded ?? item.result ?? new AppError('upstream_timeout', TOO_LATE);
   }
 
   /** Runs the work, unless the client has as many batches as it may have. */
@@ -71,7 +74,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
         const loadAll = () => Promise.all(loads.map((item) => load(item, deadlineMs)));
         await asLoadingBatch(currentClient() ?? '', loadAll);
       }
-      return refs.map((ref) => items.get(nameOf(ref))?.result ?? notLoaded());
+      return refs.map((ref) => items.get(nameOf(ref))?.result ?? new AppError('upstream_unavailable', NOT_LOADED));
     },
   };
 }
@@ -96,12 +99,4 @@ async function orError<T>(answer: Promise<T>): Promise<T | AppError> {
     if (error instanceof AppError) return error;
     throw error;
   }
-}
-
-function tooLate(): AppError {
-  return new AppError('upstream_timeout', 'The source did not answer in time. Try again.');
-}
-
-function notLoaded(): AppError {
-  return new AppError('upstream_unavailable', `A request loads at most ${MAX_LOADS} channels. Request this one again.`);
 }

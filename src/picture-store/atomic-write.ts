@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 
@@ -23,21 +23,12 @@ export async function writeWhole(
   lastNumber += 1;
   const temporaryPath = join(temporaryDirectory, `${PROCESS_MARK}-${lastNumber}`);
   try {
-    await writeNew(temporaryPath, content, modifiedAtMs);
+    await withDirectory(temporaryPath, () => writeFile(temporaryPath, content, { flag: 'wx' }));
+    await utimes(temporaryPath, modifiedAtMs / 1000, modifiedAtMs / 1000);
     await withDirectory(path, () => rename(temporaryPath, path));
   } catch (error) {
     await removeIfAllowed(temporaryPath);
     throw error;
-  }
-}
-
-async function writeNew(path: string, content: Buffer, modifiedAtMs: number): Promise<void> {
-  const file = await withDirectory(path, () => open(path, 'wx'));
-  try {
-    await file.writeFile(content);
-    await file.utimes(modifiedAtMs / 1000, modifiedAtMs / 1000);
-  } finally {
-    await file.close();
   }
 }
 

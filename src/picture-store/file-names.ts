@@ -80,11 +80,9 @@ export function shardOf(digest: string): string {
   return digest.slice(0, SHARD_CHARACTERS);
 }
 
-const SHARD = /^[0-9a-f]{3}$/;
-
 /** True for the name of a directory that files are distributed to. */
 export function isShard(name: string): boolean {
-  return SHARD.test(name);
+  return /^[0-9a-f]{3}$/.test(name);
 }
 
 /** From 0 to `SHARD_COUNT - 1`. */

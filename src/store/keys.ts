@@ -94,11 +94,9 @@ export function channelOfPicture(key: string): string {
   return key.split('/', 2)[1] ?? '';
 }
 
-const PICTURE = /^(?:original|picture\d+)\//;
-
 /** True for the key of picture bytes, of any layout version. */
 export function isPicture(key: string): boolean {
-  return PICTURE.test(key);
+  return /^(?:original|picture\d+)\//.test(key);
 }
 
 /** The format in an encoded picture's key; `undefined` for an original, which may have any format. */
@@ -141,9 +139,7 @@ export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-const CHANNEL_ID = /UC[A-Za-z0-9_-]{22}/g;
-
 /** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */
 export function channelIdsIn(text: string): string[] {
-  return text.match(CHANNEL_ID) ?? [];
+  return text.match(/UC[A-Za-z0-9_-]{22}/g) ?? [];
 }

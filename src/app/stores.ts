@@ -17,9 +17,10 @@ import {
 } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
+import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
-import { createReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
+import { createReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
 import { CHANGES_KEY, createSharedChanges } from '../store/shared-changes.ts';
 
@@ -32,11 +33,6 @@ const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
 const PATIENT_READ_MS = 10_000;
-
-type CachePolicy<Value> = Pick<
-  ReadThroughOptions<Value>,
-  'freshMs' | 'staleMs' | 'retryFailedLoadMs' | 'storeKeyOf' | 'isValue' | 'channelIdsOf'
-> & { readonly memoryShare: number };
 
 interface StoresOptions {
   /** The latest change of other instances that this `DATA_DIR` has applied. */
@@ -105,7 +101,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   // Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
-  function createCache<Value>(name: string, policy: CachePolicy<Value>) {
+  function createCache<Value>(name: string, policy: CachePolicy<Value> & { readonly memoryShare: number }) {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
     const cache = createReadThrough<Value>({ ...policy, name, store, changes, clock, onRefused, maxMemoryBytes });
     holders.add(`${name} in memory`, () => cache.stats().memory);

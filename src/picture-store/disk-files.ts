@@ -11,7 +11,7 @@ import {
   statsOf,
   writeWhole,
 } from './atomic-write.ts';
-import { createDiskUsage, createFileQuota } from './disk-usage.ts';
+import { createDiskUsage } from './disk-usage.ts';
 import {
   channelDigestIn,
   channelDigestOf,
@@ -69,8 +69,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
   const { maxBytes, maxFiles = DEFAULT_MAX_FILES, clock, onEvent } = options;
   const directory = resolve(options.directory);
   const temporaryDirectory = join(directory, 'tmp');
-  const usage = createDiskUsage();
-  const quota = createFileQuota(usage, maxBytes, maxFiles);
+  const usage = createDiskUsage(maxBytes, maxFiles);
   const shards = createShards(directory, usage);
   const { pathOf } = shards;
   const victims = createVictims(shards, clock);
@@ -88,7 +87,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
       await shards.scan(clock, stop.signal);
       if (stop.signal.aborted) return;
       await evictSurplus();
-      const { entries, bytes } = stats();
+      const { entries, bytes } = usage.stats();
       onEvent({ kind: 'scanned', files: entries, bytes });
     } catch (error) {
       // Files that were not scanned are found but not counted. The scan starts again when the disk is writable.
@@ -117,19 +116,19 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
 
   /** One eviction at a time, so that concurrent writes do not evict more than necessary. */
   function evictSurplus(): Promise<void> {
-    if (quota.findSurplus() === undefined) return Promise.resolve();
+    if (usage.findSurplus() === undefined) return Promise.resolve();
     const run = evicting.then(evict);
     evicting = run.catch(() => undefined);
     return run;
   }
 
   async function evict(): Promise<void> {
-    for (let surplus = quota.findSurplus(); surplus !== undefined; surplus = quota.findSurplus()) {
+    for (let surplus = usage.findSurplus(); surplus !== undefined; surplus = usage.findSurplus()) {
       const victim = await victims.next(surplus);
       // The search has corrected the sums. Without a change, the files of this class cannot be found.
-      if (victim === undefined && quota.findSurplus() === surplus) return;
+      if (victim === undefined && usage.findSurplus() === surplus) return;
       // The sums were too high: nothing has to be evicted.
-      if (victim === undefined || quota.findSurplus() !== surplus) continue;
+      if (victim === undefined || usage.findSurplus() !== surplus) continue;
       const { file, usedAtMs } = victim;
       await shards.remove(shardOf(file.digest), (other) => isSame(other, file));
       if (usedAtMs > 0) evictedUseMs = usedAtMs;
@@ -139,7 +138,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
 
   async function write(key: string, content: Buffer, fileClass: FileClass): Promise<void> {
     const file = await fileNameOf(key, content, fileClass);
-    const release = quota.reserve(file.bytes, fileClass);
+    const release = usage.reserve(file.bytes, fileClass);
     try {
       await evictSurplus();
       await shards.change(shardOf(file.digest), async (files) => {
@@ -168,20 +167,6 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     return erased;
   }
 
-  /** `bytes` is the disk usage of the files and their directories; the parts are without the directories. */
-  function stats() {
-    const plain = usage.ofClass('plain');
-    const custom = usage.ofClass('custom');
-    return {
-      entries: plain.files + custom.files,
-      maxEntries: maxFiles,
-      bytes: plain.bytes + custom.bytes + usage.directoryBytes(),
-      maxBytes,
-      plainBytes: plain.bytes,
-      customBytes: custom.bytes,
-    };
-  }
-
   return {
     async get(key: string): Promise<Buffer | undefined> {
       const file = await shards.find(digestOf(key));
@@ -203,7 +188,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     },
 
     async set(key: string, bytes: Buffer, fileClass: FileClass): Promise<void> {
-      if (bytes.length === 0 || !quota.hasRoomFor(bytes.length, fileClass)) {
+      if (bytes.length === 0 || !usage.hasRoomFor(bytes.length, fileClass)) {
         const digest = digestOf(key);
         await shards.remove(shardOf(digest), (file) => file.digest === digest);
         return;
@@ -228,7 +213,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
       return erase((file) => digests.has(channelDigestIn(file)));
     },
 
-    stats,
+    stats: usage.stats,
 
     async close(): Promise<void> {
       stop.abort();

@@ -10,28 +10,31 @@ function fileOf(bytes: number, fileClass: FileClass = 'plain'): FileName {
 
 describe('the disk usage', () => {
   it('is the sum over all directories, in blocks', () => {
-    const usage = createDiskUsage();
+    const usage = createDiskUsage(Number.MAX_SAFE_INTEGER, 10_000_000);
     usage.count('000', [fileOf(1), fileOf(BLOCK_BYTES + 1)]);
+    const plainBytes = 3 * BLOCK_BYTES;
+    expect(usage.stats()).toMatchObject({ entries: 2, bytes: plainBytes + BLOCK_BYTES, plainBytes, customBytes: 0 });
     usage.count('fff', [fileOf(1, 'custom')]);
-    expect(usage.ofClass('plain')).toEqual({ bytes: 3 * BLOCK_BYTES, files: 2 });
-    expect(usage.ofClass('custom')).toEqual({ bytes: BLOCK_BYTES, files: 1 });
-    expect(usage.directoryBytes()).toBe(2 * BLOCK_BYTES);
+    const customBytes = BLOCK_BYTES;
+    const bytes = plainBytes + customBytes + 2 * BLOCK_BYTES;
+    expect(usage.stats()).toMatchObject({ entries: 3, bytes, plainBytes, customBytes });
     expect([usage.hasClass('000', 'plain'), usage.hasClass('000', 'custom')]).toEqual([true, false]);
   });
 
   it('follows a directory that is counted again', () => {
-    const usage = createDiskUsage();
+    const usage = createDiskUsage(Number.MAX_SAFE_INTEGER, 10_000_000);
     usage.count('abc', [fileOf(10_000), fileOf(7, 'custom')]);
     usage.count('abc', [fileOf(7, 'custom')]);
-    expect(usage.ofClass('plain')).toEqual({ bytes: 0, files: 0 });
+    expect(usage.stats()).toMatchObject({ entries: 1, plainBytes: 0 });
+    expect(usage.hasClass('abc', 'plain')).toBe(false);
     usage.count('abc', []);
-    expect([usage.ofClass('custom'), usage.directoryBytes()]).toEqual([{ bytes: 0, files: 0 }, 0]);
+    expect(usage.stats()).toMatchObject({ entries: 0, bytes: 0, plainBytes: 0, customBytes: 0 });
   });
 
   memoryTest('takes the same memory for any number of files', async () => {
     const FILES_PER_SHARD = 50;
     const heldBytes = await measureHeldBytes(() => {
-      const usage = createDiskUsage();
+      const usage = createDiskUsage(Number.MAX_SAFE_INTEGER, 10_000_000);
       for (let number = 0; number < 4_096; number += 1) {
         const shard = shardAt(number);
         const names = Array.from({ length: FILES_PER_SHARD }, (_, index) =>

@@ -14,22 +14,35 @@ interface Usage {
 }
 
 const NONE: Usage = { bytes: 0, files: 0 };
+/** Maximum share of `custom` files in both limits. They are also evicted first. */
+const CUSTOM_SHARE = 0.25;
 const CLASSES = ['plain', 'custom'] as const satisfies readonly FileClass[];
 
 export type DiskUsage = ReturnType<typeof createDiskUsage>;
 
 /**
- * The disk usage of the store, as sums for each of its directories. The file system is the only list of the files, so
- * the memory does not grow with their number.
+ * The disk usage of the store, as sums for each of its directories, and its limits. The file system is the only list of
+ * the files, so the memory does not grow with their number.
+ *
+ * @param maxBytes limit of the disk usage of all files and their directories
  */
-export function createDiskUsage() {
-  const bytes = { plain: new Float64Array(SHARD_COUNT), custom: new Float64Array(SHARD_COUNT) };
-  const files = { plain: new Uint32Array(SHARD_COUNT), custom: new Uint32Array(SHARD_COUNT) };
+export function createDiskUsage(maxBytes: number, maxFiles: number) {
+  const max: Usage = { bytes: maxBytes, files: maxFiles };
+  const maxCustom: Usage = { bytes: Math.floor(maxBytes * CUSTOM_SHARE), files: Math.floor(maxFiles * CUSTOM_SHARE) };
+  const shardBytes = { plain: new Float64Array(SHARD_COUNT), custom: new Float64Array(SHARD_COUNT) };
+  const shardFiles = { plain: new Uint32Array(SHARD_COUNT), custom: new Uint32Array(SHARD_COUNT) };
   const sums: Record<FileClass, Usage> = { plain: NONE, custom: NONE };
+  /** The disk usage of the non-empty directories. */
   let directoryBytes = 0;
+  /** The directories of files that are being written count as plain. */
+  const reserved: Record<FileClass, Usage> = { plain: NONE, custom: NONE };
 
   function usageIn(shard: number, fileClass: FileClass): Usage {
-    return { bytes: bytes[fileClass][shard] as number, files: files[fileClass][shard] as number };
+    return { bytes: shardBytes[fileClass][shard] as number, files: shardFiles[fileClass][shard] as number };
+  }
+
+  function takenByPlain(): Usage {
+    return sum([sums.plain, reserved.plain, { bytes: directoryBytes, files: 0 }]);
   }
 
   return {
@@ -42,37 +55,14 @@ export function createDiskUsage() {
         const ofClass = names.filter((name) => name.fileClass === fileClass);
         const now = sum(ofClass.map(usageOf));
         sums[fileClass] = difference(sum([sums[fileClass], now]), usageIn(number, fileClass));
-        bytes[fileClass][number] = now.bytes;
-        files[fileClass][number] = now.files;
+        shardBytes[fileClass][number] = now.bytes;
+        shardFiles[fileClass][number] = now.files;
       }
     },
-    ofClass: (fileClass: FileClass): Usage => sums[fileClass],
-    /** The disk usage of the non-empty directories. */
-    directoryBytes: () => directoryBytes,
+
     /** True when files of this class were counted in the directory. */
     hasClass: (shard: string, fileClass: FileClass) => usageIn(shardNumberOf(shard), fileClass).files > 0,
-  };
-}
 
-/** Maximum share of `custom` files in both limits. They are also evicted first. */
-const CUSTOM_SHARE = 0.25;
-
-/**
- * Limits the disk usage and the number of files.
- *
- * @param maxBytes limit of the disk usage of all files and their directories
- */
-export function createFileQuota(usage: DiskUsage, maxBytes: number, maxFiles: number) {
-  const max: Usage = { bytes: maxBytes, files: maxFiles };
-  const maxCustom: Usage = { bytes: Math.floor(maxBytes * CUSTOM_SHARE), files: Math.floor(maxFiles * CUSTOM_SHARE) };
-  /** The directories of files that are being written count as plain. */
-  const reserved: Record<FileClass, Usage> = { plain: NONE, custom: NONE };
-
-  function takenByPlain(): Usage {
-    return sum([usage.ofClass('plain'), reserved.plain, { bytes: usage.directoryBytes(), files: 0 }]);
-  }
-
-  return {
     /** True when a file of this length may be written. A custom file never displaces a plain one. */
     hasRoomFor(bytes: number, fileClass: FileClass): boolean {
       const file = usageOf({ bytes });
@@ -97,12 +87,22 @@ export function createFileQuota(usage: DiskUsage, maxBytes: number, maxFiles: nu
 
     /** The class of the next file to evict; `undefined` while the limits hold. */
     findSurplus(): FileClass | undefined {
-      const custom = sum([usage.ofClass('custom'), reserved.custom]);
+      const custom = sum([sums.custom, reserved.custom]);
       const isWholeWithin = isWithin(sum([custom, takenByPlain()]), max);
       if (isWithin(custom, maxCustom) && isWholeWithin) return undefined;
-      if (usage.ofClass('custom').files > 0) return 'custom';
-      return isWholeWithin || usage.ofClass('plain').files === 0 ? undefined : 'plain';
+      if (sums.custom.files > 0) return 'custom';
+      return isWholeWithin || sums.plain.files === 0 ? undefined : 'plain';
     },
+
+    /** `bytes` is the disk usage of the files and their directories; the parts are without the directories. */
+    stats: () => ({
+      entries: sums.plain.files + sums.custom.files,
+      maxEntries: maxFiles,
+      bytes: sums.plain.bytes + sums.custom.bytes + directoryBytes,
+      maxBytes,
+      plainBytes: sums.plain.bytes,
+      customBytes: sums.custom.bytes,
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
-import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
@@ -127,15 +127,11 @@ export function createChannelService(options: ChannelServiceOptions) {
     return getRecord(value.movedTo, staleWaitMs, undefined, moves + 1);
   }
 
-  function find(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
-    return ref.kind === 'id' ? getRecord(ref.value, maxWaitMs) : findByName(ref, maxWaitMs);
-  }
-
   async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelAnswer> {
     let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
-        return await find(ref, maxWaitMs);
+        return await (ref.kind === 'id' ? getRecord(ref.value, maxWaitMs) : findByName(ref, maxWaitMs));
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
         notFound = error;
@@ -184,7 +180,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     /** Reloads the record. */
     async reload(channelId: string): Promise<Channel> {
       await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
-      return (await find(channelIdRef(channelId), 0)).channel;
+      return (await getRecord(channelId, 0)).channel;
     },
 
     isBlocked: (channelId: string) => blockedChannels.has(channelId),

@@ -6,7 +6,7 @@ import type { StoredEntry } from './store.ts';
 export type Content<V> = { readonly value: V } | { readonly absent: string };
 
 /** The rules for the values of a kind. */
-export interface EntryRules<V> {
+export interface CachePolicy<V> {
   /** True when a stored value has this kind's type and belongs under the key. Other values count as absent. */
   readonly isValue: (value: unknown, key: string) => value is V;
   /** How long a value is fresh, at most. */
@@ -16,6 +16,12 @@ export interface EntryRules<V> {
    * fresh.
    */
   readonly staleMs: number;
+  /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
+  readonly retryFailedLoadMs?: number;
+  /** The channels that a value names. It is removed with any of them. */
+  readonly channelIdsOf: (value: V) => readonly string[];
+  /** The key in the store. Default: the same. */
+  readonly storeKeyOf?: (key: string) => string;
 }
 
 /** How long "no such channel" is fresh (docs/decisions.md). */
@@ -80,7 +86,7 @@ export function readEntry<V>(
   clock: Clock,
   key: string,
   { value: json, storedAtMs }: StoredEntry,
-  { isValue, freshMs: maxFreshMs, staleMs }: EntryRules<V>,
+  { isValue, freshMs: maxFreshMs, staleMs }: CachePolicy<V>,
 ): Entry<V> | undefined {
   const form = json.length > MAX_CHARACTERS ? undefined : parseJson(json, isForm);
   if (form === undefined) return undefined;

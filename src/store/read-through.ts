@@ -4,7 +4,7 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
-import { ABSENT_FRESH_MS, type Content, createEntry, type Entry, type EntryRules, readEntry } from './entry.ts';
+import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 
@@ -35,20 +35,14 @@ export interface GetOptions<V> {
   readonly loadId?: string;
 }
 
-export interface ReadThroughOptions<V> extends EntryRules<V> {
+export interface ReadThroughOptions<V> extends CachePolicy<V> {
   /** For traces. */
   readonly name?: string;
   /** Called for an invalid stored value. */
   readonly onRefused?: (key: string) => void;
-  /** The channels that a value names. It is removed with any of them. */
-  readonly channelIdsOf: (value: V) => readonly string[];
   readonly store: Store;
-  /** The key in the store. Default: the same. */
-  readonly storeKeyOf?: (key: string) => string;
   readonly changes: Changes;
   readonly clock: Clock;
-  /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
-  readonly retryFailedLoadMs?: number;
   /** Limit of the memory tier; values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
 }

@@ -125,11 +125,7 @@ function versionOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version);
 }
 
-/**
- * Counts the entries of `cache.db`, also while a service uses it; changes nothing.
- *
- * @throws StoreUnreadableError when it is damaged or of another version
- */
+/** `StoreBackend.readStatistics` of a file. */
 export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
   const bytes = sizeOf(path);
   if (bytes === 0) return { bytes, kinds: {} };

@@ -1,10 +1,10 @@
 import { parseConfig } from '../config/settings.ts';
-import { openForReading } from '../sources/catalog/reader.ts';
-import { CatalogOutdatedError, catalogPaths } from '../sources/catalog/schema.ts';
+import { inspectCatalog, requireCatalog } from '../sources/catalog/reader.ts';
+import { catalogPaths, readSchemaState } from '../sources/catalog/schema.ts';
+import { openCatalogWriter } from '../sources/catalog/writer.ts';
 import { addCommand } from './catalog/add.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
-import { withWriter } from './catalog/open.ts';
 import { listCommand, removeCommand, showCommand } from './catalog/records.ts';
 import { type CommandGroup, defineCommand } from './command.ts';
 
@@ -15,22 +15,13 @@ const upgradeCommand = defineCommand({
 versions cannot read an upgraded catalog. "catalog import" and "catalog remove" upgrade it, too.`,
   async run(_given, { env, stdout }) {
     const paths = catalogPaths(parseConfig(env).dataDir);
-    const isOutdated = isOlder(paths.database);
-    if (isOutdated) await withWriter(paths, () => undefined);
+    requireCatalog(paths.database);
+    const isOutdated = inspectCatalog(paths.database, (db) => readSchemaState(db, paths.database)) === 'older';
+    if (isOutdated) openCatalogWriter(paths).close();
     stdout.write(`${paths.database} ${isOutdated ? 'is upgraded to' : 'already has'} this version.\n`);
     return true;
   },
 });
-
-function isOlder(path: string): boolean {
-  try {
-    openForReading(path)?.close();
-    return false;
-  } catch (error) {
-    if (error instanceof CatalogOutdatedError) return true;
-    throw error;
-  }
-}
 
 export const catalogCommands: CommandGroup = {
   about: 'Your own channels, in catalog.db.',

@@ -8,11 +8,12 @@ import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { parseRecord, RecordRefusedError } from '../../sources/catalog/parse-record.ts';
+import { withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { withWriter } from '../../sources/catalog/writer.ts';
 import { defineCommand, requireRefs } from '../command.ts';
 import { StoppedError } from '../command-line.ts';
-import { findRecord, withWriter } from './open.ts';
 
 export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',
@@ -64,7 +65,8 @@ async function store(dataDir: string, fetched: FetchedChannel) {
     if (banner !== undefined) writeFileSync(join(folder, 'banner'), banner);
     if (avatar !== undefined) writeFileSync(join(folder, 'avatar'), avatar);
     return await withWriter(paths, async (writer) => {
-      const record = recordOf(fetched, await findRecord(paths, [channelIdRef(channel.channelId)]));
+      const ref = channelIdRef(channel.channelId);
+      const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
       const [outcome] = writer.putBatch([record], folder);
       if (outcome instanceof RecordRefusedError) throw outcome;
       writer.removeLeftovers();

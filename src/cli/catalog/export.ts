@@ -4,12 +4,11 @@ import { parseConfig } from '../../config/settings.ts';
 import { printable } from '../../domain/printable.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { isPictureName } from '../../sources/catalog/pictures.ts';
-import type { CatalogReader } from '../../sources/catalog/reader.ts';
+import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { defineCommand } from '../command.ts';
 import { writeLines } from '../command-line.ts';
-import { withReader } from './open.ts';
 
 export const exportCommand = defineCommand({
   usage: 'catalog export [--images DIR] > FILE.ndjson',
@@ -34,7 +33,7 @@ not have are listed and kept.`,
       }
     }
 
-    await withReader(paths, (reader) => writeLines(stdout, exportedLines(reader)));
+    await withReader(paths.database, (reader) => writeLines(stdout, exportedLines(reader)));
     for (const line of pictures?.describeLeftovers() ?? []) stderr.write(`${line}\n`);
     return isComplete;
   },

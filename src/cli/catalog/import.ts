@@ -3,10 +3,9 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parseConfig } from '../../config/settings.ts';
-import { openDryRun } from '../../sources/catalog/dry-run.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
-import { catalogPaths, explainingFailure } from '../../sources/catalog/schema.ts';
-import { openCatalogWriter } from '../../sources/catalog/writer.ts';
+import { catalogPaths } from '../../sources/catalog/schema.ts';
+import { openCatalogWriter, openDryRun } from '../../sources/catalog/writer.ts';
 import { defineCommand } from '../command.ts';
 import { StoppedError, UsageError } from '../command-line.ts';
 
@@ -38,9 +37,7 @@ stopped by SIGTERM.`,
     if (images !== undefined) requireFolder(images);
     const paths = catalogPaths(parseConfig(env).dataDir);
     const signal = stopSignal();
-    const writer = explainingFailure(paths.database, () =>
-      isDryRun ? openDryRun(paths.database) : openCatalogWriter(paths),
-    );
+    const writer = isDryRun ? openDryRun(paths.database) : openCatalogWriter(paths);
     const progress = createProgressBar(stderr, fileBytes);
     const input = argument === '-' ? stdin() : await openInput(argument);
     try {

@@ -1,11 +1,11 @@
 import { parseConfig } from '../../config/settings.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
-import type { CatalogReader } from '../../sources/catalog/reader.ts';
+import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { type CatalogPaths, catalogPaths } from '../../sources/catalog/schema.ts';
+import { withWriter } from '../../sources/catalog/writer.ts';
 import { defineCommand, requireRefs } from '../command.ts';
 import { CommandFailure, writeLines } from '../command-line.ts';
-import { findRecord, withReader, withWriter } from './open.ts';
 
 const ID_CHARACTERS = 24;
 /** Longer handles shift their title. */
@@ -19,7 +19,7 @@ export const listCommand = defineCommand({
   --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
   options: { json: { type: 'boolean' } },
   async run({ options: { json = false } }, { env, stdout }) {
-    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir), async (reader) => {
+    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir).database, async (reader) => {
       await writeLines(stdout, json ? jsonLines(reader) : tableLines(reader));
       return true;
     });
@@ -70,8 +70,9 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
 });
 
 /** @throws CommandFailure if the catalog has no such channel */
-async function requireRecord(paths: CatalogPaths, argument: string): Promise<CatalogRecord> {
-  const record = await findRecord(paths, requireRefs(argument));
+async function requireRecord({ database }: CatalogPaths, argument: string): Promise<CatalogRecord> {
+  const refs = requireRefs(argument);
+  const record = await withReader(database, (reader) => Iterator.from(refs).map(reader.findRecord).find(Boolean));
   if (record === undefined) throw new CommandFailure(`The catalog has no channel ${argument}.`);
   return record;
 }

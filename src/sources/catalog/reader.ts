@@ -4,7 +4,13 @@ import type { SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { openReadOnly } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import { CatalogUnusableError, type CatalogVersionError, explainingFailure, hasOwnTables } from './schema.ts';
+import {
+  CatalogUnusableError,
+  type CatalogVersionError,
+  explainFailure,
+  explainingFailure,
+  hasOwnTables,
+} from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 /** Enough for the inner pages of the indexes of a million channels. SQLite's default is 2,000. */
@@ -66,9 +72,7 @@ function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKin
  * @throws CatalogUnusableError
  */
 export function openForReading(path: string): CatalogReader | undefined {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    throw new CatalogUnusableError(`There is no catalog at ${path}: start the server once, or import channels.`);
-  }
+  requireCatalog(path);
   return explainingFailure(path, () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     let reader: CatalogReader | undefined;
@@ -79,6 +83,28 @@ export function openForReading(path: string): CatalogReader | undefined {
       if (reader === undefined) db.close();
     }
   });
+}
+
+/** @throws CatalogUnusableError if the file does not exist */
+export function requireCatalog(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  throw new CatalogUnusableError(`There is no catalog at ${path}: start the server once, or import channels.`);
+}
+
+/**
+ * Queries a catalog; `undefined` if it has no tables yet.
+ *
+ * @throws CatalogUnusableError also if there is no catalog
+ */
+export async function withReader<T>(path: string, work: (reader: CatalogReader) => Promise<T> | T) {
+  const reader = openForReading(path);
+  try {
+    return reader && (await work(reader));
+  } catch (error) {
+    throw explainFailure(path, error);
+  } finally {
+    reader?.close();
+  }
 }
 
 /**

@@ -29,9 +29,6 @@ export class CatalogUnusableError extends OperatorError {
 /** The catalog is intact but has another version. */
 export class CatalogVersionError extends CatalogUnusableError {}
 
-/** The catalog is intact but has an older version. */
-export class CatalogOutdatedError extends CatalogVersionError {}
-
 /**
  * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
  * user_version`. The first step creates the tables. Steps are only added, never changed.
@@ -101,7 +98,7 @@ export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_S
 export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
   const state = readSchemaState(db, path, steps);
   if (state === 'older') {
-    throw new CatalogOutdatedError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
+    throw new CatalogVersionError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
   }
   return state === 'ready';
 }

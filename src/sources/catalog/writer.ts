@@ -1,4 +1,6 @@
-import { dirname } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { nameOf } from '../../domain/identifier.ts';
@@ -7,8 +9,9 @@ import { emptyChangeLog, ensureChangeLog, type LoggedChange, logChanges } from '
 import { indexedText } from './folded-text.ts';
 import { RecordRefusedError } from './parse-record.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
+import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import { explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
+import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 /** The outcome of one record of a batch. */
@@ -40,8 +43,6 @@ export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file =
 export function openCatalogWriter({ database, images }: { readonly database: string; readonly images: string | null }) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
-  const beginBatch = prepareBatches(db);
-  const isPictureReferenced = db.prepare(IS_PICTURE_REFERENCED);
 
   function put(batch: Batch, record: CatalogRecord, imagesFrom: string): Outcome {
     const place = (field: 'bannerFile' | 'avatarFile') => {
@@ -60,7 +61,7 @@ export function openCatalogWriter({ database, images }: { readonly database: str
   function inTransaction<T>(work: (batch: Batch) => T): T {
     return explainingFailure(database, () =>
       runInTransaction(db, () => {
-        const batch = beginBatch();
+        const batch = beginBatch(db);
         const result = work(batch);
         batch.flush();
         return result;
@@ -82,12 +83,56 @@ export function openCatalogWriter({ database, images }: { readonly database: str
     /** Removes the pictures that no record names. */
     removeLeftovers(): void {
       if (images === null) return;
-      inTransaction(() =>
-        removeUnreferencedPictures(images, (name) => isPictureReferenced.get({ name }) !== undefined),
-      );
+      inTransaction(() => {
+        const isReferenced = db.prepare(IS_PICTURE_REFERENCED);
+        removeUnreferencedPictures(images, (name) => isReferenced.get({ name }) !== undefined);
+      });
     },
     close: (): void => db.close(),
   };
+}
+
+/**
+ * Changes a catalog, which is created if there is none.
+ *
+ * @throws CatalogUnusableError
+ */
+export async function withWriter<T>(paths: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
+  const writer = openCatalogWriter(paths);
+  try {
+    return await work(writer);
+  } finally {
+    writer.close();
+  }
+}
+
+/**
+ * A writer that changes a temporary copy of the catalog and stores no pictures, so that its outcomes are those of a real
+ * import. `close` removes the copy.
+ *
+ * @throws CatalogUnusableError if the catalog is damaged, newer or not a catalog
+ */
+export function openDryRun(database: string): CatalogWriter {
+  const directory = mkdtempSync(join(tmpdir(), 'pennant-dry-run-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const copy = join(directory, 'catalog.db');
+  try {
+    inspectCatalog(database, (db) => {
+      readSchemaState(db, database);
+      db.prepare('VACUUM INTO ?').run(copy);
+    });
+    const writer = openCatalogWriter({ database: copy, images: null });
+    return {
+      ...writer,
+      close() {
+        writer.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 function openForWriting(path: string): DatabaseSync {
@@ -122,10 +167,13 @@ function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-type Batch = ReturnType<ReturnType<typeof prepareBatches>>;
+type Batch = ReturnType<typeof beginBatch>;
 
-/** Prepares the statements of batches, which add and remove records inside the caller's write transaction. */
-function prepareBatches(db: DatabaseSync) {
+/** Adds and removes records inside the caller's write transaction. */
+function beginBatch(db: DatabaseSync) {
+  const changes: LoggedChange[] = [];
+  const textsToDelete = new Set<number>();
+  const textsToInsert = new Map<number, CatalogRecord>();
   const selectFormer = db.prepare(`SELECT row, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`);
   const selectOtherOwner = {
     customUrl: db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?'),
@@ -160,69 +208,63 @@ function prepareBatches(db: DatabaseSync) {
     throw new RecordRefusedError('subscriberCount', `shared by more than ${ROWS_PER_COUNT} channels`);
   }
 
-  return function beginBatch() {
-    const changes: LoggedChange[] = [];
-    const textsToDelete = new Set<number>();
-    const textsToInsert = new Map<number, CatalogRecord>();
+  function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
+    // An unchanged record, as in a nightly import of the same file, is no change.
+    if (isDeepStrictEqual(former, record)) return;
+    const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
+    const channelId = (record ?? former)?.channelId ?? '';
+    changes.push({ channelId, names: [...names], isRemoved: record === undefined });
+  }
 
-    function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
-      // An unchanged record, as in a nightly import of the same file, is no change.
-      if (isDeepStrictEqual(former, record)) return;
-      const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
-      const channelId = (record ?? former)?.channelId ?? '';
-      changes.push({ channelId, names: [...names], isRemoved: record === undefined });
-    }
+  function takeOut(row: number): void {
+    deleteRow.run(row);
+    if (!textsToInsert.delete(row)) textsToDelete.add(row);
+  }
 
-    function takeOut(row: number): void {
-      deleteRow.run(row);
-      if (!textsToInsert.delete(row)) textsToDelete.add(row);
-    }
-
-    return {
-      /** @throws RecordRefusedError if the handle or user name belongs to another channel */
-      refuseConflicts(record: CatalogRecord): void {
-        const { handleKey, usernameKey } = keysOf(record);
-        for (const [field, key] of [
-          ['customUrl', handleKey],
-          ['username', usernameKey],
-        ] as const) {
-          const owner = selectOtherOwner[field].get(key, record.channelId)?.channel_id;
-          if (owner === undefined) continue;
-          throw new RecordRefusedError(field, `${record[field]} belongs to the channel ${owner}`);
-        }
-      },
-      /** @throws RecordRefusedError if there is no row left for the subscriber count */
-      put(record: CatalogRecord): 'added' | 'replaced' {
-        const former = findFormer(record.channelId);
-        const row = allocateRow(record.subscriberCount, former?.row);
-        if (former !== undefined) takeOut(former.row);
-        const links = record.links === null ? null : JSON.stringify(record.links);
-        insertRow.run({ ...record, ...keysOf(record), row, links });
-        textsToInsert.set(row, record);
-        noteChange(former?.record, record);
-        return former === undefined ? 'added' : 'replaced';
-      },
-      remove(channelId: string): boolean {
-        const former = findFormer(channelId);
-        if (former === undefined) return false;
-        takeOut(former.row);
-        noteChange(former.record, undefined);
-        return true;
-      },
-      /**
-       * Ends the batch: writes the change log and updates the full-text index. The index is updated in row order, because
-       * FTS5 writes a new segment for each row number that is smaller than the previous one.
-       */
-      flush(): void {
-        if (changes.length > 0) logChanges(db, changes);
-        const deletions = [...textsToDelete].sort(ascending);
-        const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
-        for (const row of deletions) deleteText.run(row);
-        for (const [row, { customUrl, title, description }] of insertions) {
-          insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
-        }
-      },
-    };
+  return {
+    /** @throws RecordRefusedError if the handle or user name belongs to another channel */
+    refuseConflicts(record: CatalogRecord): void {
+      const { handleKey, usernameKey } = keysOf(record);
+      for (const [field, key] of [
+        ['customUrl', handleKey],
+        ['username', usernameKey],
+      ] as const) {
+        const owner = selectOtherOwner[field].get(key, record.channelId)?.channel_id;
+        if (owner === undefined) continue;
+        throw new RecordRefusedError(field, `${record[field]} belongs to the channel ${owner}`);
+      }
+    },
+    /** @throws RecordRefusedError if there is no row left for the subscriber count */
+    put(record: CatalogRecord): 'added' | 'replaced' {
+      const former = findFormer(record.channelId);
+      const row = allocateRow(record.subscriberCount, former?.row);
+      if (former !== undefined) takeOut(former.row);
+      const links = record.links === null ? null : JSON.stringify(record.links);
+      insertRow.run({ ...record, ...keysOf(record), row, links });
+      textsToInsert.set(row, record);
+      noteChange(former?.record, record);
+      return former === undefined ? 'added' : 'replaced';
+    },
+    remove(channelId: string): boolean {
+      const former = findFormer(channelId);
+      if (former === undefined) return false;
+      takeOut(former.row);
+      noteChange(former.record, undefined);
+      return true;
+    },
+    /**
+     * Ends the batch: writes the change log and updates the full-text index. The index is updated in row order, because
+     * FTS5 writes a new segment for each row number that is smaller than the previous one.
+     */
+    flush(): void {
+      if (changes.length > 0) logChanges(db, changes);
+      const deletions = [...textsToDelete].sort(ascending);
+      const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
+      for (const row of deletions) deleteText.run(row);
+      for (const [row, { customUrl, title, description }] of insertions) {
+        insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
+      }
+    },
   };
 }
 

@@ -30,7 +30,7 @@ async function start() {
 
 /**
  * Must come first: process 1 of a container ignores a signal without a handler, and loading takes a while. Other
- * processes get no handler, because it would wait for the event loop. The command may replace it (src/cli/command-line.ts).
+ * processes get no handler, because it would wait for the event loop. The command may replace it (src/cli/command.ts).
  */
 function endOnSignal() {
   if (!isService && process.pid !== 1) return;

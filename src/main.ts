@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, type CommandContext, type CommandGroup, runCommand } from './cli/command.ts';
-import { EXIT, onStopSignal } from './cli/command-line.ts';
+import { type Command, type CommandContext, type CommandGroup, EXIT, onStopSignal, runCommand } from './cli/command.ts';
 import type { EnvFile } from './config/report.ts';
 import { printable } from './domain/printable.ts';
 

@@ -2,10 +2,8 @@ import { picturesDirectory } from '../picture-store/file-names.ts';
 import { readFileStatistics } from '../picture-store/shards.ts';
 import { chooseStore } from '../store/registry.ts';
 import { STORED_KINDS, type Statistics, totalBytes } from '../store/stored-kinds.ts';
-import { clearCommand, purgeCommand } from './cache/purge.ts';
-import { parseCacheConfig } from './cache/purge-request.ts';
-import { type CommandGroup, defineCommand } from './command.ts';
-import { formatBytes } from './command-line.ts';
+import { clearCommand, parseCacheConfig, purgeCommand } from './cache/purge.ts';
+import { type CommandGroup, defineCommand, formatBytes } from './command.ts';
 
 const statsCommand = defineCommand({
   usage: 'cache stats [--json]',
@@ -24,24 +22,22 @@ const statsCommand = defineCommand({
   async run({ options }, { env, stdout }) {
     const config = parseCacheConfig(env);
     const { where, maxBytes = null, readStatistics } = chooseStore(config);
-    const store = sectionOf(where, maxBytes, await readStatistics());
+    const stored = await readStatistics();
+    const store = sectionOf(where, maxBytes, stored.bytes, stored.kinds);
     const directory = picturesDirectory(config.dataDir);
     const kinds = await readFileStatistics(directory);
-    const pictures = sectionOf(directory, config.imageCacheBytes, { bytes: totalBytes(kinds), kinds });
+    const pictures = sectionOf(directory, config.imageCacheBytes, totalBytes(kinds), kinds);
     const asJson = () => `${JSON.stringify({ store, pictures }, null, 2)}\n`;
     stdout.write(options.json === true ? asJson() : [store, pictures].map(renderText).join('\n'));
     return true;
   },
 });
 
-interface Stored {
-  /** The total, including the overhead of the store. */
-  readonly bytes: number;
-  readonly kinds: Statistics;
-}
-
-/** @param maxBytes `null` if the service does not set it */
-function sectionOf(where: string, maxBytes: number | null, { bytes, kinds }: Stored) {
+/**
+ * @param maxBytes `null` if the service does not set it
+ * @param bytes the total, including the overhead of the store
+ */
+function sectionOf(where: string, maxBytes: number | null, bytes: number, kinds: Statistics) {
   const shown = Object.entries(kinds).map(([kind, { entries, bytes: ofKind, oldestMs }]) => {
     const oldest = oldestMs === undefined ? null : new Date(oldestMs).toISOString();
     return [kind, { entries, bytes: ofKind, oldest }] as const;

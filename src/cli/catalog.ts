@@ -1,12 +1,103 @@
 import { parseConfig } from '../config/settings.ts';
-import { inspectCatalog, requireCatalog } from '../sources/catalog/reader.ts';
-import { catalogPaths, readSchemaState } from '../sources/catalog/schema.ts';
-import { openCatalogWriter } from '../sources/catalog/writer.ts';
+import { printable, printableJson } from '../domain/printable.ts';
+import { type CatalogReader, inspectCatalog, requireCatalog, withReader } from '../sources/catalog/reader.ts';
+import type { CatalogRecord } from '../sources/catalog/record.ts';
+import { type CatalogPaths, catalogPaths, readSchemaState } from '../sources/catalog/schema.ts';
+import { openCatalogWriter, withWriter } from '../sources/catalog/writer.ts';
 import { addCommand } from './catalog/add.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
-import { listCommand, removeCommand, showCommand } from './catalog/records.ts';
-import { type CommandGroup, defineCommand } from './command.ts';
+import { CommandFailure, type CommandGroup, defineCommand, requireRefs, writeLines } from './command.ts';
+
+const ID_CHARACTERS = 24;
+/** Longer handles shift their title. */
+const HANDLE_CHARACTERS = 24;
+
+const listCommand = defineCommand({
+  usage: 'catalog list [--json]',
+  summary: 'Lists ID, handle and title of all channels.',
+  help: `Channels with the most subscribers come first.
+
+  --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
+  options: { json: { type: 'boolean' } },
+  async run({ options: { json = false } }, { env, stdout }) {
+    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir).database, async (reader) => {
+      await writeLines(stdout, json ? jsonLines(reader) : tableLines(reader));
+      return true;
+    });
+    if (isRead === undefined && json) stdout.write('[]\n');
+    return true;
+  },
+});
+
+const showCommand = defineCommand({
+  usage: 'catalog show ID|@handle',
+  summary: 'Shows one channel as JSON.',
+  help: 'The URL of a channel page and a legacy user name work, too.',
+  argumentName: 'ID|@handle',
+  async run({ argument }, { env, stdout }) {
+    const record = await requireRecord(catalogPaths(parseConfig(env).dataDir), argument);
+    stdout.write(`${printableJson(record)}\n`);
+    return true;
+  },
+});
+
+const removeCommand = defineCommand({
+  usage: 'catalog remove ID|@handle',
+  summary: 'Removes one channel and its pictures.',
+  help: `Pictures that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
+purge"; with REDIS_URL in all instances. Each instance has its own catalog: run this command for each.
+Exit code: 0 everything was removed, 1 the catalog has no such channel or something could not be removed,
+2 invalid arguments.`,
+  argumentName: 'ID|@handle',
+  async run({ argument }, { env, stdout, stderr }) {
+    const config = parseConfig(env);
+    const paths = catalogPaths(config.dataDir);
+    const { channelId, title } = await requireRecord(paths, argument);
+    await withWriter(paths, (writer) => {
+      writer.remove(channelId);
+      writer.removeLeftovers();
+    });
+    stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
+    const { forgetChannel } = await import('./cache/purge.ts');
+    try {
+      stdout.write(`${await forgetChannel(config, channelId)}\n`);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error;
+      stderr.write(`${error.message}\nTry again with: pennant cache purge ${channelId}\n`);
+      return false;
+    }
+  },
+});
+
+/** @throws CommandFailure if the catalog has no such channel */
+async function requireRecord({ database }: CatalogPaths, argument: string): Promise<CatalogRecord> {
+  const refs = requireRefs(argument);
+  const record = await withReader(database, (reader) => Iterator.from(refs).map(reader.findRecord).find(Boolean));
+  if (record === undefined) throw new CommandFailure(`The catalog has no channel ${argument}.`);
+  return record;
+}
+
+function* tableLines(reader: CatalogReader): Generator<string> {
+  yield tableLine('ID', 'HANDLE', 'TITLE');
+  for (const { channelId, customUrl, title } of reader.records())
+    yield tableLine(channelId, customUrl ?? '–', printable(title));
+}
+
+function* jsonLines(reader: CatalogReader): Generator<string> {
+  let former = '[';
+  for (const { channelId, customUrl, title } of reader.records()) {
+    yield former === '[' ? former : `${former},`;
+    former = `  ${printableJson({ channelId, customUrl, title }).replaceAll('\n', '\n  ')}`;
+  }
+  yield former;
+  yield ']';
+}
+
+function tableLine(id: string, handle: string, title: string): string {
+  return `${id.padEnd(ID_CHARACTERS)}  ${handle.padEnd(HANDLE_CHARACTERS)}  ${title}`;
+}
 
 const upgradeCommand = defineCommand({
   usage: 'catalog upgrade',

@@ -1,8 +1,7 @@
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
 import { systemClock } from '../lib/clock.ts';
-import { defineCommand, requireRefs } from './command.ts';
-import { UsageError } from './command-line.ts';
+import { defineCommand, requireRefs, UsageError } from './command.ts';
 import { diagnose } from './doctor/diagnose.ts';
 import { requireNames, requireNewDirectory, saveRecording } from './doctor/recording.ts';
 import { renderJson, renderText } from './doctor/report.ts';

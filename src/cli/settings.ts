@@ -1,8 +1,7 @@
 import { type EnvFile, findNameWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
-import { defineCommand } from './command.ts';
-import { formatCount, formatTable } from './command-line.ts';
+import { defineCommand, formatCount, formatTable } from './command.ts';
 
 export const settingsCommand = defineCommand({
   usage: 'settings',

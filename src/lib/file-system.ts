@@ -6,6 +6,11 @@ export function hasErrorCode(error: unknown, ...codes: readonly string[]): boole
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
+/** True for an error of the file system or the network (full disk, missing rights). */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
 /** The path itself if it exists, otherwise the nearest existing parent. @param path absolute */
 export function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;

@@ -1,13 +1,21 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import type { Config } from '../../config/settings.ts';
+import type { Environment } from '../../config/environment.ts';
+import { type Config, parseConfig } from '../../config/settings.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { picturesDirectory } from '../../picture-store/file-names.ts';
 import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
-import { type CommandContext, defineCommand, requireRefs } from '../command.ts';
-import { CommandFailure, formatBytes, formatCount, UsageError } from '../command-line.ts';
-import { askRunningService, consoleOrigin, parseCacheConfig } from './purge-request.ts';
+import {
+  type CommandContext,
+  CommandFailure,
+  defineCommand,
+  formatBytes,
+  formatCount,
+  requireRefs,
+  UsageError,
+} from '../command.ts';
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
@@ -128,5 +136,60 @@ async function isConfirmed({ dataDir, redisUrl }: Config, { stdin, stderr }: Com
     return /^y(es)?$/i.test((await question.question(`Empty the cache in ${where}? [y/N] `)).trim());
   } finally {
     question.close();
+  }
+}
+
+/**
+ * Reads the settings of a service that has already run.
+ *
+ * @throws CommandFailure if there is no DATA_DIR: it would be created, and the mistake not noticed
+ */
+export function parseCacheConfig(env: Environment): Config {
+  const config = parseConfig(env);
+  if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() === true) return config;
+  throw new CommandFailure(`There is no directory ${config.dataDir}: set DATA_DIR, or give --data-dir DIR.`);
+}
+
+type PurgeRequest = { readonly channel: string } | { readonly everything: true };
+
+const RESPONSE_MS = 60_000;
+
+/**
+ * Sends the purge to the running service of this `DATA_DIR`, because only it can clear its memory. Returns `undefined` if
+ * no service responds, if it has another `DATA_DIR`, or if nothing is stored under the name.
+ *
+ * @throws CommandFailure if the service reports a failure
+ */
+export async function askRunningService(config: Config, purge: PurgeRequest): Promise<PurgedChannel | undefined> {
+  const origin = consoleOrigin(config);
+  if (origin === undefined) return undefined;
+  const response = await post(`${origin}/purge`, { ...purge, dataDir: await realpath(config.dataDir) });
+  if (response === undefined) return undefined;
+  if (response.status >= 500) {
+    const { detail = `status ${response.status}` } = (await response.json().catch(() => ({}))) as { detail?: string };
+    throw new CommandFailure(`The running service at ${origin} could not remove everything: ${detail}`);
+  }
+  return response.ok ? ((await response.json()) as PurgedChannel) : undefined;
+}
+
+/** The address of the private listener on this machine. `undefined`: there is none. */
+function consoleOrigin({ consoleHost, consolePort }: Config): string | undefined {
+  if (consolePort === 0) return undefined;
+  const host = consoleHost === '0.0.0.0' ? '127.0.0.1' : consoleHost === '::' ? '::1' : consoleHost;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${consolePort}`;
+}
+
+async function post(url: string, body: object): Promise<Response | undefined> {
+  try {
+    return await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(RESPONSE_MS),
+    });
+  } catch (error) {
+    // Nothing listens at this address.
+    if (error instanceof TypeError) return undefined;
+    throw new CommandFailure(`${url} did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
   }
 }

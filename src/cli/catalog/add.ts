@@ -7,13 +7,11 @@ import { AppError } from '../../domain/errors.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { parseRecord, RecordRefusedError } from '../../sources/catalog/parse-record.ts';
 import { withReader } from '../../sources/catalog/reader.ts';
-import type { CatalogRecord } from '../../sources/catalog/record.ts';
+import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withWriter } from '../../sources/catalog/writer.ts';
-import { defineCommand, requireRefs } from '../command.ts';
-import { StoppedError } from '../command-line.ts';
+import { defineCommand, requireRefs, StoppedError } from '../command.ts';
 
 export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',

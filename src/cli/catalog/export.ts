@@ -7,8 +7,7 @@ import { isPictureName } from '../../sources/catalog/pictures.ts';
 import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { defineCommand } from '../command.ts';
-import { writeLines } from '../command-line.ts';
+import { defineCommand, writeLines } from '../command.ts';
 
 export const exportCommand = defineCommand({
   usage: 'catalog export [--images DIR] > FILE.ndjson',

@@ -6,8 +6,7 @@ import { parseConfig } from '../../config/settings.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { openCatalogWriter, openDryRun } from '../../sources/catalog/writer.ts';
-import { defineCommand } from '../command.ts';
-import { StoppedError, UsageError } from '../command-line.ts';
+import { defineCommand, StoppedError, UsageError } from '../command.ts';
 
 export const importCommand = defineCommand({
   usage: 'catalog import FILE.ndjson|- [--images DIR] [--dry-run]',

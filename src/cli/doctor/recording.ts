@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../
 import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
-import { UsageError } from '../command-line.ts';
+import { UsageError } from '../command.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
 

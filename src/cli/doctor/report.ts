@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { sniffFormat } from '../../domain/formats.ts';
 import { printable, printableJson } from '../../domain/printable.ts';
 import { type FieldFinding, isDrift } from '../../sources/source.ts';
-import { formatTable } from '../command-line.ts';
+import { formatTable } from '../command.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { RecordedCall } from './upstreams.ts';
 

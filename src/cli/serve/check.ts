@@ -10,7 +10,7 @@ import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
 import type { StoreBackend } from '../../store/store.ts';
-import { formatCount } from '../command-line.ts';
+import { formatCount } from '../command.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 
 interface ListenerSettings {

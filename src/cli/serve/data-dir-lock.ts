@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from '../../lib/file-system.ts';
+import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
 
 /** The entry of a running service in its DATA_DIR. */
 export interface RunningService {
@@ -77,7 +77,7 @@ function unlessInaccessible<T>(work: () => T | undefined): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Error && ('errcode' in error || 'syscall' in error)) return undefined;
+    if (isSystemError(error) || (error instanceof Error && 'errcode' in error)) return undefined;
     throw error;
   }
 }

@@ -13,8 +13,7 @@ import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.t
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
-import type { CommandContext } from '../command.ts';
-import { CommandFailure, EXIT, onStopSignal } from '../command-line.ts';
+import { type CommandContext, CommandFailure, EXIT, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 
 /** Enough for a path and a piece of advice. */
@@ -46,10 +45,10 @@ export async function startService(
   // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
   // Before it listens, because it writes thousands of small files at once, and no client should wait for that.
   flushCompileCache();
-  if (!stop.isRequested()) {
+  if (!stop.isRequested) {
     await bind(service.http, { host, port }, 'PORT=3000');
     if (consolePort !== 0) await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
-    stop.started();
+    stop.hasStarted = true;
     stdout.write(greeting(config, service));
     service.warmUp();
     service.startBackgroundWork();
@@ -108,10 +107,10 @@ const SAME_SIGNAL_MS = 200;
 /** Less than a second. The rest of the start is abandoned. */
 const STARTING_STOP_MS = 900;
 
-/** `requested` settles with the first signal. `started`: from now on a stop may take the time of accepted requests. */
+/** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
 function listenForStop(dataDir: string, logger: Logger) {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
-  let hasStarted = false;
+  const stop = { requested, isRequested: false, hasStarted: false };
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
   onStopSignal((signal) => {
     if (first !== undefined) {
@@ -120,7 +119,8 @@ function listenForStop(dataDir: string, logger: Logger) {
       process.exit(EXIT.failed);
     }
     first = { signal, atMs: performance.now() };
-    if (hasStarted) {
+    stop.isRequested = true;
+    if (stop.hasStarted) {
       logger.info({ signal }, 'stopping: accepted requests finish first');
     } else {
       logger.info({ signal }, 'stopping: the start is given up');
@@ -131,13 +131,7 @@ function listenForStop(dataDir: string, logger: Logger) {
     }
     resolve();
   });
-  return {
-    requested,
-    isRequested: () => first !== undefined,
-    started() {
-      hasStarted = true;
-    },
-  };
+  return stop;
 }
 
 function greeting({ host, baseUrls, consoleHost, consolePort }: Config, service: App): string {

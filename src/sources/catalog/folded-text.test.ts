@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { foldText, indexedText } from './folded-text.ts';
-import { queryWords } from './text-search.ts';
+import { queryWords } from './search.ts';
 
 describe('foldText', () => {
   it.each([

@@ -7,8 +7,8 @@ import { catalogLine, importLines, pngOf, writePictures } from '../../../test/he
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
-import { parseRecord } from './parse-record.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
+import { parseRecord } from './record.ts';
 import { catalogPaths } from './schema.ts';
 import { IS_PICTURE_REFERENCED, openCatalogWriter } from './writer.ts';
 

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseRecord, RecordRefusedError } from './parse-record.ts';
 import { MissingPictureError } from './pictures.ts';
-import type { CatalogRecord } from './record.ts';
+import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
 import type { CatalogWriter } from './writer.ts';
 
 /** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */
@@ -107,7 +106,7 @@ export async function importChannels(
   return counts;
 }
 
-/** Well above the longest record (parse-record.ts bounds each field), and small in memory. */
+/** Well above the longest record (record.ts bounds each field), and small in memory. */
 export const MAX_LINE_BYTES = 512 * 1024;
 
 export interface NdjsonLine {

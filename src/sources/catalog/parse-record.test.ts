@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRecord, RecordRefusedError } from './parse-record.ts';
+import { parseRecord, RecordRefusedError } from './record.ts';
 
 const FULL = {
   channelId: 'UCPennantSample00000001A',

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMATS, formatRow, sniffFormat } from '../../domain/formats.ts';
-import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
-import { RecordRefusedError } from './parse-record.ts';
+import { hasErrorCode, isSystemError, makeDirectory } from '../../lib/file-system.ts';
+import { RecordRefusedError } from './record.ts';
 
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 /** 128 bits of SHA-256, which is enough against collisions. */
@@ -55,7 +55,7 @@ function readFile(field: string, fileName: string, fromDir: string): Buffer {
     if (size <= MAX_PICTURE_BYTES) return readFileSync(path);
     throw new RecordRefusedError(field, `${path} has ${size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
   } catch (error) {
-    if (error instanceof RecordRefusedError || !(error instanceof Error && 'syscall' in error)) throw error;
+    if (!isSystemError(error)) throw error;
     if (hasErrorCode(error, 'ENOENT')) throw new MissingPictureError(field, `there is no picture ${path}`);
     throw new RecordRefusedError(field, `the picture cannot be read: ${error.message}`);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
-import { makeDirectory } from '../../lib/file-system.ts';
+import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
 
 export interface CatalogPaths {
   readonly database: string;
@@ -160,7 +160,7 @@ export function removeOwnDrafts(dataDir: string): void {
   try {
     removeDrafts(dataDir, OWN_PREFIX, Number.NEGATIVE_INFINITY);
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    if (!isSystemError(error)) throw error;
   }
 }
 

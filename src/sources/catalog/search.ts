@@ -1,9 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { foldText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
-import { createRowQuery, createTextSearch, indexedPrefix, MAX_QUERY_WORDS } from './text-search.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { foldText, indexedText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
 
 /** The limits of a search for titles that start with the query, however many do. */
-const LIMITS = {
+const TITLE_LIMITS = {
   /** Up to this many titles are read and sorted by subscribers. */
   fewTitles: 200,
   /** With more titles, this many whose words match are compared by their characters, those with the most subscribers. */
@@ -16,7 +15,7 @@ const LIMITS = {
  * Finds the rows that match, at most `limit`: exact handles and titles first, then titles that start with the query, then
  * other matches in handle, title and description. Within each group, channels with more subscribers come first.
  */
-export function createCatalogSearch(db: DatabaseSync, limits = LIMITS) {
+export function createCatalogSearch(db: DatabaseSync, limits = TITLE_LIMITS) {
   const { fewTitles, candidates, sortedTitles } = limits;
   // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
   const selectByExactTitle = createRowQuery(
@@ -95,4 +94,180 @@ const MAX_DISTINCT_COUNT = 2 ** 32 - 2;
 export function firstRowOf(subscriberCount: string | null): number {
   const count = subscriberCount === null ? -1 : Math.min(Number(subscriberCount), MAX_DISTINCT_COUNT);
   return (MAX_DISTINCT_COUNT - count) * ROWS_PER_COUNT;
+}
+
+/** The limits of a search, however many channels contain its words. */
+export type TextSearchLimits = typeof TEXT_LIMITS;
+
+const TEXT_LIMITS = {
+  /**
+   * If every word is in more channels than this, only the channels of each word with the most subscribers are searched:
+   * this many at first, and the larger number if that is not enough.
+   */
+  channelsOfCommonWord: [1_000, 5_000] as [few: number, many: number],
+  /** How many different words a long prefix matches, in alphabetical order. */
+  maxTerms: 100,
+  /** How many channels are read to find adjacent characters of an unspaced script, if each character is common. */
+  maxReadChannels: 200,
+};
+
+/** The longest prefix for which the index need not visit each matching word (schema.ts). */
+const MAX_INDEXED_PREFIX = 8;
+/** More words than users type. Each word costs one index lookup. */
+const MAX_QUERY_WORDS = 10;
+
+/** The tokens of one word: several in a script without spaces. The last one is a prefix. */
+type Tokens = readonly string[];
+
+/**
+ * Finds the rows of channels in whose texts each word of the query is the beginning of a word. Channels with more
+ * subscribers come first.
+ *
+ * @param db with the tables of schema.ts
+ */
+export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
+  const [few, many] = limits.channelsOfCommonWord;
+  // In memory: the directory for temporary files may be read-only.
+  db.exec('PRAGMA temp_store = MEMORY');
+  db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'channel_text', 'instance')");
+  const selectTerm = db.prepare('SELECT term FROM temp.terms WHERE term >= ? AND term < ? LIMIT 1');
+  // FTS5 begins at the row only if it is an integer, and numbers are bound as floating point.
+  const selectRows = createRowQuery(
+    db,
+    `SELECT rowid AS row FROM channel_text
+     WHERE channel_text MATCH :match AND rowid > CAST(:after AS INTEGER) ORDER BY rowid LIMIT :limit`,
+  );
+  const selectTexts = db.prepare('SELECT custom_url, title, description FROM channels WHERE row = ?');
+
+  function rowsOf(match: string, limit: number, after = -1): number[] {
+    return selectRows({ match, limit, after });
+  }
+
+  /** The words with the prefix, with one seek each. A prefix query would read every occurrence of all of them. */
+  function termsOf(beginning: string): string[] {
+    const terms: string[] = [];
+    let from = beginning;
+    while (terms.length < limits.maxTerms) {
+      const term = selectTerm.get(from, beginning + LAST_CHARACTER)?.term;
+      if (typeof term !== 'string') break;
+      terms.push(term);
+      // The smallest text after the term.
+      from = `${term}\u{1}`;
+    }
+    return terms;
+  }
+
+  /**
+   * False if no word starts with a long prefix because none starts with its first characters. To seek a word that does not
+   * exist, FTS5 may read all occurrences of the word before it; words of few characters, which may have many, are in
+   * another index.
+   */
+  function mayOccur(tokens: Tokens): boolean {
+    const last = tokens.at(-1) ?? '';
+    const prefix = indexedPrefix(last);
+    return prefix === last || rowsOf(`"${prefix}" *`, 1).length > 0;
+  }
+
+  function expressionOf(tokens: Tokens): string {
+    const last = tokens.at(-1) ?? '';
+    // Without a term, SQLite's own folding of the prefix may still find some.
+    const terms = [...last].length > MAX_INDEXED_PREFIX ? termsOf(last) : [];
+    if (terms.length === 0) return `"${tokens.join(' ')}" *`;
+    return `(${terms.map((term) => `"${[...tokens.slice(0, -1), term].join(' ')}"`).join(' OR ')})`;
+  }
+
+  /** Every token separately, including complete words. */
+  function expressionsOfTokens(words: readonly Tokens[]): string[] {
+    return words.flatMap((tokens) => [
+      ...tokens.slice(0, -1).map((token) => `"${token}"`),
+      expressionOf(tokens.slice(-1)),
+    ]);
+  }
+
+  /** The first rows of a match, each of which is read only once. */
+  function createFirstRows(match: string): FirstRows {
+    const rows: number[] = [];
+    return (count) => {
+      if (rows.length < count) rows.push(...rowsOf(match, count - rows.length, rows.at(-1)));
+      return rows.slice(0, count);
+    };
+  }
+
+  /** True if adjacent tokens are also adjacent in the channel's texts. */
+  function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
+    const texts = Object.values(selectTexts.get(row) ?? {}).map(
+      (text) => ` ${wordsOf(indexedText(String(text ?? ''))).join(' ')}`,
+    );
+    return phrases.every((tokens) => texts.some((text) => text.includes(` ${tokens.join(' ')}`)));
+  }
+
+  function findCommon(
+    words: readonly Tokens[],
+    firstRows: readonly FirstRows[],
+    channels: number,
+    limit: number,
+  ): number[] {
+    const rows = firstRows.map((first) => first(channels)).reduce(common);
+    const phrases = words.filter(({ length }) => length > 1);
+    if (phrases.length === 0) return rows.slice(0, limit);
+    const found: number[] = [];
+    for (const row of rows.slice(0, limits.maxReadChannels)) {
+      if (found.length === limit) break;
+      if (hasPhrases(row, phrases)) found.push(row);
+    }
+    return found;
+  }
+
+  return (query: string, limit: number): number[] => {
+    const words = queryWords(query);
+    if (words.length === 0 || !words.every(mayOccur)) return [];
+    const expressions = expressionsOfTokens(words);
+    const phrases = expressions.length === words.length ? expressions : words.map(expressionOf);
+    const all = () => rowsOf(phrases.join(' AND '), limit);
+    const firstRows = expressions.map(createFirstRows);
+    const isAnyRare = (channels: number) => firstRows.some((first) => first(channels + 1).length <= channels);
+    // SQLite visits all channels of the rarest word, or of one word as many as it returns.
+    if (expressions.length === 1 || isAnyRare(few)) return all();
+    const found = findCommon(words, firstRows, few, limit);
+    if (found.length === limit) return found;
+    if (isAnyRare(many)) return all();
+    return findCommon(words, firstRows, many, limit);
+  };
+}
+
+/** @param sql a query of `row` */
+function createRowQuery(db: DatabaseSync, sql: string) {
+  // As one text, because thousands of separate values would take several times as long.
+  const statement = db.prepare(`SELECT json_group_array(row) AS rows FROM (${sql})`);
+  return (parameters: Record<string, SQLInputValue>) => JSON.parse(String(statement.get(parameters)?.rows)) as number[];
+}
+
+/** The first `count` rows that match, those with the most subscribers first. */
+type FirstRows = (count: number) => number[];
+
+/** The numbers that both lists have. Both are in order. */
+function common(left: readonly number[], right: readonly number[]): number[] {
+  let at = 0;
+  return left.filter((row) => {
+    while ((right[at] ?? Number.POSITIVE_INFINITY) < row) at += 1;
+    return right[at] === row;
+  });
+}
+
+/** The prefix of a token that the index finds without visiting each matching word. */
+function indexedPrefix(token: string): string {
+  return [...token].slice(0, MAX_INDEXED_PREFIX).join('');
+}
+
+/** The words of a query. */
+export function queryWords(query: string): Tokens[] {
+  return distinctPrefixes(wordsOf(foldText(query)))
+    .slice(0, MAX_QUERY_WORDS)
+    .map(tokensOf);
+}
+
+/** Drops words that another word implies: whatever starts with "cook" also starts with "co". */
+function distinctPrefixes(words: readonly string[]): string[] {
+  const distinct = [...new Set(words)];
+  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
 }

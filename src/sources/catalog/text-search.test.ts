@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { indexedText } from './folded-text.ts';
 import { upgradeSchema } from './schema.ts';
-import { createTextSearch, type TextSearchLimits } from './text-search.ts';
+import { createTextSearch, type TextSearchLimits } from './search.ts';
 
 const LIMITS: TextSearchLimits = { channelsOfCommonWord: [3, 8], maxTerms: 4, maxReadChannels: 5 };
 

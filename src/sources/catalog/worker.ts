@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
@@ -61,11 +62,6 @@ function openCurrent(): CatalogReader | undefined {
 function close(): void {
   reader?.close();
   reader = undefined;
-}
-
-/** The folder is missing, full, or not accessible. */
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
 }
 
 async function createOnce(): Promise<void> {

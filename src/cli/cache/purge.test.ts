@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../../config/settings.ts';
-import { CommandFailure } from '../command-line.ts';
-import { askRunningService } from './purge-request.ts';
+import { CommandFailure } from '../command.ts';
+import { askRunningService } from './purge.ts';
 
 const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
 

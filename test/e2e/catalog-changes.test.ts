@@ -6,6 +6,7 @@ import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { createManualClock } from '../helpers/clock.ts';
 import {
   createHeldSource,
   HELD_CHANNEL_ID,
@@ -25,13 +26,16 @@ let app: TestApp;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
   app = await start();
-  // The first start creates the catalog in the background. A response from it shows that it exists.
-  expect(await statusOf(`/channel/${numberedChannelId(9)}`)).toBe(404);
 });
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {
-  const started = await startTestApp({ dataDir, ...options });
+  const clock = createManualClock();
+  const started = await startTestApp({ dataDir, clock, ...options });
   onTestFinished(() => started.close());
+  // The first start creates the catalog in the background. A response from it shows that it exists.
+  expect((await started.get(`/channel/${numberedChannelId(9)}`)).status).toBe(404);
+  // While the catalog's thread opens the file, it may be locked for the check for changes, which is repeated after a second.
+  clock.advance(1_000);
   return started;
 }
 

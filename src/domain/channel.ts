@@ -43,13 +43,8 @@ export interface Channel {
 }
 
 /** A channel in search results. It often has fewer fields than the record. */
-export interface SearchHit {
-  readonly channelId: string;
-  readonly title: string;
-  readonly description: string | null;
-  readonly customUrl: string | null;
-  readonly subscriberCount: string | null;
-  readonly videoCount: string | null;
+export interface SearchHit
+  extends Pick<Channel, 'channelId' | 'title' | 'description' | 'customUrl' | 'subscriberCount' | 'videoCount'> {
   /** `unknown` if the search result has no such information. The response then has the URL where the picture would be. */
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';

@@ -50,8 +50,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-export interface AppErrorOptions {
-  cause?: unknown;
+export interface AppErrorOptions extends ErrorOptions {
   /** How long the client should wait before it retries. */
   retryAfterMs?: number;
   /** How long the same response is valid, for example for "no such channel". */

@@ -9,14 +9,14 @@ import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { applyConditions, send } from './response/response.ts';
 import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
-import { badgeRoutes } from './routes/badges.ts';
+import { badgeRoute } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
-import { channelBatchRoutes } from './routes/channel-batches.ts';
+import { channelBatchRoute } from './routes/channel-batches.ts';
 import { channelRoutes } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
-import { searchRoutes } from './routes/search.ts';
+import { searchRoute } from './routes/search.ts';
 
-const ROUTES = [documentRoutes, channelRoutes, channelBatchRoutes, searchRoutes, badgeRoutes, bannerRoutes];
+const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoute, bannerRoutes];
 
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &

@@ -1,29 +1,24 @@
-import type { AppError, CacheOutcome } from '../../domain/errors.ts';
+import type { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
-import type { Metrics } from '../../lib/metrics/metrics.ts';
+import type { CountedResponse, Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
-export interface AccessLogEntry {
-  /** The endpoint's pattern: `/api/channel/:identifier`. `none` without an endpoint, `unparsed` for client errors. */
-  readonly route: string;
-  readonly status: number;
+export interface AccessLogEntry extends CountedResponse {
   readonly requestId: string;
   readonly method: string;
   /** Empty when the request could not be read. */
   readonly path: string;
-  readonly seconds: number;
   /** The client's full address. */
   readonly client: string;
-  readonly cache?: CacheOutcome['kind'] | undefined;
   readonly failure?: AppError | undefined;
 }
 
-/** Used as the route of requests without an endpoint, and of client errors. */
+/** The route is an endpoint's pattern (`/api/channel/:identifier`). These are for other requests and for client errors. */
 const NO_ROUTE = 'none';
 export const UNPARSED = 'unparsed';
 

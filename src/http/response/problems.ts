@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { ALLOWED_METHODS, type HttpResponse } from '../request/context.ts';
+import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
 import { cacheStatusOf, publicFor } from './response.ts';
 
 export interface Problem {
@@ -108,11 +108,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** A header section over the limit is answered with this status and the code of a URL over the limit. */
 export const HEADERS_TOO_LARGE_STATUS = 431;
 
-export interface ProblemContext {
-  /** Origin for the problem type's URL. Empty when it is unknown. */
-  readonly base: string;
-  /** The request's. */
-  readonly id: string;
+interface ProblemContext extends Pick<RequestContext, 'base' | 'id'> {
   /** Replaces the status of the table, for a code with two statuses. */
   readonly status?: number | undefined;
 }

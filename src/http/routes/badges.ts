@@ -9,8 +9,8 @@ import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
 /** A count of a channel for an endpoint badge of shields.io. */
-export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
-  const badge = endpoint({
+export function badgeRoute({ channels }: { readonly channels: ChannelService }): Endpoint {
+  return endpoint({
     url: '/api/badge/:identifier',
     parsePath: refsOf,
     async respond(refs, { target }) {
@@ -19,7 +19,6 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       return jsonResponse(outcome, { body: JSON.stringify(badgeOf(channel, metric, keptForMs(outcome))) });
     },
   });
-  return [badge];
 }
 
 function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {

@@ -163,9 +163,7 @@ const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** 1 if there is none, 0 if it is invalid, because an invalid range names no format. */
 function qualityOf(parameters: readonly string[]): number {
   const given = parameters.find((parameter) => parameter.startsWith('q='));
-  if (given === undefined) return 1;
-  const match = QVALUE.exec(given);
-  return match === null ? 0 : Number(match[1]);
+  return given === undefined ? 1 : Number(QVALUE.exec(given)?.[1] ?? 0);
 }
 
 /** The path of a picture. Query parameters may add to it. */

@@ -15,7 +15,7 @@ interface ChannelBatchRouteOptions {
 }
 
 /** The records of many channels in one response. */
-export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatchRouteOptions): Endpoint[] {
+export function channelBatchRoute({ channelBatches, recordBodies }: ChannelBatchRouteOptions): Endpoint {
   function itemOf(identifier: string, result: BatchResult, base: string): string {
     const named = `{"identifier":${JSON.stringify(identifier)}`;
     if (!(result instanceof AppError)) {
@@ -25,7 +25,7 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
     return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
   }
 
-  const batch: Endpoint = {
+  return {
     url: '/api/channels',
     async respond(_path, context) {
       // Each item has its own age.
@@ -38,7 +38,6 @@ export function channelBatchRoutes({ channelBatches, recordBodies }: ChannelBatc
       return jsonResponse(overallOutcome(results), { body, bodyEncoding: 'latin1', etag }, cacheControlOf(results));
     },
   };
-  return [batch];
 }
 
 /** The text's UTF-8 bytes, one per character, as in the JSON of records. */

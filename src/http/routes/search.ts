@@ -5,8 +5,8 @@ import { jsonResponse, type PictureUrlStyle, searchResultOf } from '../response/
 
 const DEFAULT_LIMIT = 20;
 
-export function searchRoutes(options: PictureUrlStyle & { readonly searches: SearchService }): Endpoint[] {
-  const search: Endpoint = {
+export function searchRoute(options: PictureUrlStyle & { readonly searches: SearchService }): Endpoint {
+  return {
     url: '/api/search',
     async respond(_path, { target, base }) {
       const { q, limit = DEFAULT_LIMIT } = readQuery(SEARCH_QUERY, parseQuery(target.query));
@@ -15,5 +15,4 @@ export function searchRoutes(options: PictureUrlStyle & { readonly searches: Sea
       return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
     },
   };
-  return [search];
 }

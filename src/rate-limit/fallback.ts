@@ -13,9 +13,7 @@ export interface SharedRateLimiter {
 }
 
 export interface FallbackRateLimiterOptions {
-  /** The limiter that all instances share. */
   readonly shared: SharedRateLimiter;
-  /** The limiter of this process. */
   readonly local: Pick<MemoryRateLimiter, 'budget' | 'add'>;
   readonly clock: Clock;
 }

@@ -52,7 +52,6 @@ const MAX_STDERR_CHARACTERS = 8_000;
 
 export type EncoderChild = ReturnType<typeof startEncoderChild>;
 
-/** Starts an encoder process. */
 export function startEncoderChild() {
   const child = fork(PROGRAM, {
     serialization: 'advanced',
@@ -114,7 +113,6 @@ export function startEncoderChild() {
       );
       return pending.promise;
     },
-    /** Kills the process at once. */
     kill(reason: KillReason): void {
       end ??= { reason };
       child.kill('SIGKILL');

@@ -6,7 +6,7 @@ import type { Agent, Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { failSpan, type Span, traced } from '../tracing.ts';
+import { failSpan, traced } from '../tracing.ts';
 import { withDeadline } from '../work.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 
@@ -108,37 +108,29 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
     if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
-    for (let redirects = 0; ; redirects += 1) {
-      const sent = url;
-      const target = await traced(describeCall(request, sent, redirects), (span) =>
-        sendOnce(request, sent, signal, span),
-      );
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const target = await sendOnce(request, url, redirects, signal);
       if (!(target instanceof URL)) return target;
       // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
       if (!origins.has(target.origin)) {
         throw new AppError('upstream_unavailable', 'The upstream redirected to a host that is not allowed.');
       }
-      if (redirects === MAX_REDIRECTS) {
-        throw new AppError('upstream_invalid', 'The upstream redirected too often.');
-      }
       url = target;
     }
+    throw new AppError('upstream_invalid', 'The upstream redirected too often.');
   }
 
   /** Sends one request. Returns the complete response or the redirect target. */
-  async function sendOnce(
-    request: HttpRequest,
-    url: URL,
-    signal: AbortSignal,
-    span: Span | undefined,
-  ): Promise<HttpResponse | URL> {
-    const response = await send(request, url, signal);
-    span?.setAttribute('http.response.status_code', response.statusCode);
-    if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
-    const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-    if (target === undefined) return read(response, request.maxBytes);
-    discardBody(response.body);
-    return target;
+  function sendOnce(request: HttpRequest, url: URL, redirects: number, signal: AbortSignal) {
+    return traced(describeCall(request, url, redirects), async (span): Promise<HttpResponse | URL> => {
+      const response = await send(request, url, signal);
+      span?.setAttribute('http.response.status_code', response.statusCode);
+      if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
+      const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
+      if (target === undefined) return read(response, request.maxBytes);
+      discardBody(response.body);
+      return target;
+    });
   }
 
   return {

@@ -35,9 +35,6 @@ export function guardHttpClient(http: HttpClient, { budget }: { readonly budget:
 
 /** Half of the delay is random, so that calls that failed together are not retried together. */
 async function pause(signal: AbortSignal): Promise<void> {
-  try {
-    await delay((MAX_RETRY_DELAY_MS / 2) * (1 + Math.random()), undefined, { signal });
-  } catch (error) {
-    throw signal.aborted ? abortError(signal) : error;
-  }
+  const delayMs = (MAX_RETRY_DELAY_MS / 2) * (1 + Math.random());
+  await delay(delayMs, undefined, { signal }).catch(() => Promise.reject(abortError(signal)));
 }

@@ -42,7 +42,6 @@ const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, res
 /** For programs that end after one task. No client waits for them, and they do not try again. */
 export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
-/** The span of a command. */
 export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
 const PROBE_KEY = 'pennant:probe';
 const PROBE_KEPT_MS = 1_000;
@@ -155,7 +154,6 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       isUsable: usable !== undefined,
       timeouts,
       outages,
-      /** Pending commands. */
       commands: { entries: commands, maxEntries: MAX_COMMANDS },
     }),
 
@@ -230,8 +228,7 @@ export function createRedisLease({ connection }: { readonly connection: RedisCon
     async tryAcquire(task: string, ttlMs: number): Promise<boolean> {
       try {
         const key = `pennant:lease1:${task}`;
-        const set = await connection.run((redis) => redis.set(key, '', { condition: 'NX', PX: ttlMs }));
-        return set !== null;
+        return (await connection.run((redis) => redis.set(key, '', { condition: 'NX', PX: ttlMs }))) !== null;
       } catch (error) {
         if (error instanceof RedisUnavailable) return true;
         throw error;

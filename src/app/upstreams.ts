@@ -118,9 +118,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   /** The breakers of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
     const ofSources = sources.map((source): SourceReading => {
-      const status = source.status?.();
-      const breaker = breakers.get(source.name)?.state() ?? null;
-      return { name: source.name, breaker, ...(status !== undefined && { status }) };
+      return { name: source.name, breaker: breakers.get(source.name)?.state() ?? null, status: source.status?.() };
     });
     return [...ofSources, { name: 'image hosts', breaker: imageBreaker.state() }];
   }

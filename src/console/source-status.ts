@@ -5,13 +5,11 @@ export interface SourceReading {
   readonly name: string;
   /** `null`: no breaker. */
   readonly breaker: 'closed' | 'open' | 'half-open' | null;
-  readonly status?: SourceStatus;
+  readonly status?: SourceStatus | undefined;
 }
 
-type Problem = readonly [name: string, detail: string];
-
 /** Problems of a source or of the image hosts. The service continues despite them. */
-export function sourceProblems({ name, breaker, status }: SourceReading): Problem[] {
+export function sourceProblems({ name, breaker, status }: SourceReading): (readonly [name: string, detail: string])[] {
   const { clientVersion, canary } = status ?? {};
   const isPaused = breaker !== null && breaker !== 'closed';
   const problems = [

@@ -79,7 +79,7 @@ export function describeFailure(error: unknown): string {
 }
 
 /** JSON escapes of characters that could control a terminal. Line breaks and tabs, which stacks have, are not among them. */
-const CONTROL_ESCAPES = /\\(?:u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|[bfr]|.)/g;
+const CONTROL_ESCAPES = /\\(u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|[bfr])|\\./g;
 const RAW_CONTROLS = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Readable lines for a terminal, with the time of day and without process ID and host name. Default: standard output. */
@@ -97,10 +97,6 @@ export async function createTerminalLog(destination?: NodeJS.WritableStream): Pr
 
 /** Replaces control characters in a line of JSON by visible escapes. */
 function withoutControls(line: string): string {
-  const escaped = line.replace(CONTROL_ESCAPES, (found) => (isControl(found) ? `\\${found}` : found));
+  const escaped = line.replace(CONTROL_ESCAPES, (found, control) => (control === undefined ? found : `\\${found}`));
   return escaped.replace(RAW_CONTROLS, (character) => `\\\\u{${character.charCodeAt(0).toString(16)}}`);
-}
-
-function isControl(jsonEscape: string): boolean {
-  return jsonEscape.length > 2 || /[bfr]/.test(jsonEscape);
 }

@@ -37,32 +37,26 @@ export function createFallbackRateLimiter({ shared, local, clock }: FallbackRate
 
   return {
     /** Like `RateLimiter.hit`. */
-    hit(client: string, limit: RateLimit): Promise<RateLimitDecision> {
+    async hit(client: string, limit: RateLimit): Promise<RateLimitDecision> {
       const arrivedAtMs = clock.monotonic();
       const key = `${limit.requests}/${limit.windowMs}:${client}`;
       const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
-
-      function decide(together?: RateLimitDecision): RateLimitDecision {
-        if (hasPlace) reserve(key, -1);
-        const isAllowed = hasPlace && together?.isAllowed !== false;
-        // Counted at its arrival time, so that the local log does not wait longer than the shared log.
-        const left = isAllowed ? local.add(client, limit, arrivedAtMs) : local.budget(client, limit);
-        const budget = tighter(left, together);
-        return isAllowed ? { ...budget, isAllowed } : refusal(budget);
-      }
-
-      function decideAlone(error: unknown): RateLimitDecision {
-        if (error instanceof RedisUnavailable) {
-          decidedAlone += 1;
-          return decide();
-        }
-        if (hasPlace) reserve(key, -1);
-        throw error;
-      }
-
+      let together: RateLimitDecision | undefined;
       // A place in the local log is reserved while Redis decides.
       if (hasPlace) reserve(key, 1);
-      return shared.hit(client, limit, hasPlace).then(decide, decideAlone);
+      try {
+        together = await shared.hit(client, limit, hasPlace);
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        decidedAlone += 1;
+      } finally {
+        if (hasPlace) reserve(key, -1);
+      }
+      const isAllowed = hasPlace && together?.isAllowed !== false;
+      // Counted at its arrival time, so that the local log does not wait longer than the shared log.
+      const left = isAllowed ? local.add(client, limit, arrivedAtMs) : local.budget(client, limit);
+      const budget = tighter(left, together);
+      return isAllowed ? { ...budget, isAllowed } : refusal(budget);
     },
 
     /** Requests since the start that this process decided without Redis, and clients with requests that Redis is deciding. */

@@ -53,8 +53,8 @@ export function createUpstreams(options: UpstreamsOptions) {
       onStateChange: health.report,
       keptText: (name) => createKeptText(stores.store, clock, name),
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
-      onClientVersion(change) {
-        logger.info(change, 'YouTube client version changed');
+      onClientVersion(from, to) {
+        logger.info({ from, to }, 'YouTube client version changed');
         breakers.get('youtube')?.forgetFailures();
         // Earlier failures say nothing about requests with the new version.
         for (const cache of Object.values(stores.caches)) cache.forgetFailures();

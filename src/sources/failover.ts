@@ -101,14 +101,13 @@ export function createFailover(options: FailoverOptions) {
    */
   async function complete(found: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
     const loaded = found.rest === undefined ? found : { ...found, rest: `${source.name} ${found.rest}` };
-    const needed = emptyFields(loaded);
     const next = sources.slice(sources.indexOf(source) + 1).find(({ isLive }) => isLive);
-    if (next === undefined || !source.isLive || needed.length === 0) return loaded;
+    if (next === undefined || !source.isLive || emptyFields(loaded).length === 0) return loaded;
     const { channelId } = loaded.channel;
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
-    return fillFields(loaded, needed, await unlessFailed(loading));
+    return fillFields(loaded, await unlessFailed(loading));
   }
 
   async function searchPage(
@@ -212,12 +211,9 @@ function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Chann
   return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
 }
 
-/** Takes the needed fields from another source's record; `missing` names those that it lacks, too. */
-function fillFields(
-  loaded: LoadedChannel,
-  needed: readonly (keyof Channel)[],
-  other: LoadedChannel | undefined,
-): LoadedChannel {
+/** Takes the empty fields from another source's record; `missing` names those that it lacks, too. */
+function fillFields(loaded: LoadedChannel, other: LoadedChannel | undefined): LoadedChannel {
+  const needed = emptyFields(loaded);
   if (other === undefined) return { ...loaded, missing: needed };
   const unfilled = emptyFields(other);
   const filled = needed.filter((field) => !unfilled.includes(field)).map((field) => [field, other.channel[field]]);

@@ -4,7 +4,7 @@ import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { ChannelSource, KeptText, Lease } from './source.ts';
 import { withCanary } from './youtube/canary.ts';
-import { type ClientVersionChange, createClientVersions } from './youtube/client-version.ts';
+import { createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
 
@@ -18,7 +18,7 @@ export interface SourceDeps {
   readonly keptText: (name: 'youtube-client-version' | 'youtube-canary') => KeptText;
   readonly lease: Lease;
   /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
-  readonly onClientVersion: (change: ClientVersionChange) => void;
+  readonly onClientVersion: (from: string, to: string) => void;
   /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
   readonly onField: (source: string, field: string, path: string | undefined) => void;
 }

@@ -260,7 +260,7 @@ function parse({ page, about, isAboutLost, requestedId }: ChannelAnswers, remove
     fields.filter(({ field, path }) => field !== removed?.field || path !== removed.path);
   const { fields, ...rest } = readPage(page);
   const values = isAboutLost ? 'lost' : remaining(readPanel(about).fields);
-  return buildRecord({ page: { fields: remaining(fields), ...rest }, about: values, requestedId });
+  return buildRecord(requestedId, { fields: remaining(fields), ...rest }, values);
 }
 
 function parseCase({ answers }: CorpusCase, removed?: Rule): CorpusCase['expected'] {

@@ -1,10 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { type Lease, SOLO_LEASE } from '../../src/sources/source.ts';
-import {
-  BUILT_IN_CLIENT_VERSION,
-  type ClientVersionChange,
-  createClientVersions,
-} from '../../src/sources/youtube/client-version.ts';
+import { BUILT_IN_CLIENT_VERSION, createClientVersions } from '../../src/sources/youtube/client-version.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
@@ -37,9 +33,9 @@ interface InstanceOptions {
 /** The source `youtube` of one instance of the service. */
 export function startInstance({ origin }: ReplayServer, options: InstanceOptions = {}) {
   const { setting, clock = createManualClock(), kept = createMemoryText(), lease = SOLO_LEASE } = options;
-  const changes: ClientVersionChange[] = [];
+  const changes: { readonly from: string; readonly to: string }[] = [];
   const http = createUpstreamClient(origin);
-  const onChange = (change: ClientVersionChange) => void changes.push(change);
+  const onChange = (from: string, to: string) => void changes.push({ from, to });
   const versions = createClientVersions({ setting, http, origin, clock, kept, lease, onChange });
   const source = createTestYoutubeSource(origin, { http, clientVersions: versions });
   onTestFinished(() => source.close());

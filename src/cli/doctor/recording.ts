@@ -151,7 +151,7 @@ function feedOf({ url, body }: RecordedCall) {
 /** The values in the page alone; `undefined` if it shows no channel. */
 function pageValues(body: JsonObject, requestedId: string): object | undefined {
   const page = readPage(body);
-  const channel = buildRecord({ page, requestedId })?.channel;
+  const channel = buildRecord(requestedId, page)?.channel;
   if (channel === undefined) return undefined;
   const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };

@@ -23,11 +23,6 @@ export const PAGE_HEADERS = {
 
 export type ClientVersions = ReturnType<typeof createClientVersions>;
 
-export interface ClientVersionChange {
-  readonly from: string;
-  readonly to: string;
-}
-
 export interface ClientVersionsOptions {
   /** The operator's version, which is never changed; `undefined`: the version is learned. */
   readonly setting: string | undefined;
@@ -37,7 +32,7 @@ export interface ClientVersionsOptions {
   readonly kept: KeptText;
   readonly lease: Lease;
   /** Called after a change: calls that failed with the former version may succeed now. */
-  readonly onChange: (change: ClientVersionChange) => void;
+  readonly onChange: (from: string, to: string) => void;
 }
 
 const VERSION = nullOr(text(CLIENT_VERSION));
@@ -107,7 +102,7 @@ export function createClientVersions(options: ClientVersionsOptions) {
     if (from === to) return;
     refusals = 0;
     trials.clear();
-    onChange({ from, to });
+    onChange(from, to);
   }
 
   function write(changes: Partial<Kept>): Promise<void> {

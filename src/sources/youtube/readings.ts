@@ -147,13 +147,10 @@ const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
 function findLanguage(page: JsonObject): string | undefined {
   const named = textWithin(firstAt({ page }, layouts.LANGUAGE), 'language');
   if (named !== undefined) return named;
-  const urls = valuesNamed(firstAt(page, 'header'), 'url').filter((url) => textWithin(url, 'url'));
-  const signIns = urls.filter((url) => String(url).startsWith(SIGN_IN)).slice(0, MAX_CANDIDATES);
-  for (const url of signIns) {
-    const language = URL.parse(String(url))?.searchParams.get('hl');
-    if (language) return language.slice(0, MAX_CHARACTERS.language);
-  }
-  return undefined;
+  const urls = valuesNamed(firstAt(page, 'header'), 'url').map((url) => textWithin(url, 'url') ?? '');
+  const signIns = urls.filter((url) => url.startsWith(SIGN_IN)).slice(0, MAX_CANDIDATES);
+  const languages = signIns.map((url) => URL.parse(url)?.searchParams.get('hl') ?? '');
+  return languages.find((language) => language !== '')?.slice(0, MAX_CHARACTERS.language);
 }
 
 export function isEnglish(language: string): boolean {

@@ -57,7 +57,7 @@ const PANEL = readPanel({
 });
 
 function recordIn(language: string) {
-  return buildRecord({ page: pageIn(language), about: PANEL.fields, requestedId: ID })?.channel;
+  return buildRecord(ID, pageIn(language), PANEL.fields)?.channel;
 }
 
 describe('a record', () => {
@@ -93,7 +93,7 @@ describe('a record', () => {
       metadata: { channelMetadataRenderer: { externalId: ID, title: long, description: long } },
       header: { pageHeaderRenderer: { pageTitle: 'T' } },
     });
-    const record = buildRecord({ page, requestedId: ID })?.channel;
+    const record = buildRecord(ID, page)?.channel;
     expect(record).toMatchObject({ title: 'T', description: null });
   });
 });
@@ -116,7 +116,7 @@ describe('a page without metadata', () => {
 
   it('is the page of the requested channel if its header has a title', () => {
     const page = readPage({ header });
-    expect(buildRecord({ page, requestedId: ID })?.channel).toMatchObject({
+    expect(buildRecord(ID, page)?.channel).toMatchObject({
       channelId: ID,
       title: 'News',
       links: null,

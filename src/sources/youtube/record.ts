@@ -4,20 +4,17 @@ import type { About } from './about.ts';
 import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
 
-/** All upstream responses about one channel. */
-export interface ChannelReadings {
-  readonly page: PageReading;
-  /** Default: none. If it is lost, fields that it would carry are missing, not absent. */
-  readonly about?: About;
-  readonly requestedId: string;
-}
-
 /** Called for every field of every record with the path that carried it; `undefined` if none did. */
 export type FieldObserver = (field: keyof Channel, path: string | undefined) => void;
 
-/** Builds a record from the responses; `undefined` if they contain no channel ID or no title. */
+/**
+ * Builds a record from the responses; `undefined` if they contain no channel ID or no title. If `about` is lost, the fields
+ * that it would carry are missing, not absent.
+ */
 export function buildRecord(
-  { page, about = 'none', requestedId }: ChannelReadings,
+  requestedId: string,
+  page: PageReading,
+  about: About = 'none',
   onField?: FieldObserver,
 ): LoadedChannel | undefined {
   const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);

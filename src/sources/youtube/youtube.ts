@@ -98,7 +98,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       completeAbout(innertube, channelId, page, await panel, patience),
     );
     const about = await unlessLost(loading, signal);
-    const loaded = buildRecord({ page, about, requestedId }, onField);
+    const loaded = buildRecord(requestedId, page, about, onField);
     if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
     return loaded.isComplete ? loaded : { ...loaded, rest: formatRest(page) };
   }

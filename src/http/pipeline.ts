@@ -8,7 +8,7 @@ import { withinMs, withRequest } from '../lib/work.ts';
 import {
   type Endpoint,
   type HttpResponse,
-  isAllowedMethod,
+  METHODS,
   type RequestContext,
   routeNotFound,
   type Step,
@@ -86,7 +86,7 @@ export function createRouter(endpoints: readonly Endpoint[]) {
   return {
     /** The endpoint of a request, even if the request is invalid. `undefined` if there is none. */
     find(context: RequestContext): Endpoint | undefined {
-      const isRoutable = context.target.problem === undefined && isAllowedMethod(context.request.method);
+      const isRoutable = context.target.problem === undefined && METHODS.has(context.request.method);
       return isRoutable ? (match(context)?.store as Endpoint | undefined) : undefined;
     },
 

@@ -237,15 +237,12 @@ export function validate({ request, target, authority, base }: RequestContext): 
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AppError('expectation_failed', 'The only supported expectation is 100-continue.');
   }
-  if (!isAllowedMethod(request.method)) throw methodNotAllowed();
+  if (!METHODS.has(request.method)) throw methodNotAllowed();
 }
 
-export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
-const METHODS: ReadonlySet<string | undefined> = new Set(ALLOWED_METHODS.split(', '));
-
-export function isAllowedMethod(method: string | undefined): boolean {
-  return METHODS.has(method);
-}
+export const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** The same as a header field. */
+export const ALLOWED_METHODS = [...METHODS].join(', ');
 
 export const NOT_HTTP = 'The request is not valid HTTP/1.1.';
 const UNUSABLE_HOST =

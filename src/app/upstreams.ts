@@ -4,10 +4,9 @@ import { addSourceGauges, type SourceReading } from '../console/source-status.ts
 import { type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createCallBudget } from '../lib/http/call-budget.ts';
+import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
-import { guardHttpClient } from '../lib/http/guarded-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import { createRedisLease } from '../lib/redis/connection.ts';

@@ -1,9 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../src/domain/errors.ts';
-import { createCallBudget } from '../../src/lib/http/call-budget.ts';
+import { createCallBudget, guardHttpClient } from '../../src/lib/http/call-budget.ts';
 import { createCircuitBreaker } from '../../src/lib/http/circuit-breaker.ts';
-import { guardHttpClient } from '../../src/lib/http/guarded-client.ts';
 import { createFailover, type Failover } from '../../src/sources/failover.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';

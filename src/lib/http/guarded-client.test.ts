@@ -9,9 +9,8 @@ import {
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
-import { createCallBudget } from './call-budget.ts';
+import { createCallBudget, guardHttpClient } from './call-budget.ts';
 import type { HttpClient } from './client.ts';
-import { guardHttpClient } from './guarded-client.ts';
 
 let upstream: FakeUpstream;
 let http: HttpClient;

@@ -54,10 +54,7 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
     const config = parseConfig(env);
     const paths = catalogPaths(config.dataDir);
     const { channelId, title } = await requireRecord(paths, argument);
-    await withWriter(paths, (writer) => {
-      writer.remove(channelId);
-      writer.removeLeftovers();
-    });
+    await withWriter(paths, (writer) => writer.remove(channelId));
     stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
     const { forgetChannel } = await import('./cache/purge.ts');
     try {

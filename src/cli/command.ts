@@ -100,7 +100,6 @@ export interface CommandContext {
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** The parsed arguments of a command. */
 interface ParsedArguments<Known extends Options> {
   /** Empty if the command takes none. */
   readonly argument: string;

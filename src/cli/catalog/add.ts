@@ -67,7 +67,6 @@ async function store(dataDir: string, fetched: FetchedChannel) {
       const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
       const [outcome] = writer.putBatch([record], folder);
       if (outcome instanceof RecordRefusedError) throw outcome;
-      writer.removeLeftovers();
       return { record, isReplaced: outcome === 'replaced' };
     });
   } finally {

@@ -120,7 +120,6 @@ export function createProgressBar(
       const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
       draw(`${bar} ${String(Math.floor(part * 100)).padStart(3)}%  ${label}`);
     },
-    /** Writes a line above the bar. */
     printAbove(line: string) {
       const bar = drawn;
       draw('');

@@ -9,8 +9,7 @@ import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
 import { UsageError } from '../command.ts';
-import type { Diagnosis } from './diagnose.ts';
-import type { RecordedCall } from './upstreams.ts';
+import type { Diagnosis, RecordedCall } from './diagnose.ts';
 
 /** Names of members that may contain secrets. */
 const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;

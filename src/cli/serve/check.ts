@@ -56,14 +56,10 @@ export async function checkStart(
 /** Two services can share a directory, but each counts the pictures of the other against the quota with a delay. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
-  const isSame = listeners.some((listener) => isListenerOf(running, listener));
+  const isSame = listeners.some(({ setting, port }) => running.ports[setting] === port);
   if (isSame) return [{ level: 'note', text: `The service is running (process ${running.pid})` }];
   const text = `Another service (process ${running.pid}) uses this DATA_DIR: give each its own`;
   return [{ level: 'warning', text }];
-}
-
-function isListenerOf({ ports }: RunningService, { setting, port }: ListenerSettings): boolean {
-  return ports[setting] === port;
 }
 
 async function checkStore(store: StoreBackend): Promise<Finding> {
@@ -95,7 +91,7 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
     await once(server, 'listening');
   } catch (error) {
     if (!hasErrorCode(error, 'EADDRINUSE')) return { level: 'error', text: `${setting}: ${(error as Error).message}` };
-    if (running !== undefined && isListenerOf(running, listener)) {
+    if (running?.ports[setting] === port) {
       return { level: 'note', text: `${setting}: ${port} on ${host} is used by the running service` };
     }
     return { level: 'error', text: `${setting}: ${port} on ${host} is used by another process` };

@@ -74,8 +74,9 @@ function findStartError(config: Config): string | undefined {
   const ofStore = chooseStore(config).findVersionProblem();
   if (ofStore !== undefined || !sources.includes('catalog')) return ofStore;
   const { database } = catalogPaths(dataDir);
-  if (sources.length > 1) return findCatalogProblem(database, CatalogVersionError);
-  return findCatalogProblem(database) ?? findCreationError(database);
+  const problem = findCatalogProblem(database);
+  if (sources.length > 1) return problem instanceof CatalogVersionError ? problem.message : undefined;
+  return problem?.message ?? findCreationError(database);
 }
 
 /** Why a missing catalog cannot be created. */

@@ -4,13 +4,7 @@ import type { SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { openReadOnly } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import {
-  CatalogUnusableError,
-  type CatalogVersionError,
-  explainFailure,
-  explainingFailure,
-  hasOwnTables,
-} from './schema.ts';
+import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 /** Enough for the inner pages of the indexes of a million channels. SQLite's default is 2,000. */
@@ -30,29 +24,24 @@ function createCatalogReader(db: DatabaseSync) {
   const selectByRow = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels WHERE row = ?`);
   const findRows = createCatalogSearch(db);
 
-  /** Several statements see one state of the catalog, because an import may give a row to another channel. */
-  function inOneTransaction<T>(work: () => T): T {
-    db.exec('BEGIN');
-    try {
-      return work();
-    } finally {
-      db.exec('COMMIT');
-    }
-  }
-
   return {
     findRecord({ kind, key }: ChannelRef): CatalogRecord | undefined {
       const row = selectRecord[kind].get(key);
       return row === undefined ? undefined : recordOf(row);
     },
-    search: (query: string, limit: number): SearchHit[] =>
-      inOneTransaction(() => {
+    search(query: string, limit: number): SearchHit[] {
+      // All statements see one state of the catalog, because an import may give a row to another channel.
+      db.exec('BEGIN');
+      try {
         const named = channelRefsOf(query)
           .map(({ kind, key }) => selectRow[kind].get(key))
           .find((row) => row !== undefined);
         const rows = new Set([...(named === undefined ? [] : [Number(named.row)]), ...findRows(query, limit)]);
         return [...rows].slice(0, limit).map((row) => hitOf(recordOf(selectByRow.get(row) ?? {})));
-      }),
+      } finally {
+        db.exec('COMMIT');
+      }
+    },
     /** All records, those with the most subscribers first. */
     *records(): Generator<CatalogRecord> {
       for (const row of selectAll.iterate()) yield recordOf(row);
@@ -136,18 +125,12 @@ export function countChannels(path: string): number | undefined {
   });
 }
 
-/**
- * Why a catalog cannot be used. With `CatalogVersionError`: only if it is of another version. A server starts despite all
- * other problems.
- */
-export function findCatalogProblem(
-  path: string,
-  kind: typeof CatalogUnusableError | typeof CatalogVersionError = CatalogUnusableError,
-): string | undefined {
+/** Why a catalog cannot be used. */
+export function findCatalogProblem(path: string): CatalogUnusableError | undefined {
   try {
     inspectCatalog(path, (db) => hasOwnTables(db, path));
     return undefined;
   } catch (error) {
-    return error instanceof kind ? error.message : undefined;
+    return error instanceof CatalogUnusableError ? error : undefined;
   }
 }

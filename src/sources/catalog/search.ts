@@ -259,7 +259,6 @@ function indexedPrefix(token: string): string {
   return [...token].slice(0, MAX_INDEXED_PREFIX).join('');
 }
 
-/** The words of a query. */
 export function queryWords(query: string): Tokens[] {
   return distinctPrefixes(wordsOf(foldText(query)))
     .slice(0, MAX_QUERY_WORDS)

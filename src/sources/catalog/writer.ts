@@ -13,7 +13,6 @@ import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordO
 import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
-/** The outcome of one record of a batch. */
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 
 export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
@@ -92,14 +91,16 @@ export function openCatalogWriter({ database, images }: { readonly database: str
 }
 
 /**
- * Changes a catalog, which is created if there is none.
+ * Changes a catalog, which is created if there is none, then removes the pictures that no record names.
  *
  * @throws CatalogUnusableError
  */
 export async function withWriter<T>(paths: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
   const writer = openCatalogWriter(paths);
   try {
-    return await work(writer);
+    const result = await work(writer);
+    writer.removeLeftovers();
+    return result;
   } finally {
     writer.close();
   }

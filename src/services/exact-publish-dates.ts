@@ -17,9 +17,8 @@ const DAY_ONLY = 'T00:00:00Z';
 export type ExactPublishDates = ReturnType<typeof createExactPublishDates>;
 
 /** The exact creation time of channels. Most upstream answers contain only the day. It never changes, so it is kept. */
-export function createExactPublishDates(options: ExactPublishDatesOptions) {
-  const { store, sources } = options;
-  const { clock, logger, metrics } = options.runtime;
+export function createExactPublishDates({ store, sources, runtime }: ExactPublishDatesOptions) {
+  const { clock, logger, metrics } = runtime;
 
   async function knownTime(channelId: string): Promise<string | undefined> {
     const key = publishedKey(channelId);

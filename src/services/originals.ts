@@ -31,9 +31,8 @@ const NEVER = new AbortController().signal;
 export type Originals = ReturnType<typeof createOriginals>;
 
 /** The originals of all variants: downloaded once for all of them, fresh for a day. */
-export function createOriginals(options: OriginalsOptions) {
-  const { downloader, encoder, pictures, cache, channels } = options;
-  const { clock, holders } = options.runtime;
+export function createOriginals({ downloader, encoder, pictures, cache, channels, runtime }: OriginalsOptions) {
+  const { clock, holders } = runtime;
   // By picture, not by channel: a record with a new picture does not wait.
   const failedPictures = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();

@@ -111,10 +111,8 @@ export function createPurge({ clock, changes, caches: { records, names }, parts,
   }
 
   function reportState(error?: unknown): void {
-    onStateChange(
-      Array.from(waiting.keys(), ({ name }) => name),
-      error,
-    );
+    const waitingNames = Array.from(waiting.keys(), ({ name }) => name);
+    onStateChange(waitingNames, error);
   }
 
   /** Removes what the changes concern from all parts. */

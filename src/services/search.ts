@@ -35,8 +35,7 @@ class PartialSearch extends AppError {
 
 export type SearchService = ReturnType<typeof createSearchService>;
 
-export function createSearchService(options: SearchServiceOptions) {
-  const { sources, channels, cache, clock } = options;
+export function createSearchService({ sources, channels, cache, clock }: SearchServiceOptions) {
   const furtherPages = createSharedWork<FoundChannels>();
 
   async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {

@@ -72,9 +72,7 @@ export interface RedisStoreOptions {
  * Each entry includes its writer's position in the stream of changes. An entry that a later change concerns counts as
  * absent until it is erased.
  */
-export function createRedisStore(options: RedisStoreOptions): ErasableStore {
-  const { connection, changes, sharedChanges, onRefused } = options;
-
+export function createRedisStore({ connection, changes, sharedChanges, onRefused }: RedisStoreOptions): ErasableStore {
   /** @returns the removed keys, with the prefix */
   async function eraseAmong(keys: string[], change: Change, position: string): Promise<string[]> {
     const isRemoved = (key: string, ids: readonly string[]) => concernsEntry(change, keyIn(key), ids);

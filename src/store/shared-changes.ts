@@ -55,10 +55,9 @@ type ReadReply = [latest: string, first: string, length: number, after: [id: str
 export type SharedChanges = ReturnType<typeof createSharedChanges>;
 
 /** The changes of all instances on the same Redis, in a total order. Calls of `receive` must not overlap. */
-export function createSharedChanges(options: SharedChangesOptions) {
-  const { connection, changes, startPosition = START, onRefused } = options;
+export function createSharedChanges({ connection, changes, startPosition, onRefused }: SharedChangesOptions) {
   const ownName = randomUUID();
-  let position = startPosition;
+  let position = startPosition ?? START;
   let received: AnnouncedChange[] = [];
 
   async function send({ channelIds, ...change }: Change): Promise<string> {

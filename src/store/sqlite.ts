@@ -35,8 +35,7 @@ const WORKER = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import
  * A store in one SQLite file. The file may be deleted at any time, and a damaged file is created again. Several
  * processes may use the same file. Calls reject with `Error` while the file cannot be opened or written.
  */
-export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { path, maxBytes, clock = systemClock, onEvent } = options;
+export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent }: SqliteStoreOptions): SqliteStore {
   const thread = createWorkerThread<CacheFunctions>({
     name: 'cache',
     module: WORKER,

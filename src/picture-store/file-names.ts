@@ -58,7 +58,6 @@ export async function fileNameOf(key: string, content: Buffer, fileClass: FileCl
   };
 }
 
-/** True when the content matches the name. */
 export async function isContentOf(name: FileName, content: Buffer): Promise<boolean> {
   return content.length === name.bytes && (await checksumOf(content)) === name.checksum;
 }

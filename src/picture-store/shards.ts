@@ -38,7 +38,6 @@ export function createShards(directory: string, usage: DiskUsage) {
    * Waits for the earlier changes of the same directory.
    *
    * @param work gets the files in the directory and returns those that are in it afterwards
-   * @returns what `work` has returned
    */
   function change(
     shard: string,
@@ -143,7 +142,6 @@ export async function filesIn(directory: string, shard: string): Promise<FileNam
     .filter((name) => name !== undefined);
 }
 
-/** Counts the files below the directory. */
 export async function readFileStatistics(directory: string): Promise<Statistics> {
   const statistics: Statistics = {};
   for (const shard of await shardsIn(directory)) {

@@ -177,7 +177,6 @@ export function createChannelService(options: ChannelServiceOptions) {
       return name && notFresherThan(name.outcome, await peekRecord(name.value));
     },
 
-    /** Reloads the record. */
     async reload(channelId: string): Promise<Channel> {
       await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
       return (await getRecord(channelId, 0)).channel;

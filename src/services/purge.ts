@@ -14,9 +14,7 @@ import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 
-/** What one part of the stores has removed. */
 export interface Removed {
-  /** The keys of entries. */
   readonly keys?: readonly string[];
   /** Originals and encoded pictures on disk. */
   readonly files?: number;
@@ -25,7 +23,6 @@ export interface Removed {
 
 /** The removed entries of a purge. */
 export interface Purged {
-  /** Removed entries by kind. */
   readonly entries: Readonly<Partial<Record<EntryKind, number>>>;
   /** Removed originals and encoded pictures on disk. */
   readonly pictures: number;

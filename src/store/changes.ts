@@ -62,7 +62,6 @@ export function mergeChanges(first: Change, second: Change): Change {
 /** The most extensive comes first. */
 const SEARCHES = ['all', 'empty', 'naming'] as const;
 
-/** A change that was announced. */
 export interface AnnouncedChange {
   readonly change: Change;
   /** Its number; see `lib/work.ts`. */

@@ -20,7 +20,6 @@ const LAYOUT = {
 
 export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
 
-/** All stored kinds. */
 export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
 
 /** The kind of a store's key, of any layout version; `undefined` for a foreign key. */
@@ -89,7 +88,6 @@ export function pictureKey({ channelId, digest, crop, output, format, quality }:
   return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
 }
 
-/** The channel of an original or of an encoded picture. */
 export function channelOfPicture(key: string): string {
   return key.split('/', 2)[1] ?? '';
 }
@@ -106,7 +104,6 @@ export function formatOfPicture(key: string): Format | undefined {
   return findFormat(format);
 }
 
-/** The digest in an original's key. */
 export function digestOfOriginal(key: string): string | undefined {
   return /^original\/[^/]*\/([0-9a-f]{32})$/.exec(key)?.[1];
 }

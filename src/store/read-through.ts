@@ -8,7 +8,6 @@ import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entr
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
 
-/** The result of a load. */
 export interface Loaded<V> {
   readonly value: V;
   /** Default: the cache's own. Shorter for a value that should be reloaded soon. */

@@ -129,7 +129,6 @@ const LATEST = '9999999999999999-0';
 /** Stands for the IDs in an unknown value. What is removed with them is removed because of its key. */
 const SOME_CHANNEL = [''];
 
-/** The key without the prefix. */
 function keyIn(redisKey: string): string {
   return redisKey.slice(REDIS_KEY_PREFIX.length);
 }
@@ -154,7 +153,6 @@ function parse(text: string): (StoredEntry & { readonly position: string }) | un
   return { value: text.slice(head.length), storedAtMs: Number(storedAtMs), position };
 }
 
-/** Keeps entries in the Redis that all instances share. */
 export function createRedisBackend(address: RedisAddress): StoreBackend {
   /** Runs the work with a connection; `problem` returns why Redis cannot be used, '' if it can. */
   async function withConnection<T>(

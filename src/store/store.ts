@@ -37,7 +37,6 @@ export interface ErasableStore extends Store {
   erase(change: Change, position?: string): Promise<readonly string[]>;
 }
 
-/** The dependencies of a store. */
 export interface StoreParts {
   readonly runtime: Runtime;
   readonly changes: Changes;

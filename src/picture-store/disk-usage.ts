@@ -1,11 +1,4 @@
-import {
-  directoryBytesOf,
-  type FileClass,
-  type FileName,
-  fileBytesOf,
-  SHARD_COUNT,
-  shardNumberOf,
-} from './file-names.ts';
+import { directoryBytesOf, type FileClass, type FileName, fileBytesOf, SHARD_COUNT } from './file-names.ts';
 
 interface Usage {
   /** Disk usage. */
@@ -48,7 +41,7 @@ export function createDiskUsage(maxBytes: number, maxFiles: number) {
   return {
     /** Replaces the sums of a directory with those of these files. */
     count(shard: string, names: readonly FileName[]): void {
-      const number = shardNumberOf(shard);
+      const number = Number.parseInt(shard, 16);
       const filesBefore = usageIn(number, 'plain').files + usageIn(number, 'custom').files;
       directoryBytes += directoryBytesOf(names.length) - directoryBytesOf(filesBefore);
       for (const fileClass of CLASSES) {
@@ -61,7 +54,7 @@ export function createDiskUsage(maxBytes: number, maxFiles: number) {
     },
 
     /** True when files of this class were counted in the directory. */
-    hasClass: (shard: string, fileClass: FileClass) => usageIn(shardNumberOf(shard), fileClass).files > 0,
+    hasClass: (shard: string, fileClass: FileClass) => usageIn(Number.parseInt(shard, 16), fileClass).files > 0,
 
     /** True when a file of this length may be written. A custom file never displaces a plain one. */
     hasRoomFor(bytes: number, fileClass: FileClass): boolean {

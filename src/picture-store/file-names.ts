@@ -79,17 +79,7 @@ export function shardOf(digest: string): string {
   return digest.slice(0, SHARD_CHARACTERS);
 }
 
-/** True for the name of a directory that files are distributed to. */
-export function isShard(name: string): boolean {
-  return /^[0-9a-f]{3}$/.test(name);
-}
-
-/** From 0 to `SHARD_COUNT - 1`. */
-export function shardNumberOf(shard: string): number {
-  return Number.parseInt(shard, 16);
-}
-
-/** The directory of a number from 0 to `SHARD_COUNT - 1`. */
+/** The directory of a number from 0 to `SHARD_COUNT - 1`: its hexadecimal digits. */
 export function shardAt(number: number): string {
   return number.toString(16).padStart(SHARD_CHARACTERS, '0');
 }

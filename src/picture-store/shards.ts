@@ -5,15 +5,7 @@ import { untilAborted } from '../lib/work.ts';
 import { countEntries, type Statistics } from '../store/stored-kinds.ts';
 import { listed, removeIfAllowed, removeIfEmpty, statsOf } from './atomic-write.ts';
 import type { DiskUsage } from './disk-usage.ts';
-import {
-  type FileClass,
-  type FileName,
-  fileBytesOf,
-  isShard,
-  parseFileName,
-  relativePathOf,
-  shardOf,
-} from './file-names.ts';
+import { type FileClass, type FileName, fileBytesOf, parseFileName, relativePathOf, shardOf } from './file-names.ts';
 
 /** The scan waits for this multiple of the time that it has worked, so that a start and its first pictures are not slower. */
 const PAUSE_FACTOR = 9;
@@ -131,7 +123,7 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<voi
 
 /** The names of the directories below the store's own. */
 export async function shardsIn(directory: string): Promise<string[]> {
-  return (await listed(directory)).filter(isShard);
+  return (await listed(directory)).filter((name) => /^[0-9a-f]{3}$/.test(name));
 }
 
 /** The store's files in one of the directories. */

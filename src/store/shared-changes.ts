@@ -60,7 +60,12 @@ export function createSharedChanges({ connection, changes, startPosition, onRefu
   let position = startPosition ?? START;
   let received: AnnouncedChange[] = [];
 
-  async function send({ channelIds, ...change }: Change): Promise<string> {
+  /**
+   * Publishes the change. Afterwards no instance can store results in Redis whose work began before the change. Rejects
+   * with `RedisUnavailable`.
+   */
+  async function publish(announced: AnnouncedChange): Promise<void> {
+    const { channelIds, ...change } = announced.change;
     const parts = channelIds === 'all' ? [channelIds] : chunksOf([...channelIds], MAX_CHANNELS_PER_ENTRY);
     let id = START;
     for (const part of parts) {
@@ -72,14 +77,7 @@ export function createSharedChanges({ connection, changes, startPosition, onRefu
       // All earlier changes are known here, so this instance may continue to store at once.
       if (before === position || (before === '' && position === START)) position = published;
     }
-    return id;
-  }
-
-  /** Other instances may have missed a change that was sent just before Redis lost its data. */
-  async function repeatRecent(): Promise<void> {
-    for (const announced of changes.ownSince(performance.now() - REPEATED_MS)) {
-      announced.position = await send(announced.change);
-    }
+    announced.position = id;
   }
 
   /** @returns true if there may be more to read */
@@ -96,7 +94,8 @@ export function createSharedChanges({ connection, changes, startPosition, onRefu
     }
     if (position !== START && (isBehind || latest === '' || isLater(position, latest))) {
       position = START;
-      await repeatRecent();
+      // Other instances may have missed a change that was sent just before Redis lost its data.
+      for (const recent of changes.ownSince(performance.now() - REPEATED_MS)) await publish(recent);
       return true;
     }
     for (const [id, [, json = '']] of after) {
@@ -109,13 +108,7 @@ export function createSharedChanges({ connection, changes, startPosition, onRefu
   }
 
   return {
-    /**
-     * Publishes the change. Afterwards no instance can store results in Redis whose work began before the change. Rejects
-     * with `RedisUnavailable`.
-     */
-    async publish(announced: AnnouncedChange): Promise<void> {
-      announced.position = await send(announced.change);
-    },
+    publish,
 
     /**
      * Announces the changes of other instances here. Returns those announced since the last successful call. Rejects with

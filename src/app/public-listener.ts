@@ -89,11 +89,11 @@ function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: 
 function shareLimit(
   connection: RedisConnection,
   local: ReturnType<typeof createMemoryRateLimiter>,
-  { clock, metrics, holders }: Runtime,
+  { metrics, holders }: Runtime,
 ): RateLimiter {
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection, onRefused });
-  const limiter = createFallbackRateLimiter({ shared, local, clock });
+  const limiter = createFallbackRateLimiter({ shared, local });
   holders.add('rate limit decisions by Redis', shared.stats);
   metrics.addCounter({
     name: 'pennant_limiter_decided_alone_total',

@@ -23,13 +23,15 @@ const BLOCK_BITS = 14;
 /** Logs or cells. */
 const BLOCK_LENGTH = 1 << BLOCK_BITS;
 const IN_BLOCK = BLOCK_LENGTH - 1;
-const CELL_BYTES = 12;
+const CELL_BYTES = 16;
 /** 64 MiB of buckets. */
 const MAX_BUCKET_BITS = 24;
 
 interface CellBlock {
   readonly times: Float64Array;
   readonly nextCells: Int32Array;
+  /** Not set for the first cell of a log. */
+  readonly previousCells: Int32Array;
 }
 
 /**
@@ -49,7 +51,7 @@ export function createClientLogs(maxLogs: number) {
   const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
   const sought = new Int32Array(FINGERPRINT_WORDS);
   let soughtClient: string | undefined;
-  /** Each time is in a cell, which names the cell of the next time. */
+  /** Each time is in a cell, which names the cells of the next and the previous time. */
   const cells: CellBlock[] = [];
   let usedCells = 0;
   let firstFreeCell = NONE;
@@ -106,9 +108,18 @@ export function createClientLogs(maxLogs: number) {
     }
     usedCells += 1;
     if (usedCells >= cells.length * BLOCK_LENGTH) {
-      cells.push({ times: new Float64Array(BLOCK_LENGTH), nextCells: new Int32Array(BLOCK_LENGTH) });
+      cells.push({
+        times: new Float64Array(BLOCK_LENGTH),
+        nextCells: new Int32Array(BLOCK_LENGTH),
+        previousCells: new Int32Array(BLOCK_LENGTH),
+      });
     }
     return usedCells;
+  }
+
+  function releaseCell(cell: number): void {
+    linkCell(cell, firstFreeCell);
+    firstFreeCell = cell;
   }
 
   function releaseCells(log: number): void {
@@ -165,10 +176,13 @@ export function createClientLogs(maxLogs: number) {
 
     push(log: number, time: number): void {
       const cell = takeCell();
+      const last = get(log, LAST_CELL);
       const length = get(log, LENGTH);
-      (cells[cell >> BLOCK_BITS] as CellBlock).times[cell & IN_BLOCK] = time;
+      const { times, previousCells } = cells[cell >> BLOCK_BITS] as CellBlock;
+      times[cell & IN_BLOCK] = time;
+      previousCells[cell & IN_BLOCK] = last;
       if (length === 0) set(log, FIRST_CELL, cell);
-      else linkCell(get(log, LAST_CELL), cell);
+      else linkCell(last, cell);
       set(log, LAST_CELL, cell);
       set(log, LENGTH, length + 1);
     },
@@ -178,8 +192,15 @@ export function createClientLogs(maxLogs: number) {
       const cell = get(log, FIRST_CELL);
       set(log, FIRST_CELL, nextOf(cell));
       set(log, LENGTH, get(log, LENGTH) - 1);
-      linkCell(cell, firstFreeCell);
-      firstFreeCell = cell;
+      releaseCell(cell);
+    },
+
+    /** Drops the newest time; the log must not be empty. */
+    pop(log: number): void {
+      const cell = get(log, LAST_CELL);
+      set(log, LAST_CELL, (cells[cell >> BLOCK_BITS] as CellBlock).previousCells[cell & IN_BLOCK] as number);
+      set(log, LENGTH, get(log, LENGTH) - 1);
+      releaseCell(cell);
     },
 
     /** Moves the log to the end of a rank. */

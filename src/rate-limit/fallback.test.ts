@@ -40,7 +40,7 @@ function createSharedLog(clock = createManualClock()) {
 function createSubject() {
   const clock = createManualClock();
   const log = createSharedLog(clock);
-  const limiter = createFallbackRateLimiter({ shared: log.shared, local: createMemoryRateLimiter({ clock }), clock });
+  const limiter = createFallbackRateLimiter({ shared: log.shared, local: createMemoryRateLimiter({ clock }) });
   const ask = async () => limiter.hit(CLIENT, limit);
 
   async function admitted(times: number): Promise<number> {
@@ -56,7 +56,7 @@ describeLimiterContract('a shared log with this process’s own log', () => {
   const clock = createManualClock();
   const { shared } = createSharedLog(clock);
   const own = createMemoryRateLimiter({ clock });
-  return { limiter: createFallbackRateLimiter({ shared, local: own, clock }), advance: clock.advance };
+  return { limiter: createFallbackRateLimiter({ shared, local: own }), advance: clock.advance };
 });
 
 describe('the limit while Redis cannot decide', () => {
@@ -81,7 +81,7 @@ describe('the limit while Redis cannot decide', () => {
   });
 
   test('does not count a request whose decision failed', async () => {
-    const { ask, admitted, limiter, log } = createSubject();
+    const { ask, admitted, log } = createSubject();
     const failFiveTimes = async () => {
       log.failWith(new TypeError('a bug'));
       for (let sent = 0; sent < 5; sent += 1) await ask().catch(() => undefined);
@@ -91,7 +91,6 @@ describe('the limit while Redis cannot decide', () => {
     expect(await admitted(5)).toBe(3);
     await failFiveTimes();
     expect(await admitted(5)).toBe(0);
-    expect(limiter.stats().undecidedClients).toBe(0);
   });
 });
 
@@ -114,6 +113,17 @@ describe('the limit after Redis could not decide', () => {
     log.admitElsewhere();
     log.admitElsewhere();
     expect(await admitted(5)).toBe(1);
+  });
+
+  test('gives back the places of requests that Redis refused', async () => {
+    const { ask, admitted, log } = createSubject();
+    expect(await admitted(1)).toBe(1);
+    log.admitElsewhere();
+    log.admitElsewhere();
+    const decisions = await Promise.all([ask(), ask(), ask()]);
+    expect(decisions.filter(({ isAllowed }) => isAllowed)).toEqual([]);
+    log.setOutage(true);
+    expect(await admitted(5)).toBe(2);
   });
 
   test('does not count refused requests anywhere, so that waiting for exactly Retry-After is enough', async () => {
@@ -190,7 +200,7 @@ test('a request counts from its arrival, however late the decision comes', async
       return { isAllowed: true, remaining: 5, resetMs: 1 };
     },
   };
-  const limiter = createFallbackRateLimiter({ shared, local: createMemoryRateLimiter({ clock }), clock });
+  const limiter = createFallbackRateLimiter({ shared, local: createMemoryRateLimiter({ clock }) });
   const decisions = [1, 2, 3].map(() => limiter.hit(CLIENT, limit));
   clock.advance(5_000);
   isSlow = false;

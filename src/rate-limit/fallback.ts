@@ -1,4 +1,3 @@
-import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision } from './limiter.ts';
 import type { MemoryRateLimiter } from './memory.ts';
@@ -14,8 +13,7 @@ export interface SharedRateLimiter {
 
 export interface FallbackRateLimiterOptions {
   readonly shared: SharedRateLimiter;
-  readonly local: Pick<MemoryRateLimiter, 'budget' | 'add'>;
-  readonly clock: Clock;
+  readonly local: Pick<MemoryRateLimiter, 'hit' | 'budget' | 'takeBack'>;
 }
 
 /**
@@ -24,43 +22,33 @@ export interface FallbackRateLimiterOptions {
  * A request is admitted only if the local log and the shared log both have room, and is then counted in both. So an outage
  * of Redis, or the loss of its logs, does not give a client a new budget, and rejected requests do not extend the wait.
  */
-export function createFallbackRateLimiter({ shared, local, clock }: FallbackRateLimiterOptions) {
+export function createFallbackRateLimiter({ shared, local }: FallbackRateLimiterOptions) {
   let decidedAlone = 0;
-  /** How many places in a client's local log are reserved for requests that Redis is deciding. */
-  const reserved = new Map<string, number>();
-
-  function reserve(key: string, places: 1 | -1): void {
-    const count = (reserved.get(key) ?? 0) + places;
-    if (count === 0) reserved.delete(key);
-    else reserved.set(key, count);
-  }
 
   return {
     /** Like `RateLimiter.hit`. */
     async hit(client: string, limit: RateLimit): Promise<RateLimitDecision> {
-      const arrivedAtMs = clock.monotonic();
-      const key = `${limit.requests}/${limit.windowMs}:${client}`;
-      const hasPlace = local.budget(client, limit).remaining > (reserved.get(key) ?? 0);
+      // Counted before Redis decides, so that no other request takes its place in the local log meanwhile.
+      const own = local.hit(client, limit);
       let together: RateLimitDecision | undefined;
-      // A place in the local log is reserved while Redis decides.
-      if (hasPlace) reserve(key, 1);
+      let isAllowed = false;
       try {
-        together = await shared.hit(client, limit, hasPlace);
+        together = await shared.hit(client, limit, own.isAllowed);
+        isAllowed = own.isAllowed && together.isAllowed;
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) throw error;
         decidedAlone += 1;
+        isAllowed = own.isAllowed;
       } finally {
-        if (hasPlace) reserve(key, -1);
+        if (own.isAllowed && !isAllowed) local.takeBack(client, limit);
       }
-      const isAllowed = hasPlace && together?.isAllowed !== false;
-      // Counted at its arrival time, so that the local log does not wait longer than the shared log.
-      const left = isAllowed ? local.add(client, limit, arrivedAtMs) : local.budget(client, limit);
-      const budget = tighter(left, together);
-      return isAllowed ? { ...budget, isAllowed } : refusal(budget);
+      return isAllowed
+        ? { ...tighter(own, together), isAllowed }
+        : refusal(tighter(local.budget(client, limit), together));
     },
 
-    /** Requests since the start that this process decided without Redis, and clients with requests that Redis is deciding. */
-    stats: () => ({ decidedAlone, undecidedClients: reserved.size }),
+    /** Requests since the start that this process decided without Redis. */
+    stats: () => ({ decidedAlone }),
   };
 }
 

@@ -137,19 +137,30 @@ describe('the in-process limiter over time', () => {
   });
 });
 
-describe('requests that were admitted elsewhere', () => {
-  it('count for a full window, also when an older one is added after a newer one', () => {
+describe('requests that another limiter has rejected', () => {
+  it('are forgotten, newest first, and the others count for a full window', () => {
     const { clock, limiter, hit } = createFullLimiter(10);
+    hit('client');
     clock.advance(10_000);
-    const newestMs = clock.monotonic();
-    limiter.add('client', LIMIT, newestMs);
-    limiter.add('client', LIMIT, newestMs - 5_000);
-    clock.advance(LIMIT.windowMs - 5_000);
+    hit('client', 3);
+    limiter.takeBack('client', LIMIT);
+    limiter.takeBack('client', LIMIT);
+    expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 8, resetMs: LIMIT.windowMs - 10_000 });
+    clock.advance(LIMIT.windowMs - 10_000);
     // Expired clients are removed while others are served.
     for (let visit = 0; visit < 1_000; visit += 1) hit('steady');
-    expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 8, resetMs: 5_000 });
-    clock.advance(5_000);
+    expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 9, resetMs: 10_000 });
+    clock.advance(10_000);
     expect(limiter.budget('client', LIMIT)).toEqual({ remaining: 10, resetMs: 0 });
+  });
+
+  it('leave no client behind', () => {
+    const { limiter, hit } = createFullLimiter(10);
+    hit('client');
+    limiter.takeBack('client', LIMIT);
+    limiter.takeBack('client', LIMIT);
+    expect(limiter.stats().entries).toBe(0);
+    expect(hit('client').remaining).toBe(9);
   });
 });
 

@@ -116,18 +116,12 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
       return budgetOf(log, limit, nowMs);
     },
 
-    /**
-     * Counts a request that was admitted elsewhere. Its time is at least that of the client's newest request. Returns the
-     * budget left after it.
-     */
-    add(client: string, limit: RateLimit, atMs: number): RateLimitBudget {
-      const nowMs = clock.monotonic();
-      const number = numberOf(limit);
-      sweepNextRank(nowMs);
-      const log = logOf(number, client, nowMs);
-      push(log, number, logs.length(log) === 0 ? atMs : Math.max(atMs, logs.newest(log)));
-      dropExpired(log, limit.windowMs, nowMs);
-      return budgetOf(log, limit, nowMs);
+    /** Forgets the client's newest request, which another limiter has rejected. */
+    takeBack(client: string, limit: RateLimit): void {
+      const log = logs.find(client, numberOf(limit));
+      if (log === NONE || logs.length(log) === 0) return;
+      logs.pop(log);
+      if (logs.length(log) === 0) logs.remove(log);
     },
 
     /** The stored clients (expired ones wait to be removed), and those evicted because of `maxClients` since the start. */

@@ -73,7 +73,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   describeLimiterContract('Redis, with the process behind it,', () => {
     const { clock, limiter } = createMovable();
     const own = createMemoryRateLimiter({ clock });
-    return { limiter: createFallbackRateLimiter({ shared: limiter, local: own, clock }), advance: clock.advance };
+    return { limiter: createFallbackRateLimiter({ shared: limiter, local: own }), advance: clock.advance };
   });
 
   test('admits exactly the limit when requests reach three instances at once', async () => {

@@ -56,8 +56,8 @@ export interface StoreBackend {
   readonly maxBytes?: number;
   /** Returns why the service must not start with the stored data, as a message for the operator. */
   findVersionProblem(): string | undefined;
-  /** For `serve --check`; changes nothing. */
-  check(): Promise<{ readonly level: 'ok' | 'warning' | 'error'; readonly text: string }>;
+  /** For `serve --check`, which has called `findVersionProblem` before; changes nothing. */
+  check(): Promise<{ readonly level: 'ok' | 'warning'; readonly text: string }>;
   /**
    * For `cache stats`; changes nothing. `bytes` includes the overhead of the store.
    *

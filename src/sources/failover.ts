@@ -110,20 +110,6 @@ export function createFailover(options: FailoverOptions) {
     return fillFields(loaded, await unlessFailed(loading));
   }
 
-  async function searchPage(
-    source: ChannelSource,
-    query: string,
-    limit: number,
-    signal: AbortSignal,
-    from: string | undefined,
-  ): Promise<SearchResult> {
-    const key = from === undefined ? query : `${query} ${from}`;
-    const { hits, next } = await callSource(source, 'search', key, signal, (attempt) =>
-      source.search(query, limit, from === undefined ? attempt : { ...attempt, from }),
-    );
-    return { hits, next: next === undefined ? {} : { [source.name]: next } };
-  }
-
   function withinRequest<T>(
     { signal = new AbortController().signal }: Partial<LoadOptions>,
     work: (signal: AbortSignal) => Promise<T>,
@@ -170,10 +156,19 @@ export function createFailover(options: FailoverOptions) {
      * searched, for their next page.
      */
     search(query: string, limit: number, { from, ...caller }: FailoverSearchOptions = {}): Promise<SearchResult> {
+      async function searchPage(source: ChannelSource, signal: AbortSignal): Promise<SearchResult> {
+        const place = from?.[source.name];
+        const key = place === undefined ? query : `${query} ${place}`;
+        const { hits, next } = await callSource(source, 'search', key, signal, (attempt) =>
+          source.search(query, limit, place === undefined ? attempt : { ...attempt, from: place }),
+        );
+        return { hits, next: next === undefined ? {} : { [source.name]: next } };
+      }
+
       return withinRequest(caller, async (signal) => {
         if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
-        const pages = searched.map((source) => searchPage(source, query, limit, signal, from?.[source.name]));
+        const pages = searched.map((source) => searchPage(source, signal));
         const live = pages.filter((_page, index) => searched[index]?.isLive);
         const searches = pages.map((page) => withoutSpentQuota(page, live));
         try {

@@ -85,7 +85,6 @@ const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => Channe
     }),
 };
 
-/** The HTTP client of one upstream. */
 function createUpstreamClient(
   name: SourceName,
   setting: 'youtubeOrigin' | 'youtubeApiOrigin',

@@ -21,7 +21,6 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 export interface InnertubeOptions {
   readonly http: HttpClient;
   readonly reader: BodyReader<typeof readers>;
-  /** Replaces https://www.youtube.com in requests. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
 }

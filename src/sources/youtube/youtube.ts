@@ -172,11 +172,6 @@ function parseRest(text: string): Rest {
 /** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */
 const MAX_HOPS = 3;
 
-/**
- * Resolves a handle or user name to a channel ID.
- *
- * @throws AppError `channel_not_found`, or `upstream_*` if upstream gave no usable answer
- */
 async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
   let url = pageUrl(ref);
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
@@ -210,11 +205,7 @@ function requireNextUrl(target: string | undefined): string {
 /** Pages have twenty channels, so this is enough for the longest list that clients can request. */
 const MAX_PAGES = 3;
 
-/**
- * Loads one page of a search in one call.
- *
- * @throws AppError `upstream_*` if upstream gave no usable answer
- */
+/** Takes one call. */
 async function searchChannels(
   innertube: Innertube,
   query: string,

@@ -6,7 +6,6 @@ import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
-import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
@@ -82,17 +81,9 @@ function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: 
     help: 'Clients that the rate limiter forgot because it was full.',
     read: () => local.stats().evicted,
   });
-  const limiter = redis === undefined ? local : shareLimit(redis, local, runtime);
-  return { hit: limiter.hit, stats: local.stats };
-}
-
-function shareLimit(
-  connection: RedisConnection,
-  local: ReturnType<typeof createMemoryRateLimiter>,
-  { metrics, holders }: Runtime,
-): RateLimiter {
+  if (redis === undefined) return local;
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
-  const shared = createRedisRateLimiter({ connection, onRefused });
+  const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
   holders.add('rate limit decisions by Redis', shared.stats);
   metrics.addCounter({
@@ -100,5 +91,5 @@ function shareLimit(
     help: 'Requests that this instance has admitted or refused without the shared Redis.',
     read: () => limiter.stats().decidedAlone,
   });
-  return limiter;
+  return { hit: limiter.hit, stats: local.stats };
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '../lib/metrics/metrics.ts';
  * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot
  * response more than a microsecond.
  */
-export function addProcessGauges({ add, addGauge, addCounter }: Metrics): void {
+export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics): void {
   const loopDelay = monitorEventLoopDelay({ resolution: 20 });
   loopDelay.enable();
   addCounter({
@@ -32,16 +32,14 @@ export function addProcessGauges({ add, addGauge, addCounter }: Metrics): void {
     help: 'Open file descriptors; 0 if the system does not report them.',
     read: countOpenFiles,
   });
-  add({
+  addSummary({
     name: 'pennant_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape.',
-    type: 'summary',
-    samples() {
-      const samples = [0.5, 0.99].map((quantile) => {
-        return { labels: { quantile }, value: loopDelay.percentile(quantile * 100) / 1e9 };
-      });
+    label: 'quantile',
+    read() {
+      const delays = [0.5, 0.99].map((quantile) => [quantile, loopDelay.percentile(quantile * 100) / 1e9] as const);
       loopDelay.reset();
-      return samples;
+      return Object.fromEntries(delays);
     },
   });
 }

@@ -212,8 +212,8 @@ export function createMetrics() {
 
   return {
     ...counted,
-    add: (metric: Metric) => void all.push(metric),
     addGauge: (gauge: ScrapedMetric) => addScraped('gauge', gauge),
+    addSummary: (summary: ScrapedMetric) => addScraped('summary', summary),
     /** For values that only grow since start. */
     addCounter: (counter: ScrapedMetric) => addScraped('counter', counter),
 

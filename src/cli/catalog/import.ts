@@ -33,7 +33,9 @@ stopped by SIGTERM.`,
   async run({ argument, options }, { env, stdin, stdout, stderr, stopSignal }) {
     const { images, 'dry-run': isDryRun = false } = options;
     const fileBytes = argument === '-' ? undefined : sizeOfFile(argument);
-    if (images !== undefined) requireFolder(images);
+    if (images !== undefined && statSync(images, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new UsageError(`There is no folder ${images}.`);
+    }
     const paths = catalogPaths(parseConfig(env).dataDir);
     const signal = stopSignal();
     const writer = isDryRun ? openDryRun(paths.database) : openCatalogWriter(paths);
@@ -77,12 +79,6 @@ function sizeOfFile(path: string): number | undefined {
 async function openInput(path: string): Promise<Readable> {
   if (!statSync(path).isFIFO()) return createReadStream(path);
   return new Socket({ fd: await promisify(open)(path, 'r'), readable: true, writable: false });
-}
-
-function requireFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new UsageError(`There is no folder ${path}.`);
-  }
 }
 
 function describe({ added, replaced, refused }: ImportSummary, isDryRun: boolean): string {

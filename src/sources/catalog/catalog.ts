@@ -5,8 +5,8 @@ import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createWorkerThread, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel } from '../source.ts';
+import type { NewCatalog } from './import.ts';
 import { channelOf } from './record.ts';
-import type { NewCatalog } from './samples.ts';
 import type { CatalogAnswer, CatalogFunctions } from './worker.ts';
 
 export interface CatalogSourceOptions extends NewCatalog {

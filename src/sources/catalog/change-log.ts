@@ -74,15 +74,13 @@ export function readChangesSince(db: DatabaseSync, since: CatalogPosition | unde
   if (start.id !== id || !reaches) return { position, changes: 'unknown' };
   const rows = db
     .prepare('SELECT channel_id AS channelId, names, is_removed AS isRemoved FROM changes WHERE sequence > ?')
-    .all(start.sequence) as unknown as { channelId: string; names: string; isRemoved: number }[];
-  return {
-    position,
-    changes: rows.map(({ channelId, names, isRemoved }) => ({
-      channelId,
-      names: JSON.parse(names) as string[],
-      isRemoved: isRemoved === 1,
-    })),
-  };
+    .all(start.sequence);
+  const changes = rows.map(({ channelId, names, isRemoved }) => ({
+    channelId: String(channelId),
+    names: JSON.parse(String(names)) as string[],
+    isRemoved: isRemoved === 1,
+  }));
+  return { position, changes };
 }
 
 export interface CatalogWatchOptions {

@@ -28,8 +28,12 @@ export function isPictureName(fileName: string): boolean {
  */
 export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string | null): string {
   const bytes = readFile(field, fileName, fromDir);
+  const format = sniffFormat(bytes);
+  if (format === undefined) {
+    throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
+  }
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
-  const name = `${digest}.${extensionOf(field, fileName, bytes)}`;
+  const name = `${digest}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
   if (imagesDir === null) return name;
   const target = join(imagesDir, name);
   if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
@@ -59,14 +63,6 @@ function readFile(field: string, fileName: string, fromDir: string): Buffer {
     if (hasErrorCode(error, 'ENOENT')) throw new MissingPictureError(field, `there is no picture ${path}`);
     throw new RecordRefusedError(field, `the picture cannot be read: ${error.message}`);
   }
-}
-
-function extensionOf(field: string, fileName: string, bytes: Buffer): string {
-  const format = sniffFormat(bytes);
-  if (format === undefined) {
-    throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
-  }
-  return format === 'gif' ? 'gif' : formatRow(format).extension;
 }
 
 /**

@@ -5,8 +5,8 @@ import { catalogLine, importLines, pngOf, writePictures } from '../../../test/he
 import { decodePicture } from '../../../test/helpers/picture.ts';
 import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
+import { createCatalog } from './import.ts';
 import { parseRecord } from './record.ts';
-import { createCatalog } from './samples.ts';
 import { catalogPaths } from './schema.ts';
 
 const IMAGES_DIR = join(SHIPPED_SAMPLES_DIR, 'images');

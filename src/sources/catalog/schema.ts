@@ -5,13 +5,10 @@ import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
 
-export interface CatalogPaths {
-  readonly database: string;
-  /** The folder of the pictures, which are named by `OriginalRef.fileName`. */
-  readonly images: string;
-}
+export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
-export function catalogPaths(dataDir: string): CatalogPaths {
+/** `images`: the folder of the pictures, which are named by `OriginalRef.fileName`. */
+export function catalogPaths(dataDir: string) {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }
 

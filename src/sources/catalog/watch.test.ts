@@ -7,7 +7,7 @@ import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { type CatalogPosition, type ChangesSince, createCatalogWatch } from './change-log.ts';
-import { createCatalog } from './samples.ts';
+import { createCatalog } from './import.ts';
 import { catalogPaths } from './schema.ts';
 
 const clock = createManualClock();

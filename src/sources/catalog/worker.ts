@@ -4,9 +4,9 @@ import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
+import { createCatalog, type NewCatalog } from './import.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import type { CatalogRecord } from './record.ts';
-import { createCatalog, type NewCatalog } from './samples.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */

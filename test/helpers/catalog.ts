@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type ImportOptions, importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
-import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
+import { withWriter } from '../../src/sources/catalog/writer.ts';
 import { numberedChannelId } from './fake-source.ts';
 
 /** A line of a catalog with the required fields and `fields`. */
@@ -31,17 +31,11 @@ export async function importLines(
   imagesFrom = dataDir,
   options: Pick<ImportOptions, 'onProgress' | 'signal'> = {},
 ) {
-  const writer = openCatalogWriter(catalogPaths(dataDir));
   const refusals: string[] = [];
-  try {
-    const summary = await importChannels(writer, Readable.from([Buffer.from(lines.join('\n'))]), {
-      ...options,
-      imagesFrom,
-      onRefused: (lineNumber, reason) => refusals.push(`line ${lineNumber}: ${reason}`),
-    });
-    writer.removeLeftovers();
-    return { ...summary, refusals };
-  } finally {
-    writer.close();
-  }
+  const input = Readable.from([Buffer.from(lines.join('\n'))]);
+  const onRefused = (lineNumber: number, reason: string) => refusals.push(`line ${lineNumber}: ${reason}`);
+  const summary = await withWriter(catalogPaths(dataDir), (writer) =>
+    importChannels(writer, input, { ...options, imagesFrom, onRefused }),
+  );
+  return { ...summary, refusals };
 }

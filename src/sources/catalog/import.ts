@@ -7,7 +7,7 @@ import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { MissingPictureError } from './pictures.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
-import { type CatalogWriter, openCatalogWriter } from './writer.ts';
+import { type CatalogWriter, withWriter } from './writer.ts';
 
 /** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */
 const RECORDS_PER_BATCH = 5_000;
@@ -188,13 +188,10 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
   const draftDir = createDraftFolder(dataDir);
   try {
     const draft = catalogPaths(draftDir);
-    const writer = openCatalogWriter(draft);
-    try {
+    await withWriter(draft, async (writer) => {
       if (samplesDir !== null) await importSamples(writer, samplesDir);
       writer.beginChangeLog();
-    } finally {
-      writer.close();
-    }
+    });
     if (existsSync(paths.database)) return;
     // Pictures first: a catalog never refers to a missing picture.
     if (existsSync(draft.images)) {

@@ -4,8 +4,7 @@ import { parseConfig } from '../config/settings.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { changeOfChannels, createChanges } from '../store/changes.ts';
-import type { AppliedPositions } from './applied-changes.ts';
-import { createInvalidation } from './invalidation.ts';
+import { type AppliedPositions, createInvalidation } from './invalidation.ts';
 import type { Stores } from './stores.ts';
 
 const READ_MS = 500;

@@ -1,21 +1,23 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { createLogger } from '../lib/logger.ts';
+import { createLogger, type Logger } from '../lib/logger.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
+import { type Checked, fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 import { createPurge, type Purge, RemovalDelayed, type Removed, takeDown } from '../services/purge.ts';
 import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
 import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
-import type { AppliedChanges } from './applied-changes.ts';
 import { createStores, type Stores } from './stores.ts';
 
 /** Applies purges, and the changes of other instances and processes, to all caches. */
 export function createInvalidation(
   config: Config,
   runtime: Runtime,
-  { stores, applied }: { readonly stores: Stores; readonly applied: AppliedChanges },
+  { stores, applied }: { readonly stores: Stores; readonly applied: ReturnType<typeof openAppliedChanges> },
 ) {
   const { clock, logger } = runtime;
   const { sharedChanges } = stores;
@@ -125,6 +127,49 @@ function createApplier(onBug: (error: unknown) => void) {
     allRemoved = Promise.all([allRemoved, removed]).then(savePosition);
     allRemoved.catch(() => undefined);
   };
+}
+
+const isPositions = fields({
+  /** In the changes that instances share in Redis. */
+  redis: optional(text(/^\d{1,16}-\d{1,16}$/)),
+  /** In the catalog's own list of changes. */
+  catalog: optional(fields({ id: text(/^[0-9a-f]{1,32}$/), sequence: numberIn(0, Number.MAX_SAFE_INTEGER) })),
+});
+
+/** The positions up to which changes have been applied to a `DATA_DIR`. */
+export type AppliedPositions = Partial<Checked<typeof isPositions>>;
+
+/** Stores the positions for the next start. */
+export function openAppliedChanges(dataDir: string, logger: Logger) {
+  const path = join(dataDir, 'applied-changes.json');
+  let positions = readPositions(path);
+  let isReported = false;
+
+  return {
+    positions: () => positions,
+    /** Changes some of the positions. A failure is reported once. Changes are then applied again at the next start. */
+    save(changed: AppliedPositions): void {
+      positions = { ...positions, ...changed };
+      try {
+        mkdirSync(dataDir, { recursive: true });
+        writeFileSync(`${path}.tmp`, JSON.stringify(positions));
+        renameSync(`${path}.tmp`, path);
+      } catch (error) {
+        if (!isReported)
+          logger.warn({ err: error }, 'applied changes cannot be saved: the next start applies them again');
+        isReported = true;
+      }
+    },
+  };
+}
+
+/** Empty if the file is missing, unreadable or not written by the service. */
+function readPositions(path: string): AppliedPositions {
+  try {
+    return parseJson(readFileSync(path, 'utf8'), isPositions) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** For a catalog whose list of changes is incomplete. */

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { channelIdRef } from '../src/domain/identifier.ts';
 import { type CatalogReader, openForReading } from '../src/sources/catalog/reader.ts';
@@ -11,37 +11,52 @@ import { cpuTimesOf, flatRow, format, medianCpuMs, type Sizes, spread } from './
 import { summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
-const LOOK_UPS = 1_000;
-const SEARCHES = 1_000;
+/** Both catalogs are used in turn: a machine that becomes slower during the run must not look like growth. */
+const ROUNDS = 20;
+const LOOK_UPS_PER_ROUND = 50;
+const SEARCHES_PER_ROUND = 50;
+const SEARCHES = ROUNDS * SEARCHES_PER_ROUND;
+const WARM_UP = 2_000;
 const EXPENSIVE_SEARCHES = 20;
 const HITS = 20;
 const MAX_EXPENSIVE_MS = 50;
 
-interface Figures {
+interface Catalog {
+  readonly count: number;
+  readonly reader: CatalogReader;
   readonly importUs: number;
   readonly openMs: number;
-  readonly lookUpMs: number;
-  readonly searchMs: number;
-  readonly slowestMs: number;
-  /** The median of each search, by its name. */
-  readonly expensiveMs: Readonly<Record<string, number>>;
 }
 
-/** A catalog with very similar titles and handles, read in the same way as by its thread. */
-export async function benchCatalogAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
-  const small = await measureCatalog(print, sizes.small);
-  const large = await measureCatalog(print, sizes.large);
-  const pair = (name: 'importUs' | 'openMs' | 'lookUpMs' | 'searchMs') => ({ small: small[name], large: large[name] });
-  return [
-    flatRow('catalog: import, for each channel', sizes, pair('importUs'), 'µs'),
-    flatRow('catalog: opened', sizes, pair('openMs'), 'ms'),
-    flatRow('catalog: a channel by ID', sizes, pair('lookUpMs'), 'ms'),
-    flatRow(`catalog: median of ${SEARCHES} searches`, sizes, pair('searchMs'), 'ms'),
-    limitRow('slowest of these', sizes, small.slowestMs, large.slowestMs),
-    ...Object.keys(EXPENSIVE_QUERIES).map((name) =>
-      limitRow(name, sizes, small.expensiveMs[name] as number, large.expensiveMs[name] as number),
-    ),
-  ];
+interface Times {
+  readonly lookUps: number[];
+  readonly searches: number[];
+}
+
+/** Catalogs with very similar titles and handles, read in the same way as by the catalog's thread. */
+export function benchCatalogAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
+  return inTemporaryDirectory(async (directory) => {
+    const small = await makeCatalog(print, join(directory, 'small'), sizes.small);
+    const large = await makeCatalog(print, join(directory, 'large'), sizes.large);
+    print('searching them in turn');
+    const [inSmall, inLarge] = await measureInTurn(small, large);
+    const medians = (name: keyof Times) => ({
+      small: summarize(inSmall[name]).median,
+      large: summarize(inLarge[name]).median,
+    });
+    const rows = [
+      flatRow('catalog: import, for each channel', sizes, { small: small.importUs, large: large.importUs }, 'µs'),
+      flatRow('catalog: opened', sizes, { small: small.openMs, large: large.openMs }, 'ms'),
+      flatRow('catalog: a channel by ID', sizes, medians('lookUps'), 'ms'),
+      flatRow(`catalog: median of ${SEARCHES} searches`, sizes, medians('searches'), 'ms'),
+      limitRow('slowest of these', sizes, Math.max(...inSmall.searches), Math.max(...inLarge.searches)),
+    ];
+    for (const [name, query] of Object.entries(EXPENSIVE_QUERIES)) {
+      rows.push(limitRow(name, sizes, await searchMs(small.reader, query), await searchMs(large.reader, query)));
+    }
+    for (const { reader } of [small, large]) reader.close();
+    return rows;
+  });
 }
 
 function limitRow(what: string, sizes: Sizes, small: number, large: number): Row {
@@ -54,37 +69,45 @@ function limitRow(what: string, sizes: Sizes, small: number, large: number): Row
   };
 }
 
-function measureCatalog(print: Print, count: number): Promise<Figures> {
-  return inTemporaryDirectory(async (directory) => {
-    const file = join(directory, 'channels.ndjson');
-    await writeLines(file, catalogLines(count, { isAlike: true }));
-    print(`importing ${format(count)} channels`);
-    const [importMs = 0] = await cpuTimesOf(1, () => measureImport(directory, file, count));
-    await rm(file);
-    print('searching them');
-    return { importUs: (importMs * 1000) / count, ...(await measureReader(directory, count)) };
-  });
-}
-
-async function measureReader(dataDir: string, count: number): Promise<Omit<Figures, 'importUs'>> {
-  const path = catalogPaths(dataDir).database;
+async function makeCatalog(print: Print, directory: string, count: number): Promise<Catalog> {
+  await mkdir(directory);
+  const file = join(directory, 'channels.ndjson');
+  await writeLines(file, catalogLines(count, { isAlike: true }));
+  print(`importing ${format(count)} channels`);
+  const [importMs = 0] = await cpuTimesOf(1, () => measureImport(directory, file, count));
+  await rm(file);
+  const path = catalogPaths(directory).database;
   const openMs = await medianCpuMs(5, () => openForReading(path)?.close());
   const reader = openForReading(path);
   if (reader === undefined) throw new Error('The catalog is empty.');
-  const lookUp = (number: number) => reader.findRecord(channelIdRef(channelIdOf(spread(number, count))));
-  const queries = [...catalogQueries(2 * SEARCHES)];
-  const search = (number: number) => reader.search(queries[number] as string, HITS);
+  return { count, reader, importUs: (importMs * 1000) / count, openMs };
+}
+
+async function measureInTurn(...catalogs: [Catalog, Catalog]): Promise<[Times, Times]> {
+  const queries = [...catalogQueries(WARM_UP + SEARCHES)];
+  const lookUp = ({ reader, count }: Catalog, number: number) =>
+    reader.findRecord(channelIdRef(channelIdOf(spread(number, count))));
+  const search = ({ reader }: Catalog, number: number) => reader.search(queries[number] as string, HITS);
   // A running service has compiled this code and read the inner pages of the indexes.
-  for (let number = 0; number < SEARCHES; number += 1) {
-    lookUp(number);
-    search(number);
+  for (const catalog of catalogs) {
+    for (let number = 0; number < WARM_UP; number += 1) {
+      lookUp(catalog, number);
+      search(catalog, number);
+    }
   }
-  const lookUpMs = await medianCpuMs(LOOK_UPS, (number) => lookUp(SEARCHES + number));
-  const searches = summarize(await cpuTimesOf(SEARCHES, (number) => search(SEARCHES + number)));
-  const expensiveMs: Record<string, number> = {};
-  for (const [name, query] of Object.entries(EXPENSIVE_QUERIES)) expensiveMs[name] = await searchMs(reader, query);
-  reader.close();
-  return { openMs, lookUpMs, searchMs: searches.median, slowestMs: searches.highest, expensiveMs };
+  const times: [Times, Times] = [
+    { lookUps: [], searches: [] },
+    { lookUps: [], searches: [] },
+  ];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [index, { lookUps, searches }] of times.entries()) {
+      const catalog = catalogs[index] as Catalog;
+      const from = WARM_UP + round * SEARCHES_PER_ROUND;
+      lookUps.push(...(await cpuTimesOf(LOOK_UPS_PER_ROUND, (number) => lookUp(catalog, from + number))));
+      searches.push(...(await cpuTimesOf(SEARCHES_PER_ROUND, (number) => search(catalog, from + number))));
+    }
+  }
+  return times;
 }
 
 function searchMs(reader: CatalogReader, query: string): Promise<number> {

@@ -4,11 +4,8 @@ import type { SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { openReadOnly } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables } from './schema.ts';
+import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
-
-/** Enough for the inner pages of the indexes of a million channels. SQLite's default is 2,000. */
-const PAGE_CACHE_KIB = 8_000;
 
 /** Readers never wait for writers (WAL), only for the recovery after a crash. */
 const BUSY_TIMEOUT_MS = 2_000;

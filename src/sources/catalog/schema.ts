@@ -27,6 +27,12 @@ export class CatalogUnusableError extends OperatorError {
 export class CatalogVersionError extends CatalogUnusableError {}
 
 /**
+ * The pages of a connection that stay in memory: enough for the indexes of a million channels without their lowest level.
+ * SQLite's default is 2,000.
+ */
+export const PAGE_CACHE_KIB = 64_000;
+
+/**
  * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
  * user_version`. The first step creates the tables. Steps are only added, never changed.
  */

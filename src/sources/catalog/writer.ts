@@ -10,7 +10,7 @@ import { indexedText } from './folded-text.ts';
 import { placePicture, removeUnreferencedPictures } from './pictures.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
-import { type CatalogPaths, explainingFailure, readSchemaState, upgradeSchema } from './schema.ts';
+import { type CatalogPaths, explainingFailure, PAGE_CACHE_KIB, readSchemaState, upgradeSchema } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
@@ -147,7 +147,7 @@ function openForWriting(path: string): DatabaseSync {
       ensureChangeLog(db);
       db.exec(PICTURE_INDEXES);
     });
-    db.exec('PRAGMA synchronous = NORMAL');
+    db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;
   } catch (error) {
     db.close();

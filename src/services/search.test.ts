@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { hit } from '../../test/helpers/fake-source.ts';
+import { memoryStore } from '../../test/helpers/read-through.ts';
 import { AppError } from '../domain/errors.ts';
 import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
-import type { StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY } from './cache-policy.ts';
 import { createSearchService } from './search.ts';
 
@@ -31,7 +31,7 @@ function setUp(
   { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined }: StorageOptions = {},
 ) {
   const clock = createManualClock();
-  const stored = new Map<string, StoredEntry>();
+  const store = memoryStore();
   const asked: (string | undefined)[] = [];
   const blocked = new Set([BLOCKED]);
   const service = createSearchService({
@@ -55,19 +55,18 @@ function setUp(
       ...CACHE_POLICY.searches,
       maxMemoryBytes,
       store: {
+        ...store,
         async get(key) {
           await beforeRead();
-          return stored.get(key);
+          return store.get(key);
         },
-        set: async (key, entry) => void stored.set(key, entry),
-        close: async () => undefined,
       },
     }),
     clock,
   });
   const idsOf = async (query: string, limit: number) =>
     (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { service, answers, asked, blocked, clock, stored, idsOf };
+  return { service, answers, asked, blocked, clock, stored: store.entries, idsOf };
 }
 
 describe('a search', () => {

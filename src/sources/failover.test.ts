@@ -3,6 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import { type Answer, catalog, createStub, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
+import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import type { SourceOutcome } from './failover.ts';
@@ -48,7 +49,7 @@ describe('a channel from several sources', () => {
 
   it('about which no source gave a usable answer is an error with a time to retry', async () => {
     await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
-    const told = { ...live('upstream_unavailable'), retryAfterMs: 1_500 };
+    const told = live(new AppError('upstream_unavailable', 'down', { retryAfterMs: 1_500 }));
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
   });
 
@@ -164,7 +165,7 @@ describe('a record that lacks fields', () => {
   it('counts as complete without links, but names them as missing', async () => {
     const withoutLinks = live(record({ links: null }));
     const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);
-    expect(loaded).toEqual(record({ links: null }, ['links'], true));
+    expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
   });
 
   it('is not completed if it has every field', async () => {

@@ -32,14 +32,10 @@ export function testChannel(channelId: string, fields: Partial<Channel> = {}): C
 }
 
 /** What a source of the channel `ID` returns. */
-export function record(
-  changes: Partial<Channel> = {},
-  missing: (keyof Channel)[] = [],
-  isComplete = missing.length === 0,
-): LoadedChannel {
+export function record(changes: Partial<Channel> = {}, missing: (keyof Channel)[] = []): LoadedChannel {
   const counts = { subscriberCount: '1', viewCount: '2', videoCount: '3' };
   const channel = testChannel(ID, { description: '', customUrl: '@channel', links: [], ...counts, ...changes });
-  return { channel, isComplete, missing };
+  return { channel, isComplete: missing.length === 0, missing };
 }
 
 export function hit(channelId: string, title = channelId): SearchHit {
@@ -127,11 +123,10 @@ export interface Stub {
   readonly isLive?: boolean;
   readonly channel?: Answer<LoadedChannel>;
   readonly hits?: Answer<SearchHit[]>;
-  readonly retryAfterMs?: number;
 }
 
 /** A source that gives one answer, by default a failure; "hangs" never settles, whatever its signal says. */
-export function createStub({ channel = DOWN, hits = DOWN, retryAfterMs, ...stub }: Stub = {}) {
+export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) {
   const signals: AbortSignal[] = [];
   async function give<T>(answer: Answer<T>, { signal }: LoadOptions): Promise<T> {
     source.calls += 1;
@@ -139,7 +134,7 @@ export function createStub({ channel = DOWN, hits = DOWN, retryAfterMs, ...stub 
     if (answer === 'hangs') return new Promise(() => undefined);
     if (answer instanceof Error) throw answer;
     if (typeof answer !== 'string') return answer as T;
-    throw new AppError(answer as ErrorCode, answer, retryAfterMs === undefined ? {} : { retryAfterMs });
+    throw new AppError(answer as ErrorCode, answer);
   }
   const source = {
     name: 'stub',

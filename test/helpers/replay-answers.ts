@@ -45,9 +45,9 @@ export function ownAnswer(parameter: 'browseId' | 'query', value: string): objec
 }
 
 /** A JSON answer made in a test. */
-export function jsonAnswer(path: string, body: Record<string, unknown>, answer: unknown, status = 200): ReplayAnswer {
+export function jsonAnswer(path: string, body: Record<string, unknown>, answer: unknown): ReplayAnswer {
   const url = `https://www.youtube.com/youtubei/v1/${path}`;
-  return { request: { method: 'POST', url, body }, status, text: JSON.stringify(answer) };
+  return { request: { method: 'POST', url, body }, status: 200, text: JSON.stringify(answer) };
 }
 
 /** A page path without differences in letter case and escapes, because handles are case-insensitive. */

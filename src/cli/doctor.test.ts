@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
-import { answerDataApi, answerDataApiError } from '../../test/helpers/data-api.ts';
+import { answerDataApi, answerDataApiError, KEY } from '../../test/helpers/data-api.ts';
 import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
@@ -18,7 +18,6 @@ interface DoctorReport extends Omit<Diagnosis, 'calls'> {
 }
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
-const API_KEY = 'very-secret-key';
 
 const API_CHANNEL = {
   id: LIGHTHOUSE,
@@ -41,12 +40,12 @@ afterEach(() => replay.close());
 async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<void> {
   replay = await startReplayServer({
     answers: [...changed, ...readAnswers(OWN_ANSWERS)],
-    dataApi: answerDataApi({ channels: [API_CHANNEL], apiKey: API_KEY }),
+    dataApi: answerDataApi([API_CHANNEL]),
     image: answerStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel')),
   });
 }
 
-function doctor(args: readonly string[], { env = { YOUTUBE_API_KEY: API_KEY }, ...options }: RunOptions = {}) {
+function doctor(args: readonly string[], { env = { YOUTUBE_API_KEY: KEY }, ...options }: RunOptions = {}) {
   return runInProcess(doctorCommand, args, { ...options, env: { ...youtubeSettings(replay.origin), ...env } });
 }
 
@@ -246,16 +245,16 @@ describe('the doctor for the official API', () => {
       path: 'statistics.viewCount',
     });
     const { stdout, stderr } = await doctor(['@BellRockLight', ...source]);
-    expect(stdout + stderr).not.toContain(API_KEY);
+    expect(stdout + stderr).not.toContain(KEY);
   });
 
   it('reports that the key is refused, without the key', async () => {
     await startUpstream();
-    replay.misbehave('data-api', answerDataApiError(400, 'keyInvalid', `API key ${API_KEY} not valid`));
+    replay.misbehave('data-api', answerDataApiError(400, 'keyInvalid', `API key ${KEY} not valid`));
     const { exitCode, stdout } = await doctor(['@BellRockLight', ...source]);
     expect(exitCode).toBe(1);
     expect(stdout).toContain('does not accept this service’s key');
-    expect(stdout).not.toContain(API_KEY);
+    expect(stdout).not.toContain(KEY);
   });
 
   it('makes no call without a key', async () => {

@@ -20,8 +20,7 @@ import {
 import { WAIT } from '../helpers/wait.ts';
 
 const ID = 'UCPennantSample00000001A';
-const API_KEY = 'test-key';
-const healthy = answerDataApi({ channels: [{ id: ID, snippet: { title: 'A sample' } }], apiKey: API_KEY });
+const healthy = answerDataApi([{ id: ID, snippet: { title: 'A sample' } }]);
 
 /** What an upstream does, the result, and the number of calls. */
 type Failure = [name: string, listener: RequestListener, code: ErrorCode, asked: { calls: number }];
@@ -37,7 +36,7 @@ beforeEach(async () => {
   const http = guardHttpClient(createUpstreamClient(upstream.origin, clock), {
     budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }),
   });
-  source = createTestDataApiSource(upstream.origin, { http, clock, apiKey: API_KEY });
+  source = createTestDataApiSource(upstream.origin, { http, clock });
   const breakers = new Map([[source.name, createCircuitBreaker({ clock })]]);
   failover = createFailover({ sources: [source], breakers, clock });
 });

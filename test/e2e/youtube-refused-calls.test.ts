@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
 import type { TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { answerDataApi } from '../helpers/data-api.ts';
+import { answerDataApi, KEY } from '../helpers/data-api.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
 import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -13,12 +13,8 @@ const RECORD = `/api/channel/${LIGHTHOUSE}`;
 const QUIET = '/api/channel/UCreplayQuiet00000000007';
 const HARBOUR = '/api/channel/UCreplayHarbour000000002';
 const HOUR_MS = 3_600_000;
-const API_KEY = 'key-of-the-test';
 
-const dataApi = answerDataApi({
-  channels: [{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light, from the API' } }],
-  apiKey: API_KEY,
-});
+const dataApi = answerDataApi([{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light, from the API' } }]);
 
 /** The web client versions that YouTube accepts, and the one that its pages name. */
 const youtube = { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION };
@@ -62,7 +58,7 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
   });
 
   it('makes the service call the next source', async () => {
-    const { service, replay } = await start({ SOURCES: 'youtube,youtube-data-api', YOUTUBE_API_KEY: API_KEY });
+    const { service, replay } = await start({ SOURCES: 'youtube,youtube-data-api', YOUTUBE_API_KEY: KEY });
     replay.misbehave('browse', refusal);
     const answer = await service.get(RECORD);
     expect([answer.status, answer.json().title]).toEqual([200, 'Bell Rock Light, from the API']);

@@ -13,9 +13,12 @@ interface DataApiItem {
   readonly [part: string]: unknown;
 }
 
+/** The only key that the API accepts. */
+export const KEY = 'a-key-that-nobody-may-see';
+
 /** Answers the channels and searches of the official Data API v3. @param usernames legacy user name → channel ID */
 export function answerDataApi(
-  { channels, apiKey }: { readonly channels: readonly DataApiItem[]; readonly apiKey: string },
+  channels: readonly DataApiItem[],
   usernames: Readonly<Record<string, string>> = {},
 ): RequestListener {
   function findByName(query: URLSearchParams): DataApiItem[] {
@@ -27,7 +30,7 @@ export function answerDataApi(
 
   return (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://data-api.test');
-    if (request.headers['x-goog-api-key'] !== apiKey) return answerDataApiError(400, 'keyInvalid')(request, response);
+    if (request.headers['x-goog-api-key'] !== KEY) return answerDataApiError(400, 'keyInvalid')(request, response);
     if (pathname === '/youtube/v3/channels') {
       const items = findByName(searchParams);
       const found = items.length === 0 ? {} : { items };
@@ -50,13 +53,12 @@ export function answerDataApiError(code: number, reason: string, message = 'Bad 
   return answerJson({ error: { code, message, errors: [{ message, domain: 'global', reason }] } }, code);
 }
 
-export const KEY = 'a-key-that-nobody-may-see';
 export const ID = 'UCPennantSample00000001A';
 export const CHANNELS = JSON.parse(
   readFileSync(join(import.meta.dirname, '../fixtures/data-api-channels.json'), 'utf8'),
 ) as readonly DataApiItem[];
 
-export const dataApi = answerDataApi({ channels: CHANNELS, apiKey: KEY }, { olduser: ID });
+export const dataApi = answerDataApi(CHANNELS, { olduser: ID });
 
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {

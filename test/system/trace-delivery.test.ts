@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerDataApi } from '../helpers/data-api.ts';
+import { answerDataApi, KEY } from '../helpers/data-api.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { type ServiceProcess, startService } from '../helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
@@ -156,14 +156,13 @@ test('a collector that does not answer delays no response and no stop', async ()
 });
 
 test('traces are sent as JSON by setting, and contain no keys, no client addresses and no search texts', async () => {
-  const apiKey = 'key-of-the-data-api';
   const channels = [{ id: 'UCreplayLighthouse000001', snippet: { title: 'Lighthouse' } }];
-  const replay = await startReplayServer({ dataApi: answerDataApi({ apiKey, channels }) });
+  const replay = await startReplayServer({ dataApi: answerDataApi(channels) });
   onTestFinished(() => replay.close());
   const { get, stop, receiver } = await startTracedService({
     ...youtubeSettings(replay.origin),
     SOURCES: 'youtube-data-api',
-    YOUTUBE_API_KEY: apiKey,
+    YOUTUBE_API_KEY: KEY,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=key-of-the-collector',
     TRUST_PROXY: '127.0.0.1/32',
   });
@@ -176,7 +175,7 @@ test('traces are sent as JSON by setting, and contain no keys, no client address
   });
   const sent = receiver.sent();
   expect(sent).toContain(`{"key":"url.full","value":{"stringValue":"${replay.origin}/youtube/v3/search"}}`);
-  for (const secret of [apiKey, 'key-of-the-collector', 'lighthouse', '203.0.113.7', 'a-rare-browser']) {
+  for (const secret of [KEY, 'key-of-the-collector', 'lighthouse', '203.0.113.7', 'a-rare-browser']) {
     expect(sent).not.toContain(secret);
   }
 });

@@ -4,7 +4,6 @@ import type { TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { answerDataApi, KEY } from '../helpers/data-api.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -17,21 +16,16 @@ const HOUR_MS = 3_600_000;
 const dataApi = answerDataApi([{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light, from the API' } }]);
 
 /** The web client versions that YouTube accepts, and the one that its pages name. */
-const youtube = { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION };
-const clientVersions = {
-  accepts: (version: string) => youtube.accepted.includes(version),
-  named: () => youtube.named,
-};
+const youtube = { accepted: new Set([BUILT_IN_CLIENT_VERSION]), named: BUILT_IN_CLIENT_VERSION };
 
 let running: YoutubeService;
 afterEach(async () => {
   await running.close();
-  Object.assign(youtube, { accepted: [BUILT_IN_CLIENT_VERSION], named: BUILT_IN_CLIENT_VERSION });
+  Object.assign(youtube, { accepted: new Set([BUILT_IN_CLIENT_VERSION]), named: BUILT_IN_CLIENT_VERSION });
 });
 
 async function start(env: Record<string, string> = {}, options: TestAppOptions = {}): Promise<YoutubeService> {
-  const replayOptions = { answers: readAnswers(OWN_ANSWERS), dataApi, clientVersions };
-  running = await startYoutubeService(replayOptions, { env, ...options });
+  running = await startYoutubeService({ dataApi, clientVersions: youtube }, { env, ...options });
   return running;
 }
 
@@ -76,7 +70,7 @@ async function onConsole<T>(path: string): Promise<T> {
 describe('a client version that YouTube refuses', () => {
   it('is replaced after the first refused call, and the new one survives a restart', async () => {
     const [dataDir, clock] = [await createTemporaryDirectory(), createManualClock()];
-    Object.assign(youtube, { accepted: [NEW_VERSION], named: NEW_VERSION });
+    Object.assign(youtube, { accepted: new Set([NEW_VERSION]), named: NEW_VERSION });
     const { service } = await start({}, { dataDir, clock });
     expect((await service.get(RECORD)).status).toBe(200);
     expect(await onConsole('/readyz')).toEqual({ ready: true, conditions: [] });
@@ -98,11 +92,11 @@ describe('a client version that YouTube refuses', () => {
     const { service } = await start();
     expect((await service.get(RECORD)).status).toBe(200);
     service.clock.advance(HOUR_MS + 1);
-    Object.assign(youtube, { accepted: [], named: NEW_VERSION });
+    Object.assign(youtube, { accepted: new Set(), named: NEW_VERSION });
     expect((await service.get(QUIET)).status).toBe(502);
     expect((await service.get(RECORD)).headers['cache-control']).toBe('public, max-age=60');
 
-    youtube.accepted = [NEW_VERSION];
+    youtube.accepted = new Set([NEW_VERSION]);
     expect((await service.get(HARBOUR)).status).toBe(200);
     expect((await service.get(QUIET)).status).toBe(200);
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
@@ -110,7 +104,7 @@ describe('a client version that YouTube refuses', () => {
 
   it('is reported while no other one is known, and the service stays ready', async () => {
     const { service } = await start();
-    youtube.accepted = [];
+    youtube.accepted.clear();
     for (const url of [RECORD, QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(502);
     const { conditions } = await onConsole<{ conditions: object[] }>('/readyz');
     const detail = `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`;
@@ -119,7 +113,7 @@ describe('a client version that YouTube refuses', () => {
   });
 
   it('is never replaced if the operator has set it', async () => {
-    Object.assign(youtube, { accepted: ['2.0'], named: NEW_VERSION });
+    Object.assign(youtube, { accepted: new Set(['2.0']), named: NEW_VERSION });
     const { service, replay } = await start({ YOUTUBE_CLIENT_VERSION: '2.0' });
     await service.app.runDueWork();
     expect((await service.get(RECORD)).status).toBe(200);

@@ -3,7 +3,6 @@ import { type Lease, SOLO_LEASE } from '../../src/sources/source.ts';
 import { BUILT_IN_CLIENT_VERSION, createClientVersions } from '../../src/sources/youtube/client-version.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from './replay-answers.ts';
 import { type ReplayServer, startReplayServer } from './replay-server.ts';
 import { createMemoryText, createTestYoutubeSource } from './youtube-source.ts';
 
@@ -15,10 +14,7 @@ export const V3 = '2.20280101.01.00';
 /** YouTube with versions that a test changes. */
 export async function startYoutube() {
   const youtube = { accepted: new Set([BUILT_IN_CLIENT_VERSION]), named: BUILT_IN_CLIENT_VERSION };
-  const replay = await startReplayServer({
-    answers: readAnswers(OWN_ANSWERS),
-    clientVersions: { accepts: (version) => youtube.accepted.has(version), named: () => youtube.named },
-  });
+  const replay = await startReplayServer({ clientVersions: youtube });
   onTestFinished(() => replay.close());
   return Object.assign(youtube, { replay });
 }

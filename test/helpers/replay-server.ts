@@ -31,8 +31,8 @@ export interface ReplayOptions {
   readonly dataApi?: RequestListener;
   /** Answers any other path. Default: a small 16:9 PNG. */
   readonly image?: RequestListener;
-  /** The versions of its web client that it accepts (default: all), and that it names (default: 2.20260630.03.00). */
-  readonly clientVersions?: { accepts(version: string): boolean; named(): string };
+  /** The web client's versions that it accepts (default: all) and names (by default one). A test may change them. */
+  readonly clientVersions?: { readonly accepted: ReadonlySet<string>; readonly named: string };
   /** Each answer waits for it. Called with the target of a request when it arrives. */
   readonly mayAnswer?: (target: string) => Promise<unknown>;
   readonly port?: number;
@@ -60,11 +60,11 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     if (route === 'data-api' && options.dataApi !== undefined) return options.dataApi;
     if (route === 'image') return image;
     if (route === 'version') {
-      const version = clientVersions?.named() ?? '2.20260630.03.00';
+      const version = clientVersions?.named ?? '2.20260630.03.00';
       return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
     }
     const isRefused =
-      body !== undefined && clientVersions?.accepts(String(headers['x-youtube-client-version'])) === false;
+      body !== undefined && clientVersions?.accepted.has(String(headers['x-youtube-client-version'])) === false;
     return isRefused ? INVALID_ARGUMENT : replayed(answers, call);
   }
 

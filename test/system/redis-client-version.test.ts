@@ -16,8 +16,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
   afterAll(() => redis.remove());
 
   it('use the client version that one of them has learned', async () => {
-    const accepts = (version: string) => version === VERSION;
-    const clientVersions = { accepts, named: () => VERSION };
+    const clientVersions = { accepted: new Set([VERSION]), named: VERSION };
     const replay = await startReplayServer({ clientVersions });
     onTestFinished(() => replay.close());
     const clock = createManualClock();

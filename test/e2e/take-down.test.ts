@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
@@ -104,7 +103,7 @@ describe('a channel that is blocked after it was stored', () => {
 
   test('is neither shown nor stored if upstream redirects another ID to it', async () => {
     const { service, close } = await startYoutubeService(
-      { answers: readAnswers(OWN_ANSWERS) },
+      {},
       {
         dataDir,
         clock: createRunningClock(),

@@ -1,4 +1,4 @@
-/** Measures the figures of docs/scaling.md: `npx node bench/capacity.ts`. Needs redis-server. */
+/** Measures the figures of docs/scaling.md: `npx node bench/capacity.ts`. Needs redis-server, and nginx for some. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
 import { startReplayServer } from '../test/helpers/replay-server.ts';
 import { fetchGood } from './answer.ts';
+import { measureBehindNginx } from './behind-nginx.ts';
 import { measureInstanceLoads } from './instance-loads.ts';
 import { findLoadGenerator } from './load.ts';
 import { formatTable, type Row } from './report.ts';
@@ -32,6 +33,7 @@ try {
     ...(await measureStoredBytes()),
     ...(await measureCpu('one process alone', {})),
     ...(await measureCpu('with Redis', { REDIS_URL: redis.url })),
+    ...(await measureBehindNginx(PART, redis)),
     ...(await measureInstanceLoads(PART, console.log)),
   ];
   console.log(formatTable(rows));

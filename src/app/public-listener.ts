@@ -13,7 +13,6 @@ export interface PublicListenerOptions
   extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
   readonly config: Config;
   readonly runtime: Runtime;
-  /** Present if all instances share the rate limit. */
   readonly redis: RedisConnection | undefined;
 }
 
@@ -66,8 +65,9 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
   return { http, limiter, refusedClients };
 }
 
-/** The limiter of this process, or of all instances with Redis. */
-function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: RedisConnection | undefined) {
+/** The limiter of this process, or of all instances with Redis if the settings say so. */
+function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnection | undefined) {
+  const { rateLimitClients, rateLimitShared } = config;
   const { clock, metrics, holders } = runtime;
   const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
   holders.add('rate limit', () => local.stats());
@@ -81,7 +81,7 @@ function openRateLimiter({ rateLimitClients }: Config, runtime: Runtime, redis: 
     help: 'Clients that the rate limiter forgot because it was full.',
     read: () => local.stats().evicted,
   });
-  if (redis === undefined) return local;
+  if (redis === undefined || !rateLimitShared) return local;
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });

@@ -18,9 +18,9 @@ export type Front = Awaited<ReturnType<typeof startFront>>;
  * A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced.
  *
  * @param instancePorts of this machine, of the instances in the file's order
- * @param hasBaseUrl whether it is as the file says it should be done where every instance has a BASE_URL
+ * @param edits those that the file offers to operators
  */
-export async function startFront(instancePorts: readonly number[], hasBaseUrl = false) {
+export async function startFront(instancePorts: readonly number[], edits: readonly Edit[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-front-'));
   // When root starts nginx, its workers run as another user.
   await chmod(directory, 0o755);
@@ -41,7 +41,7 @@ export async function startFront(instancePorts: readonly number[], hasBaseUrl = 
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['    listen [::]:80;\n', ''],
     ['/usr/share/pennant/site', SITE],
-    ...(hasBaseUrl ? BASE_URL_EDITS : []),
+    ...edits,
   ]);
   await writeFile(join(directory, 'nginx.conf'), replaced);
 
@@ -58,10 +58,25 @@ export async function startFront(instancePorts: readonly number[], hasBaseUrl = 
   };
 }
 
-const BASE_URL_EDITS = [
+type Edit = readonly [from: string, to: string];
+
+/** For instances that have a `BASE_URL`. */
+export const WITH_BASE_URL: readonly Edit[] = [
   ['  map $pennant_host $host_in_key { default $pennant_host; }\n', ''],
   ['  # map $pennant_host $host_in_key { default ""; }', '  map $pennant_host $host_in_key { default ""; }'],
-] as const;
+];
+
+/** Clients' addresses are in `X-Forwarded-For`, as behind a CDN. */
+export const BEHIND_CDN: readonly Edit[] = [
+  ['  # set_real_ip_from 192.0.2.0/24;', '  set_real_ip_from 127.0.0.1;'],
+  ['  # real_ip_header X-Forwarded-For;', '  real_ip_header X-Forwarded-For;'],
+];
+
+/** Each client has one instance. */
+export const BY_CLIENT: readonly Edit[] = [
+  ['    hash $channel consistent;\n', ''],
+  ['    # hash $client_network consistent;', '    hash $client_network consistent;'],
+];
 
 /** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
 export async function runNginx(configFile: string): Promise<() => Promise<void>> {
@@ -75,7 +90,7 @@ export async function runNginx(configFile: string): Promise<() => Promise<void>>
 }
 
 /** Fails if an edit no longer matches the file. */
-function replaceEach(text: string, edits: ReadonlyArray<readonly [from: string, to: string]>): string {
+function replaceEach(text: string, edits: readonly Edit[]): string {
   return edits.reduce((edited, [from, to]) => {
     if (!edited.includes(from)) throw new Error(`deploy/nginx.conf does not hold "${from}"`);
     return edited.replace(from, () => to);
@@ -113,11 +128,11 @@ export function useFakeInstances(handler: RequestListener = (_request, response)
 }
 
 /** An nginx for all tests of the file. Its properties are set when the tests begin. */
-export function useFront(instances: ReturnType<typeof useFakeInstances>, hasBaseUrl = false): Front {
+export function useFront(instances: ReturnType<typeof useFakeInstances>, edits: readonly Edit[] = []): Front {
   const front = {} as Front;
   beforeAll(async () => {
     const ports = instances.servers.map(({ origin }) => Number(new URL(origin).port));
-    Object.assign(front, await startFront(ports, hasBaseUrl));
+    Object.assign(front, await startFront(ports, edits));
   });
   afterAll(() => front.stop?.());
   return front;

@@ -37,6 +37,23 @@ test.each(named(BLOCKS.filter(({ language }) => language === 'ini')))('%s has va
   }
 });
 
+const DEPLOYED = readdirSync(join(ROOT, 'deploy')).map((name) => [`deploy/${name}`, read(`deploy/${name}`)] as const);
+/** CONTRIBUTING.md names a source that its reader adds. */
+const FINISHED = DOCUMENTS.filter(({ name }) => name !== 'CONTRIBUTING.md');
+const SETTINGS_IN_TEXT = [...FINISHED.map(({ name, text }) => [name, text] as const), ...DEPLOYED].flatMap(
+  ([name, text]) =>
+    Object.values(SETTINGS).flatMap((setting) =>
+      [...text.matchAll(new RegExp(`(?<!\\w)${setting.env}=([\\w./:,@%=+-]*\\w)`, 'g'))].map(
+        ([assignment, value = '']) => ({ name, assignment, value, setting }),
+      ),
+    ),
+);
+
+test.each(SETTINGS_IN_TEXT)('$name: $assignment is accepted', ({ value, setting }) => {
+  // systemd writes the number of the instance for %i.
+  expect(() => setting.parse(value.replace('%i', '1'))).not.toThrow();
+});
+
 describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const inText = DOCUMENTS.flatMap(({ name, spans }) =>

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
 import { answerJson } from '../helpers/fake-upstream.ts';
-import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
+import { findNginx, useFakeInstances, useFront, WITH_BASE_URL } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which pictures it caches, for whom and how long. */
@@ -17,7 +17,7 @@ const CACHE_DIRECTORY = '/var/cache/nginx/pictures';
 
 const instances = useFakeInstances(answerPicture);
 const front = useFront(instances);
-const frontWithBaseUrl = useFront(instances, true);
+const frontWithBaseUrl = useFront(instances, WITH_BASE_URL);
 
 const REQUEST_FIELDS = {
   'ratelimit-policy': '"default";q=10;w=30',

@@ -17,14 +17,11 @@ const CHANNEL_ID = 'UCPennantSample00000001A';
 const RECORD_PATH = `/api/channel/${CHANNEL_ID}`;
 const PICTURE_BYTES = 130_000;
 
-const ROUNDS = 9;
+/** Each with new processes: two processes of the same program may differ by a fifth. */
+const STARTS = 3;
+const ROUNDS_PER_START = 3;
 const ROUND_SECONDS = 3;
 const WARM_UP_SECONDS = 3;
-
-interface Subject {
-  readonly what: string;
-  readonly path: string;
-}
 
 /** Relative to the bare server's CPU time. */
 const MOST_CPU_RATIO = 1.2;
@@ -34,27 +31,40 @@ export function benchHot(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory((directory) => benchIn(directory, print));
 }
 
+interface Result {
+  readonly what: string;
+  readonly bytes: number;
+  /** By the server's name. */
+  readonly rounds: ReadonlyMap<string, readonly Round[]>;
+}
+
 async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
   const load = await findLoadGenerator();
   print(`load generator: ${load.name}`);
-  const service = await startService(join(directory, 'service'));
-  const logging = await startService(join(directory, 'logging'), { ACCESS_LOG: 'on', LOG_LEVEL: 'info' });
-  try {
-    const picturePath = await findPicturePath(service);
-    print('waiting until the picture has been encoded again');
-    await Promise.all([service, logging].map((each) => settle(each, picturePath)));
-    const rows: Row[] = [];
-    for (const subject of [
-      { what: 'hot JSON', path: RECORD_PATH },
-      { what: 'hot picture', path: picturePath },
-    ]) {
-      rows.push(...(await benchSubject({ subject, service, logging, load, directory, print })));
+  const results: Result[] = [];
+  let picturePath: string | undefined;
+  for (let number = 1; number <= STARTS; number += 1) {
+    print(`\nstart ${number} of ${STARTS}`);
+    const service = await startService(join(directory, 'service'));
+    const logging = await startService(join(directory, 'logging'), { ACCESS_LOG: 'on', LOG_LEVEL: 'info' });
+    try {
+      if (picturePath === undefined) {
+        picturePath = await findPicturePath(service);
+        print('waiting until the picture has been encoded again');
+        for (const each of [service, logging]) await settle(each, picturePath);
+      }
+      for (const [what, path] of [
+        ['hot JSON', RECORD_PATH],
+        ['hot picture', picturePath],
+      ] as const) {
+        results.push(await benchSubject({ what, path, service, logging, load, directory, print }));
+      }
+    } finally {
+      await service.stop();
+      await logging.stop();
     }
-    return rows;
-  } finally {
-    await service.stop();
-    await logging.stop();
   }
+  return Object.values(Object.groupBy(results, ({ what }) => what)).flatMap((ofSubject = []) => rowsOf(ofSubject));
 }
 
 /** A picture of about the size of typical banners, whatever the encoder's settings are. */
@@ -93,7 +103,8 @@ function probe(url: string): Promise<CapturedAnswer> {
 }
 
 interface SubjectBench {
-  readonly subject: Subject;
+  readonly what: string;
+  readonly path: string;
   readonly service: Service;
   readonly logging: Service;
   readonly load: LoadGenerator;
@@ -101,21 +112,21 @@ interface SubjectBench {
   readonly print: (line: string) => void;
 }
 
-async function benchSubject({ subject, service, logging, load, directory, print }: SubjectBench): Promise<Row[]> {
-  const { what, path } = subject;
+async function benchSubject(bench: SubjectBench): Promise<Result> {
+  const { what, path, service, logging, load, directory, print } = bench;
   // The second response, because the first one is a miss.
   for (const each of [service, logging]) await probe(each.url + path);
   const answer = await probe(service.url + path);
-  const size = answer.body.length;
-  print(`\n${what}: ${path}, ${size} bytes, ${answer.headers.length} header fields`);
-  const bare = await startBareServer(join(directory, `bare-${size}`), answer);
-  const nginx = await startNginx(join(directory, `nginx-${size}`), answer);
+  const bytes = answer.body.length;
+  print(`${what}: ${path}, ${bytes} bytes, ${answer.headers.length} header fields`);
+  const bare = await startBareServer(join(directory, `bare-${bytes}`), answer);
+  const nginx = await startNginx(join(directory, `nginx-${bytes}`), answer);
   const servers: BenchServer[] = [service, bare, logging, ...(nginx === undefined ? [] : [nginx])];
   try {
     for (const each of [bare, logging]) assertSameAnswer(answer, await probe(each.url + path));
     const rounds = await runRounds(servers, path, load, print);
     for (const each of [service, logging]) await each.assertAllGood();
-    return rowsOf(subject, servers, rounds, size);
+    return { what, bytes, rounds };
   } finally {
     await bare.stop();
     await nginx?.stop();
@@ -134,14 +145,14 @@ async function runRounds(
   path: string,
   load: LoadGenerator,
   print: (line: string) => void,
-): Promise<Map<BenchServer, Round[]>> {
+): Promise<Map<string, Round[]>> {
   for (const server of servers) await load.run(server.url + path, WARM_UP_SECONDS);
-  const rounds = new Map<BenchServer, Round[]>(servers.map((server) => [server, []]));
-  for (let number = 1; number <= ROUNDS; number += 1) {
+  const rounds = new Map<string, Round[]>(servers.map(({ name }) => [name, []]));
+  for (let number = 1; number <= ROUNDS_PER_START; number += 1) {
     const shown: string[] = [];
     for (const server of servers) {
       const round = await runRound(server, path, load, ROUND_SECONDS);
-      rounds.get(server)?.push(round);
+      rounds.get(server.name)?.push(round);
       shown.push(`${server.name} ${round.answersPerSecond.toFixed(0)}/s`);
     }
     print(`  round ${number}: ${shown.join(', ')}`);
@@ -149,13 +160,11 @@ async function runRounds(
   return rounds;
 }
 
-function rowsOf(
-  { what }: Subject,
-  [service, bare, logging, nginx]: readonly BenchServer[],
-  rounds: ReadonlyMap<BenchServer, readonly Round[]>,
-  bytes: number,
-): Row[] {
-  const roundsOf = (server: BenchServer | undefined) => (server && rounds.get(server)) ?? [];
+/** @param results of one subject, from all starts */
+function rowsOf(results: readonly Result[]): Row[] {
+  const [{ what = '', bytes = 0, rounds = new Map() } = {}] = results;
+  const [service, bare, logging, nginx] = [...rounds.keys()];
+  const roundsOf = (name = '') => results.flatMap((result) => result.rounds.get(name) ?? []);
   const own = roundsOf(service);
   const others = roundsOf(bare);
   const logged = roundsOf(logging);
@@ -181,23 +190,21 @@ function rowsOf(
       figures: log,
     },
     { part: 'hot', what: `${name}: Pennant / bare, answers`, measured: formatSummary(speed, 2), figures: speed },
-    ...[service, bare, logging, nginx].flatMap((server) =>
-      server === undefined ? [] : [speedRow(name, server, roundsOf(server))],
-    ),
+    ...[...rounds.keys()].map((server) => speedRow(name, server, roundsOf(server))),
     ...(nginx === undefined
       ? [{ part: 'hot', what: `${name}: nginx static`, measured: 'skipped: nginx is absent' }]
       : []),
   ];
 }
 
-function speedRow(name: string, server: BenchServer, rounds: readonly Round[]): Row {
+function speedRow(name: string, server: string, rounds: readonly Round[]): Row {
   const speed = summarize(rounds.map((round) => round.answersPerSecond));
   const cost = summarize(rounds.map((round) => round.cpuMicrosPerAnswer));
   const busy = summarize(rounds.map((round) => round.busyShare));
   const core = `core ${(busy.median * 100).toFixed(0)} % busy`;
   return {
     part: 'hot',
-    what: `${name}: ${server.name}`,
+    what: `${name}: ${server}`,
     measured: `${formatSummary(cost, 1)} µs of CPU each; ${formatSummary(speed, 0)} answers/s, ${core}`,
     figures: { rounds },
   };

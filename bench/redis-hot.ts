@@ -8,7 +8,9 @@ import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const PATH = '/api/channel/UCPennantSample00000001A';
-const ROUNDS = 9;
+/** Each with new processes: two processes of the same program may differ by a fifth. */
+const STARTS = 3;
+const ROUNDS_PER_START = 3;
 const ROUND_SECONDS = 2;
 /** The code with Redis is compiled later than the code without. */
 const WARM_UP_ROUNDS = 4;
@@ -28,48 +30,69 @@ interface Rounds {
   readonly shared: Round;
 }
 
+interface Result {
+  readonly pace: string;
+  readonly rounds: Rounds[];
+  decidedAlone: number;
+}
+
 /** The server's CPU time for a hot record with Redis, which decides the rate limit, compared with one without. */
 export function benchRedisHot(print: (line: string) => void): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
     const redis = await startRedisServer();
-    const load = await findLoadGenerator();
-    const alone = await startService(join(directory, 'alone'));
-    const shared = await startService(join(directory, 'shared'), { REDIS_URL: redis.url });
     try {
-      const rows: Row[] = [];
-      for (let number = 0; number < WARM_UP_ROUNDS; number += 1) {
-        for (const service of [alone, shared]) await runRound(service, PATH, load, ROUND_SECONDS);
+      const results = PACES.map(({ pace }) => ({ pace, rounds: [] as Rounds[], decidedAlone: 0 }));
+      for (let number = 1; number <= STARTS; number += 1) {
+        print(`start ${number} of ${STARTS}`);
+        await benchProcesses(directory, redis.url, results, print);
       }
-      for (const { pace, pauseMs } of PACES) {
-        const rounds: Rounds[] = [];
-        const decidedAloneBefore = await shared.countDecidedAlone();
-        for (let number = 0; number < ROUNDS; number += 1) {
-          const round = {
-            alone: await runRound(alone, PATH, load, ROUND_SECONDS, pauseMs),
-            shared: await runRound(shared, PATH, load, ROUND_SECONDS, pauseMs),
-          };
-          rounds.push(round);
-          const [shown, compared] = [round.shared, round.alone].map(formatRound);
-          print(`  ${pace}: with Redis ${shown}, without ${compared}`);
-        }
-        const decidedAlone = (await shared.countDecidedAlone()) - decidedAloneBefore;
-        rows.push(rowOf(pace, rounds, decidedAlone));
-      }
-      for (const service of [alone, shared]) await service.assertAllGood();
-      return rows;
+      return results.map(rowOf);
     } finally {
-      await alone.stop();
-      await shared.stop();
       await redis.remove();
     }
   });
+}
+
+/** Adds the rounds of two new processes to the results. */
+async function benchProcesses(
+  directory: string,
+  redisUrl: string,
+  results: readonly Result[],
+  print: (line: string) => void,
+): Promise<void> {
+  const load = await findLoadGenerator();
+  const alone = await startService(join(directory, 'alone'));
+  const shared = await startService(join(directory, 'shared'), { REDIS_URL: redisUrl });
+  try {
+    for (let number = 0; number < WARM_UP_ROUNDS; number += 1) {
+      for (const service of [alone, shared]) await runRound(service, PATH, load, ROUND_SECONDS);
+    }
+    for (const [at, { pace, pauseMs }] of PACES.entries()) {
+      const result = results[at] as Result;
+      const decidedAloneBefore = await shared.countDecidedAlone();
+      for (let number = 0; number < ROUNDS_PER_START; number += 1) {
+        const round = {
+          alone: await runRound(alone, PATH, load, ROUND_SECONDS, pauseMs),
+          shared: await runRound(shared, PATH, load, ROUND_SECONDS, pauseMs),
+        };
+        result.rounds.push(round);
+        const [shown, compared] = [round.shared, round.alone].map(formatRound);
+        print(`  ${pace}: with Redis ${shown}, without ${compared}`);
+      }
+      result.decidedAlone += (await shared.countDecidedAlone()) - decidedAloneBefore;
+    }
+    for (const service of [alone, shared]) await service.assertAllGood();
+  } finally {
+    await alone.stop();
+    await shared.stop();
+  }
 }
 
 function formatRound({ cpuMicrosPerAnswer, answersPerSecond }: Round): string {
   return `${cpuMicrosPerAnswer.toFixed(1)} µs (${answersPerSecond.toFixed(0)}/s)`;
 }
 
-function rowOf(pace: string, rounds: readonly Rounds[], decidedAlone: number): Row {
+function rowOf({ pace, rounds, decidedAlone }: Result): Row {
   const answers = rounds.reduce((sum, { shared }) => sum + shared.answers, 0);
   if (decidedAlone > MOST_DECIDED_ALONE * answers) {
     throw new Error(`${decidedAlone} of ${answers} requests were decided without Redis: the rounds do not count.`);

@@ -127,7 +127,7 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       timeoutsInARow = 0;
       return answer;
     } catch (error) {
-      // Redis 6.2 puts what a script has met behind words of its own.
+      // Redis 6.2 prefixes the errors of a script with its own text.
       if (error instanceof Error && /\bWRONGTYPE\b/.test(error.message)) {
         throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
       }

@@ -15,7 +15,7 @@ import { createFailover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { type KeptName, keptKey } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 import { createReachability } from './reachability.ts';
 import type { Stores } from './stores.ts';
 
@@ -200,8 +200,6 @@ function addBreakerMetrics(
     read: () => each((breaker) => breaker.stats().opened),
   });
 }
-
-const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 
 /** A text in the store. The store reports its failures. */
 function createKeptText(store: TextStore, clock: Clock, name: KeptName): KeptText {

@@ -94,6 +94,16 @@ export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';
 }
 
+/** The value, or the expected failure. @throws any other error */
+export async function orError<T>(value: T | Promise<T>): Promise<T | AppError> {
+  try {
+    return await value;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
 const INDETERMINATE = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { RESP_TYPES } from '@redis/client';
 import { sniffFormat } from '../domain/formats.ts';
 import { keysLike, RedisUnavailable } from '../lib/redis/connection.ts';
 import { type Change, concernsPicture } from '../store/changes.ts';
-import { digestOfOriginal, formatOfPicture } from '../store/keys.ts';
+import { checksumOf, digestOfOriginal, formatOfPicture } from '../store/keys.ts';
 import {
   findPictureKey,
   REDIS_KEY_PREFIX,
@@ -106,9 +105,4 @@ function isNamedBy(key: string, bytes: Buffer): boolean {
   const digest = digestOfOriginal(key);
   if (digest === undefined) return format !== undefined && format === formatOfPicture(key);
   return format !== undefined && createHash('sha256').update(bytes).digest('hex').startsWith(digest);
-}
-
-/** Includes the key, so that a picture is valid only under its own key. */
-function checksumOf(key: string, content: Buffer): number {
-  return crc32(content, crc32(key));
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError, orError } from '../domain/errors.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -35,6 +35,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
   holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
 
   async function peek(item: Item): Promise<void> {
+    // An expected failure concerns one channel of the batch. A bug concerns the request.
     item.result = await orError(channels.peekChannel(item.ref));
   }
 
@@ -89,14 +90,4 @@ function selectLoads(items: readonly Item[]): Item[] {
 
 function freshnessOf({ result }: Item): number {
   return result === undefined || result instanceof AppError ? Number.MAX_VALUE : result.outcome.ttlMs;
-}
-
-/** An expected failure concerns one channel of the batch. A bug concerns the request. */
-async function orError<T>(answer: Promise<T>): Promise<T | AppError> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
 }

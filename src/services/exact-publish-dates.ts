@@ -2,7 +2,7 @@ import { type Channel, isPublishedAt } from '../domain/channel.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Failover } from '../sources/failover.ts';
 import { publishedKey } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 
 interface ExactPublishDatesOptions {
   readonly store: Store;
@@ -10,7 +10,6 @@ interface ExactPublishDatesOptions {
   readonly sources: Pick<Failover, 'findPublishedAt'>;
 }
 
-const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 /** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { type Format, findFormat } from '../domain/formats.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
@@ -134,6 +135,11 @@ export function refinementKey(fastPictureKey: string): string {
 /** 128 bits of SHA-256, base64url. */
 export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** Includes the key, so that a value is valid only under its own key. */
+export function checksumOf(key: string, value: string | Buffer): number {
+  return crc32(value, crc32(key));
 }
 
 /** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { crc32 } from 'node:zlib';
 import { type Change, concernsEntry } from './changes.ts';
-import { channelIdsIn } from './keys.ts';
+import { channelIdsIn, checksumOf } from './keys.ts';
 import { DamagedFileError } from './sqlite-schema.ts';
 import type { StoredEntry } from './store.ts';
 
@@ -90,8 +89,4 @@ export function openCacheTables(db: DatabaseSync, maxBytes: number) {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };
-}
-
-function checksumOf(key: string, value: string): number {
-  return crc32(value, crc32(key));
 }

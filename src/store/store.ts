@@ -11,6 +11,9 @@ export interface StoredEntry {
   readonly storedAtMs: number;
 }
 
+/** The `ttlMs` of a value that never becomes outdated. */
+export const FOR_GOOD_MS = 100 * 365 * 86_400_000;
+
 /**
  * A key-value store for text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
  *

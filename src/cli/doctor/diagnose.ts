@@ -1,6 +1,6 @@
 import { createImageClient } from '../../app/upstreams.ts';
 import type { Config } from '../../config/settings.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, orError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { createDownloader } from '../../images/download.ts';
@@ -50,7 +50,7 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
     },
   };
   try {
-    const result = await unlessFailed(loadFirst(observed, refs, { signal }));
+    const result = await orError(loadFirst(observed, refs, { signal }));
     const [loaded, failure] = result instanceof AppError ? [undefined, result] : [result.loaded, undefined];
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
@@ -108,7 +108,7 @@ async function inspectFeed(
   signal: AbortSignal,
 ): Promise<FieldFinding> {
   const finding = { field: 'publishedAt (feed)', path: 'feed.published', note: null };
-  const value = await unlessFailed(source.findPublishedAt?.(channelId, { signal }));
+  const value = await orError(source.findPublishedAt?.(channelId, { signal }));
   if (typeof value === 'string') return { ...finding, state: 'fine', value };
   if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
@@ -132,7 +132,7 @@ async function inspectPictures(
       imageOrigin: config.youtubeImageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
-    const bytes = await unlessFailed(downloader.download(ref, { signal }));
+    const bytes = await orError(downloader.download(ref, { signal }));
     calls.push(...tried);
     if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: describeFailure(bytes) }];
     const value = `${bytes.length} bytes`;
@@ -144,15 +144,6 @@ async function inspectPictures(
     return (await Promise.all([inspectPicture('banner'), inspectPicture('avatar')])).flat();
   } finally {
     await http.close();
-  }
-}
-
-async function unlessFailed<T>(work: T | Promise<T>): Promise<T | AppError> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
   }
 }
 

@@ -78,6 +78,11 @@ export const BY_CLIENT: readonly Edit[] = [
   ['    # hash $client_network consistent;', '    hash $client_network consistent;'],
 ];
 
+/** The edit for another `RATE_LIMIT_IPV6_PREFIX`. */
+export function withIpv6Prefix(bytes: number): Edit {
+  return ['(?<ipv6_network>[\\x00-\\xff]{8})', `(?<ipv6_network>[\\x00-\\xff]{${bytes}})`];
+}
+
 /** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
 export async function runNginx(configFile: string): Promise<() => Promise<void>> {
   const args = ['-c', configFile, '-e', 'stderr', '-g', 'daemon off;'];

@@ -10,21 +10,22 @@ export function openApiDocument(version: string): object {
 
   /** Refers to each response under `components.responses`: some forty operations would repeat fifteen of them. */
   function share(responses: Responses): object {
-    return mapValues(responses, (response, status) => {
+    const references = Object.entries(responses).map(([status, response]) => {
       const name = nameOf(status, response);
       shared[name] = response;
-      return { $ref: `#/components/responses/${name}` };
+      return [status, { $ref: `#/components/responses/${name}` }];
     });
+    return Object.fromEntries(references);
   }
 
-  const paths = mapValues(OPERATIONS, (operation) => {
-    const { id, tag, summary, description, path, responses } = operation;
+  const paths = Object.entries(OPERATIONS).map(([url, operation]) => {
+    const { id, tag, summary, description, path, query, responses } = operation;
     const get = {
       operationId: `get${id}`,
       tags: [tag],
       summary,
       description,
-      ...parametersOf(operation),
+      ...parametersOf(path, query),
       responses: share(responses),
     };
     const options = {
@@ -32,10 +33,10 @@ export function openApiDocument(version: string): object {
       tags: [tag],
       summary: 'What a browser may ask for here',
       description: 'Browsers ask this before some requests of a page to another origin (CORS).',
-      ...(path !== undefined && parametersOf({ path })),
+      ...parametersOf(path),
       responses: share(preflightResponses(path !== undefined)),
     };
-    return { get, head: { ...get, operationId: `head${id}` }, options };
+    return [url, { get, head: { ...get, operationId: `head${id}` }, options }];
   });
   return {
     openapi: '3.1.0',
@@ -49,12 +50,12 @@ export function openApiDocument(version: string): object {
     // No request needs a key.
     security: [],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
+    paths: Object.fromEntries(paths),
     components: { schemas: COMPONENT_SCHEMAS, headers: HEADER_FIELDS, responses: shared },
   };
 }
 
-function parametersOf({ path = {}, query = {} }: Pick<OperationSchema, 'path' | 'query'>): object {
+function parametersOf(path: OperationSchema['path'] = {}, query: OperationSchema['query'] = {}): object {
   const ofQuery = Object.entries(query).map(([name, { schema, description, isRequired }]) => {
     // A list has its values in one parameter: ids=A,B.
     const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
@@ -66,13 +67,6 @@ function parametersOf({ path = {}, query = {} }: Pick<OperationSchema, 'path' | 
   });
   const parameters = [...ofQuery, ...ofPath];
   return parameters.length === 0 ? {} : { parameters };
-}
-
-function mapValues<Value, Mapped>(
-  values: Readonly<Record<string, Value>>,
-  map: (value: Value, name: string) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]));
 }
 
 /** Status and codes, or the kind of the response, because a status can mean different things at different paths. */

@@ -38,24 +38,37 @@ export interface OperationSchema {
   readonly description: string;
   /** The meaning of each parameter in the path. */
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Parameters;
+  readonly query?: Parameters | undefined;
   readonly responses: Responses;
 }
 
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
 
-const DOCUMENT = {
-  tag: 'service',
-  responses: responsesOf(success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS)),
-} as const;
+const IDENTIFIER = 'A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.';
+const ID_EXTENSION = `An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`;
+const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
+const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;
+const VARIANT = `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`;
 
-const RECORD = {
-  tag: 'channels',
-  description:
-    'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
-  responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
-} as const;
+function documentAs(id: string, summary: string, description: string): OperationSchema {
+  const own = success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS);
+  return { id, tag: 'service', summary, description, responses: responsesOf(own) };
+}
+
+/** @param identifier what the identifier in the path may be */
+function record(id: string, summary: string, identifier: string, query?: Parameters): OperationSchema {
+  return {
+    id,
+    tag: 'channels',
+    summary,
+    description:
+      'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
+    path: { identifier },
+    query,
+    responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
+  };
+}
 
 const PICTURE = success('picture', PICTURES, [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary', 'Content-Disposition']);
 /** At `/@handle`, for a client that accepts JSON and no picture. */
@@ -66,41 +79,29 @@ const PICTURE_OR_RECORD = success(
   ['Last-Modified', 'Content-Disposition'],
 );
 
-const BANNER = {
-  tag: 'pictures',
-  description:
-    'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
-    'the largest rectangle of that ratio inside the crop. A crop that exceeds the pixels of its format is scaled down. ' +
-    'If the path and a parameter give the same value, they must agree.',
-  query: PICTURE_QUERY,
-  responses: responsesOf(PICTURE, PICTURE_ERRORS),
-} as const;
-const IDENTIFIER = 'A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.';
-const ID_EXTENSION = `An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`;
-const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
-const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;
-const VARIANT = `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`;
+const PICTURE_DESCRIPTION =
+  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
+  'the largest rectangle of that ratio inside the crop. A crop that exceeds the pixels of its format is scaled down. ' +
+  'If the path and a parameter give the same value, they must agree.';
+
+function picture(id: string, summary: string, path: Readonly<Record<string, string>>): OperationSchema {
+  const responses = responsesOf(PICTURE, PICTURE_ERRORS);
+  return { id, tag: 'pictures', summary, description: PICTURE_DESCRIPTION, path, query: PICTURE_QUERY, responses };
+}
 
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
-  '/': {
-    id: 'Index',
-    summary: 'Index of the service',
-    description: 'Lists the endpoints with examples, the limits and how to reach the operator.',
-    ...DOCUMENT,
-  },
-  '/problems': {
-    id: 'Problems',
-    summary: 'List of error codes',
-    description: 'Lists every error code with its status and meaning.',
-    ...DOCUMENT,
-  },
-  '/openapi.json': {
-    id: 'OpenApi',
-    summary: 'OpenAPI 3.1 document',
-    description: 'Describes every path, parameter and response for programs.',
-    ...DOCUMENT,
-  },
+  '/': documentAs(
+    'Index',
+    'Index of the service',
+    'Lists the endpoints with examples, the limits and how to reach the operator.',
+  ),
+  '/problems': documentAs('Problems', 'List of error codes', 'Lists every error code with its status and meaning.'),
+  '/openapi.json': documentAs(
+    'OpenApi',
+    'OpenAPI 3.1 document',
+    'Describes every path, parameter and response for programs.',
+  ),
   '/favicon.ico': {
     id: 'Icon',
     tag: 'service',
@@ -108,13 +109,12 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     description: 'Browsers request it with a page.',
     responses: responsesOf(success('icon', { 'image/png': BYTES }, DOCUMENT_FIELDS)),
   },
-  '/api/channel/{identifier}': {
-    id: 'Channel',
-    summary: 'A channel’s metadata',
-    path: { identifier: 'A channel ID, a user name or a handle, according to `type`.' },
-    query: CHANNEL_QUERY,
-    ...RECORD,
-  },
+  '/api/channel/{identifier}': record(
+    'Channel',
+    'A channel’s metadata',
+    'A channel ID, a user name or a handle, according to `type`.',
+    CHANNEL_QUERY,
+  ),
   '/api/channels': {
     id: 'Channels',
     tag: 'channels',
@@ -127,24 +127,9 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     query: BATCH_QUERY,
     responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
   },
-  '/channel/{identifier}': {
-    id: 'ChannelById',
-    summary: 'A channel’s metadata by ID',
-    path: { identifier: 'A channel ID.' },
-    ...RECORD,
-  },
-  '/user/{identifier}': {
-    id: 'ChannelByUsername',
-    summary: 'A channel’s metadata by user name',
-    path: { identifier: 'A legacy user name.' },
-    ...RECORD,
-  },
-  '/c/{identifier}': {
-    id: 'ChannelByName',
-    summary: 'A channel’s metadata by name',
-    path: { identifier: 'A handle or a legacy user name.' },
-    ...RECORD,
-  },
+  '/channel/{identifier}': record('ChannelById', 'A channel’s metadata by ID', 'A channel ID.'),
+  '/user/{identifier}': record('ChannelByUsername', 'A channel’s metadata by user name', 'A legacy user name.'),
+  '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', 'A handle or a legacy user name.'),
   '/api/search': {
     id: 'SearchResults',
     tag: 'channels',
@@ -165,32 +150,20 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     query: BADGE_QUERY,
     responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
   },
-  '/api/banner/{identifier}': {
-    id: 'Banner',
-    summary: 'A channel’s banner or avatar',
-    path: { identifier: BANNER_IDENTIFIER },
-    ...BANNER,
-  },
-  '/api/banner/{identifier}/{variant}': {
-    id: 'BannerVariant',
-    summary: 'A crop of a channel’s banner, or its avatar',
-    path: { identifier: IDENTIFIER, variant: VARIANT },
-    ...BANNER,
-  },
+  '/api/banner/{identifier}': picture('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
+  '/api/banner/{identifier}/{variant}': picture('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
+    identifier: IDENTIFIER,
+    variant: VARIANT,
+  }),
   '/{identifier}': {
-    id: 'ShortBanner',
-    summary: 'A channel’s banner, short form',
-    path: { identifier: SHORT_IDENTIFIER },
-    ...BANNER,
+    ...picture('ShortBanner', 'A channel’s banner, short form', { identifier: SHORT_IDENTIFIER }),
     description:
-      `${BANNER.description} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+      `${PICTURE_DESCRIPTION} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
       '`application/json` and no image type gets the record.',
     responses: responsesOf(PICTURE_OR_RECORD, PICTURE_ERRORS),
   },
-  '/{identifier}/{variant}': {
-    id: 'ShortBannerVariant',
-    summary: 'A crop or the avatar, short form',
-    path: { identifier: IDENTIFIER, variant: VARIANT },
-    ...BANNER,
-  },
+  '/{identifier}/{variant}': picture('ShortBannerVariant', 'A crop or the avatar, short form', {
+    identifier: IDENTIFIER,
+    variant: VARIANT,
+  }),
 };

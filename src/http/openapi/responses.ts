@@ -115,17 +115,6 @@ export function lookedUp(what: string, schemaName: string): Responses {
   return success(what, { 'application/json': { schema: schemaOf(schemaName) } }, LOOKED_UP_FIELDS);
 }
 
-/** The errors of any path, before the first lookup. */
-const REQUEST_ERRORS: readonly ErrorCode[] = [
-  'malformed_request',
-  'method_not_allowed',
-  'request_timeout',
-  'request_too_large',
-  'expectation_failed',
-  'rate_limited',
-  'internal',
-];
-
 /** The errors of paths that call sources. */
 export const SOURCE_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',
@@ -143,6 +132,9 @@ export const CHANNEL_ERRORS: readonly ErrorCode[] = [
 ];
 
 export const PICTURE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
+
+/** The errors of any path, before the first lookup: all others. */
+const REQUEST_ERRORS = ERROR_CODES.filter((code) => !PICTURE_ERRORS.includes(code));
 
 /** An endpoint's responses: its own, the errors of any path, and these errors. */
 export function responsesOf(own: Responses, errors: readonly ErrorCode[] = []): Responses {

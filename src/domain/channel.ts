@@ -53,6 +53,18 @@ export interface SearchHit
   readonly avatarVersion?: string | undefined;
 }
 
+/** The search result of a channel whose record is known. */
+export function hitOf(channel: Channel): SearchHit {
+  const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
+  return {
+    ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
+    banner: banner === null ? 'absent' : 'present',
+    avatar: avatar === null ? 'absent' : 'present',
+    bannerVersion: pictureVersion(banner),
+    avatarVersion: pictureVersion(avatar),
+  };
+}
+
 const CATALOG_DIGEST = /^catalog:([0-9a-f]{8})/;
 
 /**
@@ -65,7 +77,8 @@ export function pictureVersion(original: OriginalRef | null): string | undefined
     : (CATALOG_DIGEST.exec(original.key)?.[1] ?? hash('sha256', original.key).slice(0, 8));
 }
 
-/** Whether it has the form of `Channel.publishedAt`. */
+/** Whether it has the form of `Channel.publishedAt` and is a time that exists. */
 export function isPublishedAt(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
+  const hasForm = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
+  return hasForm && new Date(value).toJSON() === value.replace('Z', '.000Z');
 }

@@ -1,4 +1,4 @@
-import { type Channel, pictureVersion, type SearchHit } from '../domain/channel.ts';
+import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -139,15 +139,4 @@ function hasNextPage({ next }: FoundChannels): boolean {
 
 function isSamePlace(one: FoundChannels, other: FoundChannels): boolean {
   return JSON.stringify(one.next) === JSON.stringify(other.next);
-}
-
-function hitOf(channel: Channel): SearchHit {
-  const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
-  return {
-    ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
-    banner: banner === null ? 'absent' : 'present',
-    avatar: avatar === null ? 'absent' : 'present',
-    bannerVersion: pictureVersion(banner),
-    avatarVersion: pictureVersion(avatar),
-  };
 }

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SearchHit } from '../../domain/channel.ts';
+import { hitOf, type SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { openReadOnly } from '../../lib/sqlite-read-only.ts';
-import { type CatalogRecord, hitOf, RECORD_COLUMNS, recordOf } from './record.ts';
+import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
@@ -34,7 +34,7 @@ function createCatalogReader(db: DatabaseSync) {
           .map(({ kind, key }) => selectRow[kind].get(key))
           .find((row) => row !== undefined);
         const rows = new Set([...(named === undefined ? [] : [Number(named.row)]), ...findRows(query, limit)]);
-        return [...rows].slice(0, limit).map((row) => hitOf(recordOf(selectByRow.get(row) ?? {})));
+        return [...rows].slice(0, limit).map((row) => hitOf(channelOf(recordOf(selectByRow.get(row) ?? {}))));
       } finally {
         db.exec('COMMIT');
       }

@@ -1,11 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import {
-  type Channel,
-  type ChannelLink,
-  type OriginalRef,
-  pictureVersion,
-  type SearchHit,
-} from '../../domain/channel.ts';
+import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { foldText } from './folded-text.ts';
@@ -29,17 +23,6 @@ function originalOf(fileName: string | null): OriginalRef | null {
   if (fileName === null) return null;
   // The digest of the picture's bytes names its file (pictures.ts).
   return { kind: 'catalog-file', key: `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`, fileName };
-}
-
-export function hitOf({ bannerFile, avatarFile, ...record }: CatalogRecord): SearchHit {
-  const { channelId, title, description, customUrl, subscriberCount, videoCount } = record;
-  return {
-    ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
-    banner: bannerFile === null ? 'absent' : 'present',
-    avatar: avatarFile === null ? 'absent' : 'present',
-    bannerVersion: pictureVersion(originalOf(bannerFile)),
-    avatarVersion: pictureVersion(originalOf(avatarFile)),
-  };
 }
 
 /** The columns of a record, named like its fields and in the order of an exported line. */
@@ -103,7 +86,7 @@ const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[
       '"@" and a handle of 1 to 30 letters, digits, "_", "-", "." or "·"',
     ),
   ),
-  publishedAt: optional(textThat(isTimestamp, 'a time that exists, as YYYY-MM-DDThh:mm:ssZ')),
+  publishedAt: optional(textThat(isPublishedAt, 'a time that exists, as YYYY-MM-DDThh:mm:ssZ')),
   country: optional(textThat((text) => /^[A-Z]{2}$/.test(text), 'a country code of two capital letters')),
   subscriberCount: readCount,
   viewCount: readCount,
@@ -176,12 +159,6 @@ function readText(value: unknown, field: string, maxCharacters: number): string 
     throw new RecordRefusedError(field, `must have at most ${maxCharacters} characters, has ${value.length}`);
   }
   return value;
-}
-
-function isTimestamp(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false;
-  const date = new Date(text);
-  return !Number.isNaN(date.getTime()) && date.toISOString() === text.replace('Z', '.000Z');
 }
 
 /** Only names without a path, so that a record cannot refer to files outside the given folder. */

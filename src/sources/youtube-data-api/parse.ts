@@ -1,9 +1,9 @@
-import type { Channel, SearchHit } from '../../domain/channel.ts';
+import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import type { FieldFinding } from '../source.ts';
 import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../youtube/json.ts';
 import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
-import { textWithin, toIsoSeconds } from '../youtube/texts.ts';
+import { textWithin } from '../youtube/texts.ts';
 import { avatarOfHit, parseHandle, parsePicture } from '../youtube/urls.ts';
 
 /** Lists of the API have 50 items at most. */
@@ -133,8 +133,7 @@ const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 /** With milliseconds in 2019, without in 2022, with microseconds elsewhere. An impossible time is ignored. */
 function toSeconds(timestamp: string): string | null {
   const seconds = `${TIMESTAMP.exec(timestamp)?.[1]}Z`;
-  const date = new Date(seconds);
-  return !Number.isNaN(date.getTime()) && toIsoSeconds(date) === seconds ? seconds : null;
+  return isPublishedAt(seconds) ? seconds : null;
 }
 
 /** search.list escapes its texts for HTML, channels.list does not. */

@@ -42,10 +42,7 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
     const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, new AbortController().signal, () =>
       findNamed(channelRefsOf(query)),
     );
-    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS)], {
-      clock,
-      waitMs: TIME_LIMITS_MS.slowSourceWait,
-    });
+    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS)], clock);
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw partial(shown, failure);
     return { value: shown };

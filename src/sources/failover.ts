@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling } from '../domain/errors.ts';
+import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -107,7 +107,7 @@ export function createFailover(options: FailoverOptions) {
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
-    return fillFields(loaded, await unlessFailed(loading));
+    return fillFields(loaded, await orError(loading));
   }
 
   function withinRequest<T>(
@@ -172,7 +172,7 @@ export function createFailover(options: FailoverOptions) {
         const live = pages.filter((_page, index) => searched[index]?.isLive);
         const searches = pages.map((page) => withoutSpentQuota(page, live));
         try {
-          return await searchAll(searches, { clock, waitMs: TIME_LIMITS_MS.slowSourceWait });
+          return await searchAll(searches, clock);
         } catch (error) {
           throw isIndeterminate(error) ? withRetryAfter(error) : error;
         }
@@ -186,7 +186,7 @@ export function createFailover(options: FailoverOptions) {
     findPublishedAt(channelId: string, caller: Partial<LoadOptions> = {}): Promise<string | null> {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
-          const publishedAt = await unlessFailed(
+          const publishedAt = await orError(
             withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, async (attempt) =>
               source.findPublishedAt?.(channelId, { signal: attempt }),
             ),
@@ -207,24 +207,14 @@ function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Chann
 }
 
 /** Takes the empty fields from another source's record; `missing` names those that it lacks, too. */
-function fillFields(loaded: LoadedChannel, other: LoadedChannel | undefined): LoadedChannel {
+function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): LoadedChannel {
   const needed = emptyFields(loaded);
-  if (other === undefined) return { ...loaded, missing: needed };
+  if (other instanceof AppError) return { ...loaded, missing: needed };
   const unfilled = emptyFields(other);
   const filled = needed.filter((field) => !unfilled.includes(field)).map((field) => [field, other.channel[field]]);
   const missing = needed.filter((field) => unfilled.includes(field));
   const channel = { ...loaded.channel, ...Object.fromEntries(filled) };
   return { ...loaded, channel, isComplete: loaded.isComplete || missing.length === 0, missing };
-}
-
-/** The result of the work; `undefined` if it failed in an expected way. */
-async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError) return undefined;
-    throw error;
-  }
 }
 
 /**

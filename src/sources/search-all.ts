@@ -1,5 +1,6 @@
 import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isIndeterminate, mostTelling } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** The combined results of several sources. */
@@ -16,21 +17,18 @@ export interface SearchResult extends FoundChannels {
 }
 
 /**
- * Merges searches that run in parallel, in their order. Once a search has found something, the others get until `waitMs`
- * after the start. If none finds anything, all of them are awaited. A late search runs on until its own deadline, so that
+ * Merges searches that run in parallel, in their order. Once a search has found something, the others get until
+ * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on until its own deadline, so that
  * its outcome still counts for the breaker of its source.
  *
  * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
  */
-export async function searchAll(
-  searches: readonly Promise<SearchResult>[],
-  { clock, waitMs }: { readonly clock: Clock; readonly waitMs: number },
-): Promise<SearchResult> {
+export async function searchAll(searches: readonly Promise<SearchResult>[], clock: Clock): Promise<SearchResult> {
   const results: (SearchResult | undefined)[] = searches.map(() => undefined);
   const failures: AppError[] = [];
   const firstHit = Promise.withResolvers<void>();
   const patience = Promise.withResolvers<void>();
-  const cancelPatience = clock.after(waitMs, patience.resolve);
+  const cancelPatience = clock.after(TIME_LIMITS_MS.slowSourceWait, patience.resolve);
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {

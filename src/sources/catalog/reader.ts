@@ -30,10 +30,8 @@ function createCatalogReader(db: DatabaseSync) {
       // All statements see one state of the catalog, because an import may give a row to another channel.
       db.exec('BEGIN');
       try {
-        const named = channelRefsOf(query)
-          .map(({ kind, key }) => selectRow[kind].get(key))
-          .find((row) => row !== undefined);
-        const rows = new Set([...(named === undefined ? [] : [Number(named.row)]), ...findRows(query, limit)]);
+        const [named] = channelRefsOf(query).flatMap(({ kind, key }) => selectRow[kind].get(key)?.row ?? []);
+        const rows = new Set([...(named === undefined ? [] : [Number(named)]), ...findRows(query, limit)]);
         return [...rows].slice(0, limit).map((row) => hitOf(channelOf(recordOf(selectByRow.get(row) ?? {}))));
       } finally {
         db.exec('COMMIT');
@@ -55,20 +53,18 @@ function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKin
 /**
  * Opens the catalog. `undefined` while it has no tables: nothing was imported yet.
  *
- * @throws CatalogUnusableError
+ * @throws CatalogUnusableError, and SQLite's errors (`explainingFailure`)
  */
 export function openForReading(path: string): CatalogReader | undefined {
   requireCatalog(path);
-  return explainingFailure(path, () => {
-    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    let reader: CatalogReader | undefined;
-    try {
-      if (hasOwnTables(db, path)) reader = createCatalogReader(db);
-      return reader;
-    } finally {
-      if (reader === undefined) db.close();
-    }
-  });
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  let reader: CatalogReader | undefined;
+  try {
+    if (hasOwnTables(db, path)) reader = createCatalogReader(db);
+    return reader;
+  } finally {
+    if (reader === undefined) db.close();
+  }
 }
 
 /** @throws CatalogUnusableError if the file does not exist */
@@ -83,7 +79,7 @@ export function requireCatalog(path: string): void {
  * @throws CatalogUnusableError also if there is no catalog
  */
 export async function withReader<T>(path: string, work: (reader: CatalogReader) => Promise<T> | T) {
-  const reader = openForReading(path);
+  const reader = explainingFailure(path, () => openForReading(path));
   try {
     return reader && (await work(reader));
   } catch (error) {

@@ -17,19 +17,11 @@ const TITLE_LIMITS = {
  */
 export function createCatalogSearch(db: DatabaseSync, limits = TITLE_LIMITS) {
   const { fewTitles, candidates, sortedTitles } = limits;
+  const selectWhere = (sql: string) => createRowQuery(db, `SELECT row FROM channels WHERE ${sql} LIMIT :limit`);
   // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
-  const selectByExactTitle = createRowQuery(
-    db,
-    'SELECT row FROM channels WHERE title_key = :key ORDER BY row LIMIT :limit',
-  );
-  const selectByExactHandle = createRowQuery(
-    db,
-    'SELECT row FROM channels WHERE handle_search_key = :key ORDER BY row LIMIT :limit',
-  );
-  const selectByTitle = createRowQuery(
-    db,
-    'SELECT row FROM channels WHERE title_key >= :key AND title_key < :end ORDER BY title_key LIMIT :limit',
-  );
+  const selectByExactTitle = selectWhere('title_key = :key ORDER BY row');
+  const selectByExactHandle = selectWhere('handle_search_key = :key ORDER BY row');
+  const selectByTitle = selectWhere('title_key >= :key AND title_key < :end ORDER BY title_key');
   // FTS5 finds channels in row order. SQLite compares their titles one by one until enough match.
   const selectByFirstWords = createRowQuery(
     db,
@@ -58,12 +50,9 @@ export function createCatalogSearch(db: DatabaseSync, limits = TITLE_LIMITS) {
 
   return (query: string, limit: number): number[] => {
     const key = foldText(query);
+    if (key === '') return [];
     const rows = new Set<number>();
-    const steps = [
-      () => (key === '' ? [] : findExact(key, limit)),
-      () => (key === '' ? [] : findByTitle(key, limit)),
-      () => findByText(query, limit),
-    ];
+    const steps = [() => findExact(key, limit), () => findByTitle(key, limit), () => findByText(query, limit)];
     for (const step of steps) {
       if (rows.size >= limit) break;
       for (const row of step()) rows.add(row);
@@ -97,8 +86,6 @@ export function firstRowOf(subscriberCount: string | null): number {
 }
 
 /** The limits of a search, however many channels contain its words. */
-export type TextSearchLimits = typeof TEXT_LIMITS;
-
 const TEXT_LIMITS = {
   /**
    * If every word is in more channels than this, only the channels of each word with the most subscribers are searched:

@@ -3,9 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { indexedText } from './folded-text.ts';
 import { upgradeSchema } from './schema.ts';
-import { createTextSearch, type TextSearchLimits } from './search.ts';
+import { createTextSearch } from './search.ts';
 
-const LIMITS: TextSearchLimits = { channelsOfCommonWord: [3, 8], maxTerms: 4, maxReadChannels: 5 };
+const LIMITS: Parameters<typeof createTextSearch>[1] = {
+  channelsOfCommonWord: [3, 8],
+  maxTerms: 4,
+  maxReadChannels: 5,
+};
 
 /** A catalog of channels with these titles. The first one has the most subscribers. */
 function search(titles: readonly string[], limits = LIMITS) {

@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
 import { createCatalog, type NewCatalog } from './import.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
-import type { CatalogRecord } from './record.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
@@ -21,25 +19,21 @@ let isCreationDue = true;
 
 const functions = {
   /** Opens the catalog. Creates it if there is none. */
-  open: () => answer(() => undefined, undefined),
-  find: (ref: ChannelRef): Promise<CatalogAnswer<CatalogRecord | undefined>> =>
-    answer((catalog) => catalog.findRecord(ref), undefined),
-  search: ({ query, limit }: { readonly query: string; readonly limit: number }): Promise<CatalogAnswer<SearchHit[]>> =>
-    answer((catalog) => catalog.search(query, limit), []),
+  open: () => answer(() => undefined),
+  find: (ref: ChannelRef) => answer((catalog) => catalog?.findRecord(ref)),
+  search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
+    answer((catalog) => catalog?.search(query, limit) ?? []),
 };
 
 export type CatalogFunctions = typeof functions;
 
 serveCalls(functions);
 
-async function answer<T>(work: (catalog: CatalogReader) => T, ofEmptyCatalog: T): Promise<CatalogAnswer<T>> {
+/** @param work gets `undefined` while the catalog has no tables */
+async function answer<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogAnswer<T>> {
   try {
     await createOnce();
-    const value = explainingFailure(database, () => {
-      const current = openCurrent();
-      return current && work(current);
-    });
-    return { value: value ?? ofEmptyCatalog };
+    return { value: explainingFailure(database, () => work(openCurrent())) };
   } catch (error) {
     // The next call opens the file again.
     close();
@@ -66,8 +60,6 @@ function close(): void {
 
 async function createOnce(): Promise<void> {
   if (!isCreationDue) return;
-  if (statSync(database, { throwIfNoEntry: false }) === undefined) {
-    await createCatalog({ dataDir, samplesDir });
-  }
+  if (statSync(database, { throwIfNoEntry: false }) === undefined) await createCatalog({ dataDir, samplesDir });
   isCreationDue = false;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from './clock.ts';
 
@@ -40,6 +41,11 @@ type ThreadMessage =
 
 /** Asks the thread to end; no function has this name. */
 const CLOSE = '';
+
+/** The module `name` beside the module `url`, with the same extension: the source runs as `.ts`, compiled code as `.js`. */
+export function siblingModule(url: string, name: string): URL {
+  return new URL(`./${name}${extname(url)}`, url);
+}
 
 /** One worker thread, started with the first call and again after it has ended. */
 export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions) {

@@ -1,7 +1,7 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { createWorkerThread } from '../lib/worker-thread.ts';
+import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { ErasingPlace } from './sqlite-tables.ts';
 import type { CacheFunctions, Times } from './sqlite-worker.ts';
@@ -28,8 +28,6 @@ interface SqliteStoreOptions {
 const RESTART_MS = 1_000;
 /** Pending writes must not fill the memory while a disk hangs. */
 const MAX_PENDING_CALLS = 10_000;
-/** With this file's extension: `.ts` in the sources, `.js` in the compiled package. */
-const WORKER = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url);
 
 /**
  * A store in one SQLite file. The file may be deleted at any time, and a damaged file is created again. Several
@@ -38,7 +36,7 @@ const WORKER = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import
 export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent }: SqliteStoreOptions): SqliteStore {
   const thread = createWorkerThread<CacheFunctions>({
     name: 'cache',
-    module: WORKER,
+    module: siblingModule(import.meta.url, 'sqlite-worker'),
     workerData: { path, maxBytes },
     maxCalls: MAX_PENDING_CALLS,
     restartMs: RESTART_MS,

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { siblingModule } from '../../lib/worker-thread.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
@@ -32,8 +32,7 @@ export class TaskInterrupted extends Error {
   }
 }
 
-/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const PROGRAM = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(siblingModule(import.meta.url, 'process'));
 
 /** The paths of Debian, Fedora, Alpine and local builds. */
 const JEMALLOC_PATHS = [

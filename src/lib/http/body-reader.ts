@@ -1,7 +1,6 @@
-import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
 import { abortError, untilAborted } from '../work.ts';
-import { createWorkerThread } from '../worker-thread.ts';
+import { createWorkerThread, siblingModule } from '../worker-thread.ts';
 
 /**
  * The functions of one module, by name. Each turns a response body into a small plain value that can be copied between
@@ -18,14 +17,12 @@ export const MAX_BYTES_ON_EVENT_LOOP = 256 * 1024;
 /** Bodies of up to 4 MiB, each of which becomes up to 140 MB of objects, one at a time (2026-11). */
 const MAX_WAITING = 8;
 const IDLE_THREAD_MS = 30_000;
-/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const WORKER = new URL(`./body-reader-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** @param module exports `readers`; the thread imports it */
 export function createBodyReader<R extends Readers>(readers: R, module: URL) {
   const thread = createWorkerThread<Readers>({
     name: 'long answers',
-    module: WORKER,
+    module: siblingModule(import.meta.url, 'body-reader-worker'),
     workerData: module.href,
     maxCalls: 1,
     restartMs: 0,

@@ -1,9 +1,8 @@
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { createWorkerThread, ThreadUnavailable } from '../../lib/worker-thread.ts';
+import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel } from '../source.ts';
 import type { NewCatalog } from './import.ts';
 import { channelOf } from './record.ts';
@@ -26,9 +25,6 @@ const MAX_WAITING = 1_000;
 /** After this time a client should try again when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
-/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const WORKER_FILE = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-
 /**
  * The operator's own channels, from `catalog.db`. A thread reads it, so that queries do not block the event loop. It is
  * created at the start if there is none. Changes that the command line makes are visible at once.
@@ -43,7 +39,7 @@ export function createCatalogSource({
 }: CatalogSourceOptions): ChannelSource {
   const thread = createWorkerThread<CatalogFunctions>({
     name: 'catalog',
-    module: WORKER_FILE,
+    module: siblingModule(import.meta.url, 'worker'),
     workerData: { dataDir, samplesDir } satisfies NewCatalog,
     maxCalls: MAX_WAITING,
     restartMs: RETRY_AFTER_MS,

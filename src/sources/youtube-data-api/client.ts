@@ -1,9 +1,9 @@
-import { extname } from 'node:path';
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
+import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { channels, search } from './parse.ts';
 import { createDailyQuota, type DailyQuotaOptions } from './quota.ts';
@@ -21,8 +21,6 @@ const MAX_RESULTS = 50;
 const CHANNEL_PARTS = 'snippet,statistics,brandingSettings';
 
 const READERS = { channels, search };
-/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const READERS_MODULE = new URL(`./parse${extname(import.meta.url)}`, import.meta.url);
 
 type Method = keyof typeof READERS;
 type ApiError = NonNullable<ReturnType<(typeof READERS)[Method]>>['error'];
@@ -38,7 +36,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   const { http, origin, apiKey } = options;
   const quota = createDailyQuota(options);
-  const reader = createBodyReader(READERS, READERS_MODULE);
+  const reader = createBodyReader(READERS, siblingModule(import.meta.url, 'parse'));
 
   async function call<M extends Method>(
     method: M,

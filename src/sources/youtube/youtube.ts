@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
@@ -7,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
+import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions, SearchPage } from '../source.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
@@ -35,9 +35,6 @@ export interface YoutubeSourceOptions {
 
 export type YoutubeSource = ReturnType<typeof createYoutubeSource>;
 
-/** With the extension of this file: the source runs as `.ts`, compiled code as `.js`. */
-const ANSWER_READERS = new URL(`./answer-readers${extname(import.meta.url)}`, import.meta.url);
-
 const MAX_REDIRECTS = 3;
 
 /**
@@ -48,7 +45,7 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
-  const reader = createBodyReader(answerReaders, ANSWER_READERS);
+  const reader = createBodyReader(answerReaders, siblingModule(import.meta.url, 'answer-readers'));
   const innertube = createInnertube({ http, origin, clientVersions, reader });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {

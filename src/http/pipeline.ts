@@ -100,17 +100,17 @@ export function createRouter(endpoints: readonly Endpoint[]) {
   };
 }
 
-/** The step that reads the parameters in the path. A preflight ends here. */
-export function readPath(context: RequestContext): HttpResponse | undefined {
-  context.path = context.endpoint?.parsePath?.(context.pathParameters);
-  return context.request.method === 'OPTIONS' ? PREFLIGHT : undefined;
-}
-
-/** The step that calls the endpoint. @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint */
+/**
+ * The step that calls the endpoint. A preflight ends after its path is read.
+ *
+ * @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint
+ */
 export function createHandlerStep({ clock }: { readonly clock: Clock }): Step {
   return (context) => {
-    const { id, client, path } = context;
+    const { id, client, request } = context;
     const endpoint = context.endpoint as Endpoint;
+    const path = endpoint.parsePath?.(context.pathParameters);
+    if (request.method === 'OPTIONS') return PREFLIGHT;
     const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(path, context));
     return response instanceof Promise ? inTime(clock, response) : response;
   };

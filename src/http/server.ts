@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
-import { createHandlerStep, createPipeline, createRouter, readPath } from './pipeline.ts';
-import { type ClientStepOptions, createClientStep, createRateLimitStep } from './request/client.ts';
+import { createHandlerStep, createPipeline, createRouter } from './pipeline.ts';
+import { createRateLimitStep, type RateLimitStepOptions } from './request/client.ts';
 import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
 import { createRequestTracing } from './request/tracing.ts';
 import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
@@ -20,7 +20,7 @@ const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, b
 
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
-  ClientStepOptions &
+  RateLimitStepOptions &
   MicroCacheOptions &
   Omit<RouteOptions, 'recordBodies'> &
   RecordBodiesOptions &
@@ -46,21 +46,14 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const endpoints = ROUTES.flatMap((routes) => routes(routeOptions));
   const router = createRouter(endpoints);
   const accessLog = createAccessLog(options, endpoints);
+  options.holders.add('IPv6 addresses', options.clients.stats);
 
   const pipeline = createPipeline({
     createContext: createContextFactory({ ...options, lifetime }),
     tracing: createRequestTracing(options),
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [
-      createClientStep(options),
-      rateLimit,
-      validate,
-      microCache.find,
-      router.route,
-      readPath,
-      createHandlerStep(options),
-    ],
+    steps: [rateLimit, validate, microCache.find, router.route, createHandlerStep(options)],
     /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, applyConditions, send, accessLog.observe],
   });

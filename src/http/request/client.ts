@@ -4,10 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
 import type { Cidr, RateLimitOverride } from '../../domain/setting-forms.ts';
-import type { HolderStats, Holders } from '../../lib/holders.ts';
+import type { HolderStats } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
-import type { Client, RequestContext, Step } from './context.ts';
+import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 
 export type ClientIdentification = ReturnType<typeof createClientIdentification>;
 
@@ -20,6 +19,15 @@ export interface ClientIdentificationOptions {
   readonly limitOverrides: readonly RateLimitOverride[];
   /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
   readonly onUntrustedForward?: (address: string) => void;
+}
+
+/** The client that a request counts for. */
+export interface Client {
+  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
+  readonly address: string;
+  /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
+  readonly key: string;
+  readonly limit: ClientLimit;
 }
 
 /** An address on the way of a request: the socket's, or one in `X-Forwarded-For`. */
@@ -103,22 +111,16 @@ export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   return `${network}/${prefixBits}`;
 }
 
-export interface ClientStepOptions {
-  readonly clients: ClientIdentification;
-  readonly holders: Holders;
+export interface RateLimitStepOptions {
   readonly limiter: RateLimiter;
   /** Contact address of the operator. */
   readonly contact: string | undefined;
 }
 
-/** The step that determines the client of the request. */
-export function createClientStep({ clients, holders }: Pick<ClientStepOptions, 'clients' | 'holders'>): Step {
-  holders.add('IPv6 addresses', clients.stats);
-  return (context) => {
-    const { socket, headers } = context.request;
-    context.client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
-    return undefined;
-  };
+/** The part of a request's context that the step reads and sets. */
+interface CountedRequest {
+  readonly client: Client;
+  limitHeaders: Readonly<Record<string, string>>;
 }
 
 /**
@@ -126,7 +128,7 @@ export function createClientStep({ clients, holders }: Pick<ClientStepOptions, '
  *
  * @throws AppError `rate_limited` over the limit. After exactly its `retryAfterMs` the next request is admitted
  */
-export function createRateLimitStep({ limiter, contact }: Pick<ClientStepOptions, 'limiter' | 'contact'>) {
+export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions) {
   function apply(context: CountedRequest, limit: RateLimit, decision: RateLimitDecision): undefined {
     const resetSeconds = Math.ceil(decision.resetMs / 1000);
     context.limitHeaders = {
@@ -153,7 +155,6 @@ export function createRateLimitStep({ limiter, contact }: Pick<ClientStepOptions
 }
 
 export type RateLimitStep = ReturnType<typeof createRateLimitStep>;
-type CountedRequest = Pick<RequestContext, 'client' | 'limitHeaders'>;
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
 export type IpAddress = number | ipaddr.IPv6;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createClientIdentification } from './client.ts';
 import { createBaseFinder, createContextFactory } from './context.ts';
 
 describe('the base from Host', () => {
@@ -73,7 +74,12 @@ describe('a request with Upgrade', () => {
   const WHOLE = 'GET /a HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n';
   const createContext = createContextFactory({
     clock: createManualClock(),
-    clients: { isTrustedProxy: () => false },
+    clients: createClientIdentification({
+      trustedProxies: [],
+      ipv6PrefixBits: 64,
+      defaultLimit: { requests: 10, windowMs: 30_000 },
+      limitOverrides: [],
+    }),
     baseUrls: [],
     lifetime: { isClosing: false },
   });

@@ -6,17 +6,8 @@ import { quoted } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
-import type { ClientLimit } from '../../rate-limit/limiter.ts';
+import type { Client, ClientIdentification } from './client.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
-
-/** The client that a request counts for. */
-export interface Client {
-  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
-  readonly address: string;
-  /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
-  readonly key: string;
-  readonly limit: ClientLimit;
-}
 
 /** Everything that the request pipeline knows about one request. */
 export interface RequestContext {
@@ -34,7 +25,7 @@ export interface RequestContext {
   readonly base: string;
   /** True when the connection closes after the response. */
   readonly isLast: boolean;
-  client: Client;
+  readonly client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
   /** The latest change (`lib/work.ts`) before the first lookup for this request. */
@@ -43,8 +34,6 @@ export interface RequestContext {
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
   pathParameters: PathParameters;
-  /** The result of the endpoint's `parsePath`. */
-  path: unknown;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
   span: Span | undefined;
@@ -123,13 +112,12 @@ function isUsable(authority: string): boolean {
 
 export interface ContextOptions {
   readonly clock: Clock;
-  readonly clients: { isTrustedProxy(socketAddress: string): boolean };
+  readonly clients: ClientIdentification;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly lifetime: Lifetime;
 }
 
-const UNKNOWN_CLIENT: Client = { address: '', key: '', limit: 'unlimited' };
 const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
@@ -157,13 +145,12 @@ export function createContextFactory(options: ContextOptions) {
       authority,
       base: findBase(authority, scheme),
       isLast: lifetime.isClosing || isLastAfterUpgrade(request),
-      client: UNKNOWN_CLIENT,
+      client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       changeBefore: 0,
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,
-      path: undefined,
       isNegotiated: false,
       span: undefined,
     };

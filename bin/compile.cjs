@@ -18,7 +18,7 @@ const MODULES = [
   'lib/http/body-reader-worker',
   'sources/catalog/worker',
   'sources/youtube/answer-readers',
-  'sources/youtube-data-api/answer-readers',
+  'sources/youtube-data-api/parse',
   'store/sqlite-worker',
 ];
 

@@ -90,7 +90,8 @@ const VERSION_ORIGINS = {
 } as const;
 
 /** The client version that calls named, with the one that YouTube names. */
-function describeVersion(used: ClientVersionState, { version, problem }: CurrentVersion): FieldFinding {
+function describeVersion(used: ClientVersionState, named: CurrentVersion | undefined): FieldFinding {
+  const { version, problem } = named ?? {};
   const current = version === undefined ? undefined : `YouTube’s own is ${version}`;
   return {
     field: 'client version',
@@ -155,7 +156,7 @@ interface UpstreamOptions {
   readonly userAgent: string;
 }
 
-type CurrentVersion = Partial<Awaited<ReturnType<typeof lookUpClientVersion>>>;
+type CurrentVersion = Awaited<ReturnType<typeof lookUpClientVersion>>;
 
 const VERSION_LOOKUP_MS = 10_000;
 
@@ -181,9 +182,9 @@ function openUpstream(name: SourceName, { config, userAgent }: UpstreamOptions) 
   return {
     source,
     calls,
-    async findCurrentVersion(): Promise<CurrentVersion> {
+    async findCurrentVersion(): Promise<CurrentVersion | undefined> {
       const { youtubeOrigin: origin } = config;
-      return http ? lookUpClientVersion({ http, origin, clock: systemClock, timeoutMs: VERSION_LOOKUP_MS }) : {};
+      return http && lookUpClientVersion({ http, origin, clock: systemClock, timeoutMs: VERSION_LOOKUP_MS });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, orError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -114,9 +114,10 @@ export function createClientVersions(options: ClientVersionsOptions) {
   /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
   async function readShared(): Promise<boolean> {
     const found = parseJson((await shared.read()) ?? '', isKept);
-    const past = found && withoutFuture(found, clock.now());
-    const storedAtMs = past?.writtenAtMs ?? 0;
-    if (past !== undefined && storedAtMs > kept.writtenAtMs) take(past);
+    const soonMs = clock.now() + MAX_CLOCK_SKEW_MS;
+    const isPast = found !== undefined && Math.max(found.learnedAtMs, found.askedAtMs, found.writtenAtMs) <= soonMs;
+    const storedAtMs = isPast ? found.writtenAtMs : 0;
+    if (isPast && storedAtMs > kept.writtenAtMs) take(found);
     return storedAtMs < kept.writtenAtMs;
   }
 
@@ -220,16 +221,7 @@ function describeLookups({ current, learnedAtMs, askedAtMs }: Kept): string | nu
   return `YouTube has not named its client version${since}; ${current ?? BUILT_IN_CLIENT_VERSION} stays in use`;
 }
 
-function withoutFuture(kept: Kept, nowMs: number): Kept {
-  const past = (timeMs: number) => (timeMs > nowMs + MAX_CLOCK_SKEW_MS ? 0 : timeMs);
-  const { learnedAtMs, askedAtMs, writtenAtMs } = kept;
-  return { ...kept, learnedAtMs: past(learnedAtMs), askedAtMs: past(askedAtMs), writtenAtMs: past(writtenAtMs) };
-}
-
-interface LookupOptions extends Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> {
-  /** For all places together. */
-  readonly timeoutMs: number;
-}
+type LookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -242,31 +234,29 @@ const PLACES = [
 /**
  * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
  *
+ * @param options `timeoutMs` is for all places together
  * @returns `version`: absent if no place named one; `problem`: why the places before it named none
  */
 export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: LookupOptions) {
   // Each place must leave time for the others.
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
-  let version: string | undefined;
   for (const { name, path, read } of PLACES) {
-    try {
-      version = await withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
+    const found = await orError(
+      withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
         const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });
         if (status !== 200) throw new AppError('upstream_invalid', `status ${status}`);
-        const found = read(body.toString('utf8'));
-        if (found === undefined) throw new AppError('upstream_invalid', 'no version in the answer');
-        return compactCopy(found);
-      });
-      break;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      problems.push(`${name}: ${error.message}`);
-    }
+        const version = read(body.toString('utf8'));
+        if (version === undefined) throw new AppError('upstream_invalid', 'no version in the answer');
+        return compactCopy(version);
+      }),
+    );
+    if (typeof found === 'string') return { version: found, problem: problems[0] };
+    problems.push(`${name}: ${found.message}`);
   }
-  return { version, problem: problems.length === 0 ? undefined : problems.join('; ') };
+  return { version: undefined, problem: problems.join('; ') };
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

@@ -27,14 +27,10 @@ type SourceName = Config['sources'][number];
 
 /** The sources that `SOURCES` names, in its order. */
 export function createSources(config: Config, deps: SourceDeps): ChannelSource[] {
-  return config.sources.map((name) => createSource(name, config, deps));
+  return config.sources.map((name) => SOURCE_FACTORIES[name](config, deps));
 }
 
-export function createSource(name: SourceName, config: Config, deps: SourceDeps): ChannelSource {
-  return FACTORIES[name](config, deps);
-}
-
-const FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
+export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
   catalog: (config, { clock, onStateChange }) =>
     createCatalogSource({
       dataDir: config.dataDir,

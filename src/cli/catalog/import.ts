@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { parseConfig } from '../../config/settings.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { openCatalogWriter, openDryRun } from '../../sources/catalog/writer.ts';
+import { withDryRun, withWriter } from '../../sources/catalog/writer.ts';
 import { defineCommand, StoppedError, UsageError } from '../command.ts';
 
 export const importCommand = defineCommand({
@@ -38,17 +38,18 @@ stopped by SIGTERM.`,
     }
     const paths = catalogPaths(parseConfig(env).dataDir);
     const signal = stopSignal();
-    const writer = isDryRun ? openDryRun(paths.database) : openCatalogWriter(paths);
+    const withCatalog = isDryRun ? withDryRun : withWriter;
     const progress = createProgressBar(stderr, fileBytes);
-    const input = argument === '-' ? stdin() : await openInput(argument);
     try {
-      const summary = await importChannels(writer, input, {
-        imagesFrom: images ?? paths.images,
-        onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
-        onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
-        signal,
+      const summary = await withCatalog(paths, async (writer) => {
+        const input = argument === '-' ? stdin() : await openInput(argument);
+        return importChannels(writer, input, {
+          imagesFrom: images ?? paths.images,
+          onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
+          onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
+          signal,
+        });
       });
-      writer.removeLeftovers();
       progress.clear();
       if (images === undefined && summary.withoutPicture > 0) {
         stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
@@ -60,9 +61,7 @@ stopped by SIGTERM.`,
       stdout.write(`${describe(summary, isDryRun)}\n`);
       return summary.refused === 0;
     } finally {
-      input.destroy();
       progress.clear();
-      writer.close();
     }
   },
 });

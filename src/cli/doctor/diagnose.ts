@@ -7,7 +7,7 @@ import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { createSource } from '../../sources/registry.ts';
+import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
   type FieldFinding,
@@ -165,7 +165,7 @@ function openUpstream(name: SourceName, { config, userAgent }: UpstreamOptions) 
   const calls: RecordedCall[] = [];
   let http: HttpClient | undefined;
   const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
-  const source = createSource(name, unlimited, {
+  const source = SOURCE_FACTORIES[name](unlimited, {
     clock: systemClock,
     userAgent,
     wrapHttp(_upstream, client) {

@@ -31,14 +31,16 @@ const BUSY_TIMEOUT_MS = 30_000;
 
 export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
+/** `images` is `null`: pictures are only checked. */
+type WriterPaths = { readonly database: string; readonly images: string | null };
+
 /**
  * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
  * Creates the database if there is none, and upgrades an older one.
  *
- * @param paths `images` is `null`: pictures are only checked
  * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
-export function openCatalogWriter({ database, images }: { readonly database: string; readonly images: string | null }) {
+export function openCatalogWriter({ database, images }: WriterPaths) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
 
@@ -95,7 +97,7 @@ export function openCatalogWriter({ database, images }: { readonly database: str
  *
  * @throws CatalogUnusableError
  */
-export async function withWriter<T>(paths: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
+export async function withWriter<T>(paths: WriterPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
   const writer = openCatalogWriter(paths);
   try {
     const result = await work(writer);
@@ -107,31 +109,22 @@ export async function withWriter<T>(paths: CatalogPaths, work: (writer: CatalogW
 }
 
 /**
- * A writer that changes a temporary copy of the catalog and stores no pictures, so that its outcomes are those of a real
- * import. `close` removes the copy.
+ * Like `withWriter`, but changes a temporary copy of the catalog and stores no pictures, so that the outcomes are those of
+ * a real import.
  *
  * @throws CatalogUnusableError if the catalog is damaged, newer or not a catalog
  */
-export function openDryRun(database: string): CatalogWriter {
+export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
   const directory = mkdtempSync(join(tmpdir(), 'pennant-dry-run-'));
-  const remove = () => rmSync(directory, { recursive: true, force: true });
   const copy = join(directory, 'catalog.db');
   try {
     inspectCatalog(database, (db) => {
       readSchemaState(db, database);
       db.prepare('VACUUM INTO ?').run(copy);
     });
-    const writer = openCatalogWriter({ database: copy, images: null });
-    return {
-      ...writer,
-      close() {
-        writer.close();
-        remove();
-      },
-    };
-  } catch (error) {
-    remove();
-    throw error;
+    return await withWriter({ database: copy, images: null }, work);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, orError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
@@ -47,10 +47,8 @@ export function createCatalogSource({
   });
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
-  const opening = run(thread.call('open', undefined)).catch((error: unknown) => {
-    // Reported by onStateChange. Later calls try again.
-    if (!(error instanceof AppError)) throw error;
-  });
+  // A failure is reported by onStateChange. Later calls try again.
+  const opening = orError(run(thread.call('open', undefined)));
 
   /** The signal is not passed to the thread, because a query takes only a millisecond. */
   async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {

@@ -9,8 +9,8 @@ import type { FieldReading, PageReading } from './readings.ts';
  */
 export type About = readonly FieldReading[] | 'none' | 'lost';
 
-/** The information in a page for loading the channel's About data. */
-export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab'>;
+/** The information in a page for loading and reading the channel's About data, also later, without the page. */
+export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {

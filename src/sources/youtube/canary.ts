@@ -1,5 +1,5 @@
 import type { Channel } from '../../domain/channel.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, orError } from '../../domain/errors.ts';
 import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -69,15 +69,13 @@ export function withCanary(source: ChannelSource, options: CanaryOptions) {
 
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
-    try {
-      const { loaded } = await withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
-        loadFirst(source, channelRefsOf(name), { signal }),
-      );
-      return { name, checkedAtMs, failure: null, ...compare(loaded.channel, kept, checkedAtMs) };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return { ...kept, checkedAtMs, failure: describeFailure(error).slice(0, MAX_REASON) };
-    }
+    const loading = withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
+      loadFirst(source, channelRefsOf(name), { signal }),
+    );
+    const found = await orError(loading);
+    return found instanceof AppError
+      ? { ...kept, checkedAtMs, failure: describeFailure(found).slice(0, MAX_REASON) }
+      : { name, checkedAtMs, failure: null, ...compare(found.loaded.channel, kept, checkedAtMs) };
   }
 
   function state(): CanaryState {

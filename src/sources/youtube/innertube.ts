@@ -107,10 +107,11 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
       call('panel', 'browse', { continuation: token }, signal),
     /** @param url a page of www.youtube.com */
     resolveUrl: (url: string, signal: AbortSignal) => call('endpoint', 'navigation/resolve_url', { url }, signal),
-    search: (query: string, signal: AbortSignal) =>
-      call('searchPage', 'search', { query, params: CHANNELS_ONLY }, signal),
-    searchContinuation: (token: string, signal: AbortSignal) =>
-      call('searchPage', 'search', { continuation: token }, signal),
+    /** @param continuation leads to a later page */
+    search(query: string, continuation: string | undefined, signal: AbortSignal) {
+      const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
+      return call('searchPage', 'search', parameters, signal);
+    },
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });

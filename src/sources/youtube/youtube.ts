@@ -8,7 +8,7 @@ import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions, SearchPage } from '../source.ts';
-import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
+import { type About, type AboutHints, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
@@ -102,12 +102,12 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
   /** Loads the About data that `loadChannel` could not load, and returns the fields in it. */
   async function loadRest(channelId: string, rest: string, signal: AbortSignal): Promise<Partial<Channel>> {
-    const { language, ...hints } = parseRest(rest);
+    const hints = parseRest(rest);
     const about = await completeAbout(innertube, channelId, hints, await startPanel(channelId, signal), signal);
     if (about === 'lost') {
       throw new AppError('upstream_unavailable', 'The video site sent incomplete data for this channel.');
     }
-    return readAboutFields(about === 'none' ? [] : about, language);
+    return readAboutFields(about === 'none' ? [] : about, hints.language);
   }
 
   return {
@@ -149,15 +149,12 @@ function assertShowsChannel(page: PageReading): void {
   throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }
 
-/** The details of a page that are needed to load the About data later, without the page. */
-type Rest = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
-
-function formatRest({ aboutToken, aboutTab, language }: Rest): string {
+function formatRest({ aboutToken, aboutTab, language }: AboutHints): string {
   const known = Object.entries({ token: aboutToken, tab: aboutTab, language });
   return new URLSearchParams(known.filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
 }
 
-function parseRest(text: string): Rest {
+function parseRest(text: string): AboutHints {
   const known = new URLSearchParams(text);
   return {
     aboutToken: known.get('token') ?? undefined,
@@ -209,8 +206,7 @@ async function searchChannels(
   { from, signal }: SearchOptions,
 ): Promise<SearchPage> {
   const [page, token] = from === undefined ? [1] : parsePlace(from);
-  const answer =
-    token === undefined ? await innertube.search(query, signal) : await innertube.searchContinuation(token, signal);
+  const answer = await innertube.search(query, token, signal);
   if (answer.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(answer.reason));
   }

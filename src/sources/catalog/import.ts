@@ -10,7 +10,7 @@ import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.
 import { type CatalogWriter, withWriter } from './writer.ts';
 
 /** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */
-const RECORDS_PER_BATCH = 5_000;
+const LINES_PER_BATCH = 5_000;
 /** The lines of a batch are kept in memory until they are written. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** Writing a batch blocks the process, and copies each picture. */
@@ -48,19 +48,18 @@ export async function importChannels(
   { imagesFrom, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
   const counts = { added: 0, replaced: 0, refused: 0, withoutPicture: 0, lastLine: 0 };
-  let batch: { readonly record: CatalogRecord; readonly lineNumber: number }[] = [];
-  let refusals: { readonly lineNumber: number; readonly reason: string }[] = [];
+  let batch: { readonly lineNumber: number; readonly record: CatalogRecord | RecordRefusedError }[] = [];
   let pictures = 0;
 
   function take({ number, content }: NdjsonLine): void {
     try {
       if ('problem' in content) throw new RecordRefusedError('', content.problem);
       const record = parseRecord(content.text);
-      batch.push({ record, lineNumber: number });
+      batch.push({ lineNumber: number, record });
       pictures += Number(record.bannerFile !== null) + Number(record.avatarFile !== null);
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
-      refusals.push({ lineNumber: number, reason: error.message });
+      batch.push({ lineNumber: number, record: error });
     }
   }
 
@@ -68,17 +67,14 @@ export async function importChannels(
     const records = batch.map(({ record }) => record);
     for (const [index, outcome] of writer.putBatch(records, imagesFrom).entries()) {
       if (outcome instanceof RecordRefusedError) {
-        refusals.push({ lineNumber: batch[index]?.lineNumber ?? 0, reason: outcome.message });
+        counts.refused += 1;
         if (outcome instanceof MissingPictureError) counts.withoutPicture += 1;
+        onRefused(batch[index]?.lineNumber ?? 0, outcome.message);
       } else {
         counts[outcome] += 1;
       }
     }
-    counts.refused += refusals.length;
-    refusals.sort((a, b) => a.lineNumber - b.lineNumber);
-    for (const { lineNumber, reason } of refusals) onRefused(lineNumber, reason);
     batch = [];
-    refusals = [];
     pictures = 0;
     onProgress(bytesDone, { ...counts });
   }
@@ -91,7 +87,7 @@ export async function importChannels(
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
       if (
-        batch.length >= RECORDS_PER_BATCH ||
+        batch.length >= LINES_PER_BATCH ||
         pictures >= MAX_BATCH_PICTURES ||
         bytesRead - bytesDone >= MAX_BATCH_BYTES
       ) {

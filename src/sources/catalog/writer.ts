@@ -44,7 +44,8 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
 
-  function put(batch: Batch, record: CatalogRecord, imagesFrom: string): Outcome {
+  function put(batch: Batch, record: CatalogRecord | RecordRefusedError, imagesFrom: string): Outcome {
+    if (record instanceof RecordRefusedError) return record;
     const place = (field: 'bannerFile' | 'avatarFile') => {
       const name = record[field];
       return name === null ? null : placePicture(field, name, imagesFrom, images);
@@ -72,9 +73,9 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
   return {
     /**
      * Adds records with their pictures, and replaces records with the same ID. The outcomes are in the order of the
-     * records. The whole batch becomes visible at once.
+     * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
      */
-    putBatch: (records: readonly CatalogRecord[], imagesFrom: string): Outcome[] =>
+    putBatch: (records: readonly (CatalogRecord | RecordRefusedError)[], imagesFrom: string): Outcome[] =>
       inTransaction((batch) => records.map((record) => put(batch, record, imagesFrom))),
     /** Removes a channel; false if there is none with this ID. */
     remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),

@@ -43,9 +43,7 @@ const RETRY_AFTER_MS = 10_000;
  * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
  * specific failure is thrown, with the time after which to retry.
  */
-export function createFailover(options: FailoverOptions) {
-  const { sources, breakers, clock, onOutcome } = options;
-
+export function createFailover({ sources, breakers, clock, onOutcome }: FailoverOptions) {
   /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(
     source: ChannelSource,
@@ -141,12 +139,11 @@ export function createFailover(options: FailoverOptions) {
     /** Loads the fields that were missing from a record. `rest` is that of the record. */
     getRest(channelId: string, rest: string, caller: Partial<LoadOptions> = {}): Promise<Partial<Channel>> {
       return withinRequest(caller, async (signal) => {
-        const end = rest.indexOf(' ');
-        const source = sources.find(({ name }) => name === rest.slice(0, end));
+        const source = sources.find(({ name }) => rest.startsWith(`${name} `));
         if (source?.getRest === undefined) {
           throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
         }
-        const getRest = source.getRest.bind(source, channelId, rest.slice(end + 1));
+        const getRest = source.getRest.bind(source, channelId, rest.slice(source.name.length + 1));
         return callSource(source, 'getRest', channelId, signal, getRest);
       });
     },

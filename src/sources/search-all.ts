@@ -25,23 +25,18 @@ export interface SearchResult extends FoundChannels {
  */
 export async function searchAll(searches: readonly Promise<SearchResult>[], clock: Clock): Promise<SearchResult> {
   const results: (SearchResult | undefined)[] = searches.map(() => undefined);
-  const failures: AppError[] = [];
   const firstHit = Promise.withResolvers<void>();
   const patience = Promise.withResolvers<void>();
   const cancelPatience = clock.after(TIME_LIMITS_MS.slowSourceWait, patience.resolve);
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {
-      try {
-        const result = await search;
-        results[index] = result;
-        if (result.failure !== undefined) failures.push(result.failure);
-        if (result.hits.length > 0) firstHit.resolve();
-      } catch (error) {
-        if (!isIndeterminate(error)) throw error;
-        results[index] = { hits: [], next: {} };
-        failures.push(error);
-      }
+      const result = await search.catch((failure: unknown): SearchResult => {
+        if (isIndeterminate(failure)) return { hits: [], next: {}, failure };
+        throw failure;
+      });
+      results[index] = result;
+      if (result.hits.length > 0) firstHit.resolve();
     }),
   );
   try {
@@ -51,7 +46,7 @@ export async function searchAll(searches: readonly Promise<SearchResult>[], cloc
   }
 
   const tooLate = results.includes(undefined) ? new AppError('upstream_timeout', TOO_LATE) : undefined;
-  const failure = mostTelling(failures) ?? tooLate;
+  const failure = mostTelling(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;
   const found = mergeFound(results.filter((result) => result !== undefined));
   if (found.hits.length === 0 && failure !== undefined) throw failure;
   return failure === undefined ? found : { ...found, failure };

@@ -99,12 +99,13 @@ interface OpenFile {
   /** Changes when another connection commits (sqlite.org/pragma.html#pragma_data_version). */
   readonly dataVersion: StatementSync;
   readonly inode: bigint;
+  /** When the log was last read. */
+  seenVersion?: unknown;
 }
 
 /** Detects changes of the catalog by other processes. */
 export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWatchOptions) {
   let file: OpenFile | undefined;
-  let seenVersion: unknown;
   let isChecked = false;
   let position = start;
   let checkFileAtMs = Number.NEGATIVE_INFINITY;
@@ -113,7 +114,6 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
   function close(): void {
     file?.db.close();
     file = undefined;
-    seenVersion = undefined;
   }
 
   function current(): OpenFile | undefined {
@@ -121,7 +121,7 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     if (file !== undefined && nowMs < checkFileAtMs) return file;
     checkFileAtMs = nowMs + CHECK_FILE_MS;
     const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
-    if (file !== undefined && inode !== file.inode) close();
+    if (inode !== file?.inode) close();
     if (file !== undefined || inode === undefined) return file;
     // Does not wait for a lock: the next request tries again.
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
@@ -133,9 +133,9 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     const opened = current();
     if (opened === undefined) return undefined;
     const version = opened.dataVersion.get()?.data_version;
-    if (version === seenVersion) return undefined;
+    if (version === opened.seenVersion) return undefined;
     const found = readChangesSince(opened.db, position);
-    seenVersion = version;
+    opened.seenVersion = version;
     if (found === undefined) return undefined;
     const isNew = found.position.id !== position?.id || found.position.sequence !== position.sequence;
     position = found.position;

@@ -49,8 +49,7 @@ const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
  * The same source, which also loads a known channel at intervals and detects fields that disappeared. The channel is
  * loaded without caches, client budgets and breaker.
  */
-export function withCanary(source: ChannelSource, options: CanaryOptions) {
-  const { name, intervalMs, clock, kept: shared, lease } = options;
+export function withCanary(source: ChannelSource, { name, intervalMs, clock, kept: shared, lease }: CanaryOptions) {
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
+import { firstAt, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import { findContinuationToken } from './layouts.ts';
 import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
 import { avatarOfHit, parseHandle } from './urls.ts';
@@ -67,9 +67,8 @@ function parseHit(renderer: unknown): SearchHit | undefined {
  * the subscribers are in `videoCountText`, where "- Topic" channels have their videos.
  */
 function countTexts(renderer: unknown): string[] {
-  if (!isJsonObject(renderer)) return [];
-  return [renderer.subscriberCountText, renderer.videoCountText]
-    .map((value) => textWithin(textOf(value), 'name'))
+  return ['subscriberCountText', 'videoCountText']
+    .map((name) => textWithin(textOf(firstAt(renderer, name)), 'name'))
     .filter((text) => text !== undefined);
 }
 

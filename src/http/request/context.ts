@@ -56,13 +56,6 @@ export interface HttpResponse {
   readonly earlierEtags?: readonly string[];
 }
 
-/**
- * A step of the request pipeline. Returns the response, or nothing to continue with the next step.
- *
- * @throws AppError if the request is refused
- */
-export type Step = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
-
 /** Decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
 
@@ -214,7 +207,7 @@ function isLastAfterUpgrade({ method, url, headers, socket }: IncomingMessage): 
  *
  * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`
  */
-export function validate({ request, target, authority, base }: RequestContext): undefined {
+export function validate({ request, target, authority, base }: RequestContext): void {
   if (target.problem !== undefined) throw target.problem;
   // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
   if (request.httpVersionMajor !== 1) throw malformed(NOT_HTTP);

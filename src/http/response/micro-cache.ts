@@ -47,7 +47,7 @@ export function createMicroCache(options: MicroCacheOptions) {
   holders?.add('micro-cache', stats);
 
   return {
-    /** The step that finds the response to an equal request. */
+    /** Finds the response to an equal request. */
     find(context: RequestContext): HttpResponse | undefined {
       beforeLookUp?.();
       context.changeBefore = latestChange();
@@ -66,7 +66,7 @@ export function createMicroCache(options: MicroCacheOptions) {
     },
 
     /** Stores a cache hit that did not come from here. */
-    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
+    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): void {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
       if (changeBefore !== latestChange()) return;
       dropChanged();

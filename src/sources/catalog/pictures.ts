@@ -55,9 +55,8 @@ function readFile(field: string, fileName: string, fromDir: string): Buffer {
     const stats = statSync(path);
     // Reading another kind of file, such as a pipe, may never end.
     if (!stats.isFile()) throw new RecordRefusedError(field, `${path} is not a file`);
-    const { size } = stats;
-    if (size <= MAX_PICTURE_BYTES) return readFileSync(path);
-    throw new RecordRefusedError(field, `${path} has ${size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
+    if (stats.size <= MAX_PICTURE_BYTES) return readFileSync(path);
+    throw new RecordRefusedError(field, `${path} has ${stats.size} bytes, at most ${MAX_PICTURE_BYTES} are allowed`);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (hasErrorCode(error, 'ENOENT')) throw new MissingPictureError(field, `there is no picture ${path}`);

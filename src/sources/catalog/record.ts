@@ -43,12 +43,12 @@ function linksOf(json: string): ChannelLink[] {
 
 /** The keys that find a record by its title, handle and user name. */
 export function keysOf({ title, customUrl, username }: CatalogRecord) {
-  const handleKey = (customUrl === null ? undefined : findHandle(customUrl)?.key) ?? null;
+  const handleKey = findHandle(customUrl ?? '')?.key ?? null;
   return {
     titleKey: foldText(title),
     handleKey,
     handleSearchKey: handleKey === null ? null : foldText(handleKey),
-    usernameKey: (username === null ? undefined : findUsername(username)?.key) ?? null,
+    usernameKey: findUsername(username ?? '')?.key ?? null,
   };
 }
 

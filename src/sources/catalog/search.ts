@@ -188,12 +188,7 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
     return phrases.every((tokens) => texts.some((text) => text.includes(` ${tokens.join(' ')}`)));
   }
 
-  function findCommon(
-    words: readonly Tokens[],
-    firstRows: readonly FirstRows[],
-    channels: number,
-    limit: number,
-  ): number[] {
+  function findCommon(words: readonly Tokens[], firstRows: readonly FirstRows[], channels: number, limit: number) {
     const rows = firstRows.map((first) => first(channels)).reduce(common);
     const phrases = words.filter(({ length }) => length > 1);
     if (phrases.length === 0) return rows.slice(0, limit);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import { nameOf } from '../../domain/identifier.ts';
+import { findHandle, findUsername, nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { emptyChangeLog, ensureChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
@@ -219,11 +219,9 @@ function beginBatch(db: DatabaseSync) {
     /** @throws RecordRefusedError if the handle or user name belongs to another channel */
     refuseConflicts(record: CatalogRecord): void {
       const { handleKey, usernameKey } = keysOf(record);
-      for (const [field, key] of [
-        ['customUrl', handleKey],
-        ['username', usernameKey],
-      ] as const) {
-        const owner = selectOtherOwner[field].get(key, record.channelId)?.channel_id;
+      const keys = { customUrl: handleKey, username: usernameKey };
+      for (const field of ['customUrl', 'username'] as const) {
+        const owner = selectOtherOwner[field].get(keys[field], record.channelId)?.channel_id;
         if (owner === undefined) continue;
         throw new RecordRefusedError(field, `${record[field]} belongs to the channel ${owner}`);
       }
@@ -267,10 +265,7 @@ function ascending(a: number, b: number): number {
 }
 
 /** The handle and user name of a record, in the form of the change log. */
-function namesOf(record: CatalogRecord): string[] {
-  const { handleKey, usernameKey } = keysOf(record);
-  return [
-    ...(handleKey === null ? [] : [nameOf({ kind: 'handle', key: handleKey })]),
-    ...(usernameKey === null ? [] : [nameOf({ kind: 'username', key: usernameKey })]),
-  ];
+function namesOf({ customUrl, username }: CatalogRecord): string[] {
+  const refs = [findHandle(customUrl ?? ''), findUsername(username ?? '')];
+  return refs.filter((ref) => ref !== undefined).map(nameOf);
 }

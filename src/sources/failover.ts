@@ -218,10 +218,7 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
  * Ignores a source whose quota is used up if another live source returned a page. Otherwise no list could be cached for the
  * rest of the day.
  */
-async function withoutSpentQuota(
-  page: Promise<SearchResult>,
-  live: readonly Promise<SearchResult>[],
-): Promise<SearchResult> {
+async function withoutSpentQuota(page: Promise<SearchResult>, live: readonly Promise<SearchResult>[]) {
   try {
     return await page;
   } catch (error) {

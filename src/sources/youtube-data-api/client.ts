@@ -38,11 +38,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   const quota = createDailyQuota(options);
   const reader = createBodyReader(READERS, siblingModule(import.meta.url, 'parse'));
 
-  async function call<M extends Method>(
-    method: M,
-    query: Record<string, string>,
-    { signal }: LoadOptions,
-  ): Promise<ListOf<M>> {
+  async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
     const allowance = method === 'search' ? 'searches' : 'units';
     quota.spend(allowance);
     const response = await http.request({
@@ -149,12 +145,7 @@ function findRefusal(status: number, error: ApiError | undefined): Refusal | und
 }
 
 /** The error for an unusable answer: `channel_not_found` only if a lookup found no channel. */
-function failureOf(
-  status: number,
-  error: ApiError | undefined,
-  refusal: Refusal | undefined,
-  method: Method,
-): AppError {
+function failureOf(status: number, error: ApiError | undefined, refusal: Refusal | undefined, method: Method) {
   const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${error.reasons}]`}`;
   if (refusal !== undefined) {
     const scope = refusal === 'channel_refused' ? 'key' : 'upstream';

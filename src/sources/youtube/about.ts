@@ -38,12 +38,8 @@ export async function completeAbout(
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */
-async function loadAboutOfPage(
-  innertube: Innertube,
-  { aboutTab, aboutToken }: AboutHints,
-  channelId: string,
-  signal: AbortSignal,
-): Promise<About> {
+async function loadAboutOfPage(innertube: Innertube, hints: AboutHints, channelId: string, signal: AbortSignal) {
+  const { aboutTab, aboutToken } = hints;
   if (aboutTab === 'here') return 'none';
   if (aboutToken !== undefined) {
     const about = await loadByToken(innertube, aboutToken, signal);

@@ -103,11 +103,7 @@ function isReadAsEnglish(field: keyof Channel, found: unknown): boolean {
   return text !== undefined && !isPlainCount(text);
 }
 
-function parseText(
-  value: unknown,
-  kind: keyof typeof MAX_CHARACTERS,
-  parse: (text: string) => string | undefined,
-): string | undefined {
+function parseText(value: unknown, kind: keyof typeof MAX_CHARACTERS, parse: (text: string) => string | undefined) {
   const text = textWithin(textOf(value), kind);
   return text === undefined ? undefined : parse(text);
 }

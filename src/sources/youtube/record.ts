@@ -1,5 +1,4 @@
 import type { Channel } from '../../domain/channel.ts';
-import type { LoadedChannel } from '../source.ts';
 import type { About } from './about.ts';
 import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
@@ -11,12 +10,7 @@ export type FieldObserver = (field: keyof Channel, path: string | undefined) => 
  * Builds a record from the responses; `undefined` if they contain no channel ID or no title. If `about` is lost, the fields
  * that it would carry are missing, not absent.
  */
-export function buildRecord(
-  requestedId: string,
-  page: PageReading,
-  about: About = 'none',
-  onField?: FieldObserver,
-): LoadedChannel | undefined {
+export function buildRecord(requestedId: string, page: PageReading, about: About = 'none', onField?: FieldObserver) {
   const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
   const best = CHANNEL_FIELDS.map((field) => ({ field, reading: findBest(field, found) }));
   const values = Object.fromEntries(best.map(({ field, reading }) => [field, reading?.value ?? null]));

@@ -7,7 +7,7 @@ import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
-import type { ChannelSource, LoadedChannel, SearchOptions, SearchPage } from '../source.ts';
+import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
 import { type About, type AboutHints, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import * as answerReaders from './answer-readers.ts';
 import type { ClientVersions } from './client-version.ts';
@@ -200,11 +200,7 @@ function requireNextUrl(target: string | undefined): string {
 const MAX_PAGES = 3;
 
 /** Takes one call. */
-async function searchChannels(
-  innertube: Innertube,
-  query: string,
-  { from, signal }: SearchOptions,
-): Promise<SearchPage> {
+async function searchChannels(innertube: Innertube, query: string, { from, signal }: SearchOptions) {
   const [page, token] = from === undefined ? [1] : parsePlace(from);
   const answer = await innertube.search(query, token, signal);
   if (answer.kind === 'refusal') {

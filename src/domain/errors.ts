@@ -12,29 +12,21 @@ export interface CacheOutcome {
 }
 
 /**
- * The complete list of error codes.
- *
- * `AppError` knows no HTTP: `http/problems.ts` maps each code to a status, a cache age and a `Retry-After`.
+ * The complete list of error codes. `AppError` knows no HTTP: `http/response/problems.ts` maps each code to its meaning for
+ * clients, a status, a cache age and a `Retry-After`.
  */
 export const ERROR_CODES = [
   /** The request is not valid HTTP: no or several `Host`, broken percent-escapes, a control character in the path. */
   'malformed_request',
-  /** A parameter or identifier is invalid. The message names it and the allowed values. */
   'invalid_parameter',
-  /** A source reported that the channel does not exist. Terminated channels are included. */
   'channel_not_found',
-  /** The channel exists and has no such image. */
   'image_not_found',
-  /** No such path on this service. */
   'route_not_found',
   'method_not_allowed',
   'request_timeout',
   'expectation_failed',
-  /** URL or header section over the limit. */
   'request_too_large',
-  /** The client has reached its rate limit. */
   'rate_limited',
-  /** The operator has taken the channel down. */
   'channel_blocked',
   /** The upstream answer is unusable: no JSON, no channel, no picture. */
   'upstream_invalid',
@@ -42,37 +34,31 @@ export const ERROR_CODES = [
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',
-  /** Upstream did not answer in time. */
   'upstream_timeout',
-  /** A bug. */
   'internal',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-export interface AppErrorOptions extends ErrorOptions {
-  /** How long the client should wait before it retries. */
-  retryAfterMs?: number;
-  /** How long the same response is valid, for example for "no such channel". */
-  validForMs?: number | undefined;
-  /** For a cached negative result: where it came from. */
-  outcome?: CacheOutcome | undefined;
-  /** Default: `key` for `upstream_invalid`, `upstream` for all other codes. */
-  scope?: FailureScope;
-}
-
 /**
  * What an indeterminate failure concerns. `key`: only the requested channel, name, query or picture (an unreadable
  * response). `upstream`: every request to that upstream (no connection, 429, 5xx, captcha).
  */
-export type FailureScope = 'key' | 'upstream';
+type FailureScope = 'key' | 'upstream';
+
+export type AppErrorOptions = ErrorOptions &
+  Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
 
 /** An expected failure. `message` is shown to the client and contains nothing internal. */
 export class AppError extends Error {
   readonly code: ErrorCode;
+  /** How long the client should wait before it retries. */
   readonly retryAfterMs: number | undefined;
+  /** How long the same response is valid, for example for "no such channel". */
   readonly validForMs: number | undefined;
+  /** For a cached negative result: where it came from. */
   readonly outcome: CacheOutcome | undefined;
+  /** Default: `key` for `upstream_invalid`, `upstream` for all other codes. */
   readonly scope: FailureScope;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {

@@ -6,7 +6,7 @@ import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
 import { type HttpSocket, methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
-import { HEADERS_TOO_LARGE_STATUS, type ProblemResponse, problemResponse } from './problems.ts';
+import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
 import { COMMON_HEADERS } from './response.ts';
 
 /** An error that Node's HTTP parser reports instead of a request. */
@@ -24,12 +24,6 @@ export interface ClientErrorOptions {
   readonly accessLog: Pick<AccessLog, 'report'>;
 }
 
-interface Refusal {
-  readonly fault: AppError;
-  /** Replaces the status of the problem. */
-  readonly status?: number;
-}
-
 /**
  * Responds to bytes that never become a request. Node would close the connection with an empty body or none. They count
  * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
@@ -39,19 +33,19 @@ export function createClientErrors(options: ClientErrorOptions) {
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Duplex>();
 
-  async function refuse(socket: HttpSocket, { fault, status }: Refusal): Promise<void> {
+  async function refuse(socket: HttpSocket, fault: AppError): Promise<void> {
     if (!isFirstFault(socket)) return;
     const id = nextRequestId();
     const client = clients.identify(socket.remoteAddress ?? 'unknown', undefined);
     const context = { id, base: baseUrls[0] ?? '', client, limitHeaders: {} };
-    let problem: ProblemResponse;
+    let error: unknown = fault;
     try {
       // The rate limit comes before every other error.
       await rateLimit(context);
-      problem = problemResponse(fault, { ...context, status });
-    } catch (error) {
-      problem = problemResponse(error, context);
+    } catch (refusal) {
+      error = refusal;
     }
+    const problem = problemResponse(error, context);
     await earlierResponses(socket);
     if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': id, ...context.limitHeaders }));
     else if (problem.failure === undefined) return;
@@ -86,14 +80,14 @@ export function createClientErrors(options: ClientErrorOptions) {
     onParserError(error: ParserError, socket: HttpSocket): void {
       if (error.code === 'ECONNRESET') socket.destroy();
       else if (socket.parser?.incoming?.complete === false) void closeAfterResponses(socket);
-      else void refuse(socket, refusalFor(error));
+      else void refuse(socket, faultOf(error));
     },
 
     /** For `connect`: Node passes only the socket. */
     onConnect(_request: IncomingMessage, socket: HttpSocket): void {
       // Node has removed its own listener. Without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
-      void refuse(socket, { fault: methodNotAllowed() });
+      void refuse(socket, methodNotAllowed());
     },
   };
 }
@@ -135,28 +129,24 @@ const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
 /** A request line with any method. Anything else is not HTTP. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-function refusalFor(error: ParserError): Refusal {
+function faultOf(error: ParserError): AppError {
   const text = unreadableText(error);
   // Empty when the request line is not in this packet: of a URL in several packets, only the last is known.
   const [, target = ''] = METHOD_AND_TARGET.exec(text) ?? [];
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      if (target.length > MAX_URL_BYTES) return { fault: urlTooLong() };
-      return {
-        fault: new AppError('request_too_large', 'The header section is too large.'),
-        status: HEADERS_TOO_LARGE_STATUS,
-      };
+      return target.length > MAX_URL_BYTES ? urlTooLong() : HEADERS_TOO_LARGE;
     // Methods of no protocol, of RTSP, and the one that begins HTTP/2.
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT':
     case 'HPE_INVALID_VERSION':
-      return { fault: REQUEST_LINE.test(text) ? methodNotAllowed() : malformed(NOT_HTTP) };
+      return REQUEST_LINE.test(text) ? methodNotAllowed() : malformed(NOT_HTTP);
     case 'HPE_INVALID_URL':
-      return { fault: malformed(/[^\x21-\x7e]/.test(target) ? UNESCAPED : NO_TARGET) };
+      return malformed(/[^\x21-\x7e]/.test(target) ? UNESCAPED : NO_TARGET);
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { fault: new AppError('request_timeout', 'The request did not arrive in time.') };
+      return new AppError('request_timeout', 'The request did not arrive in time.');
     default:
-      return { fault: malformed(NOT_HTTP) };
+      return malformed(NOT_HTTP);
   }
 }
 

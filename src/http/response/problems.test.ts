@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type AppErrorOptions, type ErrorCode } from '../../domain/errors.ts';
-import { problemResponse } from './problems.ts';
+import { HEADERS_TOO_LARGE, problemResponse } from './problems.ts';
 
 function headersOf(code: ErrorCode, options: AppErrorOptions = {}) {
   return problemResponse(new AppError(code, 'why', options), { base: 'http://a', id: 'id' }).headers;
@@ -37,10 +37,11 @@ describe('Cache-Control', () => {
   });
 });
 
-it('a problem has the status of the table, or the given one for a code with two', () => {
-  const error = new AppError('request_too_large', 'why');
-  const answered = (status?: number) =>
-    problemResponse(error, { base: '', id: 'id', ...(status !== undefined && { status }) });
-  expect([answered().status, JSON.parse(answered().body).status]).toEqual([414, 414]);
-  expect([answered(431).status, JSON.parse(answered(431).body).status]).toEqual([431, 431]);
+it('a problem has the status of the table, except for a header section over the limit', () => {
+  const statusesOf = (error: AppError) => {
+    const { status, body } = problemResponse(error, { base: '', id: 'id' });
+    return [status, JSON.parse(body).status];
+  };
+  expect(statusesOf(new AppError('request_too_large', 'why'))).toEqual([414, 414]);
+  expect(statusesOf(HEADERS_TOO_LARGE)).toEqual([431, 431]);
 });

@@ -105,13 +105,9 @@ export const PROBLEMS = {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** A header section over the limit is answered with this status and the code of a URL over the limit. */
+/** A header section over the limit is answered with the code of a URL over the limit and a status of its own. */
+export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
 export const HEADERS_TOO_LARGE_STATUS = 431;
-
-interface ProblemContext extends Pick<RequestContext, 'base' | 'id'> {
-  /** Replaces the status of the table, for a code with two statuses. */
-  readonly status?: number | undefined;
-}
 
 export type ProblemResponse = HttpResponse & { readonly body: string };
 
@@ -120,11 +116,15 @@ export type ProblemResponse = HttpResponse & { readonly body: string };
  *
  * @param hint follows the error's message in the detail
  */
-export function problemResponse(error: unknown, { base, id, status }: ProblemContext, hint = ''): ProblemResponse {
+export function problemResponse(
+  error: unknown,
+  { base, id }: Pick<RequestContext, 'base' | 'id'>,
+  hint = '',
+): ProblemResponse {
   const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
-  const sent = status ?? problem.status;
+  const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
     'cache-control': cacheControlOf(problem, known),
@@ -134,22 +134,22 @@ export function problemResponse(error: unknown, { base, id, status }: ProblemCon
       retryAfterMs === undefined ? problem.retryAfterSeconds : Math.max(1, Math.ceil(retryAfterMs / 1000));
     headers['retry-after'] = String(seconds);
   }
-  if (sent === 405) headers.allow = ALLOWED_METHODS;
+  if (status === 405) headers.allow = ALLOWED_METHODS;
   if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
   const body = {
     type: `${base}/problems#${code}`,
     title: problem.title,
-    status: sent,
+    status,
     detail: hint === '' ? known.message : `${known.message} ${hint}`,
     code,
     requestId: id,
   };
   return {
-    status: sent,
+    status,
     headers,
     body: JSON.stringify(body),
     cache: outcome?.kind,
-    ...(sent >= 500 && { failure: known }),
+    ...(status >= 500 && { failure: known }),
   };
 }
 

@@ -107,9 +107,5 @@ export function isKeyFailure(error: unknown): error is AppError {
 
 /** The most informative of several indeterminate errors: unavailable before time-out before invalid. */
 export function mostTelling(errors: readonly AppError[]): AppError | undefined {
-  for (const code of INDETERMINATE) {
-    const found = errors.find((error) => error.code === code);
-    if (found !== undefined) return found;
-  }
-  return errors[0];
+  return INDETERMINATE.flatMap((code) => errors.filter((error) => error.code === code))[0];
 }

@@ -94,19 +94,17 @@ export type SourceFormat = Format | 'gif';
 export function sniffFormat(bytes: Uint8Array): SourceFormat | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));
   if (head.length < 12) return undefined;
-  if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'jpeg';
-  if (head.subarray(0, 8).equals(PNG_SIGNATURE)) return 'png';
-  const ascii = head.toString('latin1');
-  if (ascii.startsWith('GIF87a') || ascii.startsWith('GIF89a')) return 'gif';
-  if (ascii.startsWith('RIFF') && ascii.startsWith('WEBP', 8)) return 'webp';
-  if (ascii.startsWith('ftyp', 4) && hasAvifBrand(ascii, head.readUInt32BE(0))) return 'avif';
+  const text = head.toString('latin1');
+  if (text.startsWith('\xff\xd8\xff')) return 'jpeg';
+  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
+  if (text.startsWith('GIF87a') || text.startsWith('GIF89a')) return 'gif';
+  if (text.startsWith('RIFF') && text.startsWith('WEBP', 8)) return 'webp';
+  if (text.startsWith('ftyp', 4) && hasAvifBrand(text, head.readUInt32BE(0))) return 'avif';
   return undefined;
 }
 
-const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-
-function hasAvifBrand(ascii: string, boxBytes: number): boolean {
-  const brands = [ascii.slice(8, 12)];
-  for (let at = 16; at + 4 <= Math.min(boxBytes, ascii.length); at += 4) brands.push(ascii.slice(at, at + 4));
+function hasAvifBrand(text: string, boxBytes: number): boolean {
+  const brands = [text.slice(8, 12)];
+  for (let at = 16; at + 4 <= Math.min(boxBytes, text.length); at += 4) brands.push(text.slice(at, at + 4));
   return brands.some((brand) => brand === 'avif' || brand === 'avis');
 }

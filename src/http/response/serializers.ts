@@ -32,19 +32,13 @@ function pictureUrl(
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
-/** The URL of every variant, `null` if the channel has no such picture. */
-function pictureUrls(base: string, style: PictureUrlStyle, { channelId, banner, avatar }: Channel) {
-  const urls = VARIANTS.map((variant) => {
-    const picture = variant === 'avatar' ? avatar : banner;
-    const url = picture && pictureUrl(base, channelId, variant, pictureVersion(picture), style);
-    return [variant, url] as const;
-  });
-  return Object.fromEntries(urls) as Record<Variant, string | null>;
-}
-
 /** The channel record in responses: always all 13 fields, in this order. */
 function recordOf(channel: Channel, base: string, style: PictureUrlStyle): object {
-  const urls = pictureUrls(base, style, channel);
+  const urlEntries = VARIANTS.map((variant) => {
+    const picture = variant === 'avatar' ? channel.avatar : channel.banner;
+    return [variant, picture && pictureUrl(base, channel.channelId, variant, pictureVersion(picture), style)] as const;
+  });
+  const urls = Object.fromEntries(urlEntries) as Record<Variant, string | null>;
   return {
     channelId: channel.channelId,
     title: channel.title,

@@ -2,11 +2,12 @@ import { AppError, orError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient } from '../../lib/http/client.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { type Checked, fields, nullOr, numberIn, parseJson, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
 import type { KeptText, Lease } from '../source.ts';
+import { isMarkup } from './json.ts';
 
 /** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
@@ -34,6 +35,8 @@ export interface ClientVersionsOptions {
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (from: string, to: string) => void;
 }
+
+type VersionedCall = (clientVersion: string) => Promise<HttpResponse>;
 
 const VERSION = nullOr(text(CLIENT_VERSION));
 const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
@@ -156,33 +159,39 @@ export function createClientVersions(options: ClientVersionsOptions) {
     return [kept.learned, kept.earlier, BUILT_IN_CLIENT_VERSION].filter((version) => version !== null);
   }
 
+  /** Learns from the response: HTTP 400 is a refusal of the version, any other API response accepts it. */
+  async function sendWith(version: string, call: VersionedCall): Promise<HttpResponse> {
+    const response = await call(version);
+    const { status, body } = response;
+    const isCurrent = version === current();
+    // Blocks and failures are not API responses, whatever their status.
+    const isAccepted = (status === 200 || status === 404) && !isMarkup(body);
+    if (status === 400 && isCurrent) refusals += 1;
+    else if (status === 400) trials.set(version, trialsOf(version) + 1);
+    else if (isAccepted && isCurrent) refusals = 0;
+    else if (isAccepted && knownVersions().includes(version)) void switchTo(version);
+    return response;
+  }
+
+  /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
+  async function findOther(refused: string): Promise<string | undefined> {
+    if (setting !== undefined) return undefined;
+    if (refused === current()) await renewOnce();
+    if (refused !== current()) return current();
+    return knownVersions().find((version) => version !== refused && trialsOf(version) < MAX_TRIALS);
+  }
+
   return {
-    async current(): Promise<string> {
-      if (setting !== undefined) return setting;
-      loading ??= readShared();
-      await loading;
-      return current();
-    },
-
-    /** Reports the outcome of a call: `refused` is HTTP 400, `accepted` any other API response. */
-    report(version: string, outcome: 'accepted' | 'refused'): void {
-      const isCurrent = version === current();
-      if (outcome === 'refused') {
-        if (isCurrent) refusals += 1;
-        else trials.set(version, trialsOf(version) + 1);
-      } else if (isCurrent) {
-        refusals = 0;
-      } else if (knownVersions().includes(version)) {
-        void switchTo(version);
+    /** Sends a call. If its version is refused, the call is repeated once with another one that is worth a try. */
+    async send(call: VersionedCall): Promise<HttpResponse> {
+      if (setting === undefined) {
+        loading ??= readShared();
+        await loading;
       }
-    },
-
-    /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
-    async findOther(refused: string): Promise<string | undefined> {
-      if (setting !== undefined) return undefined;
-      if (refused === current()) await renewOnce();
-      if (refused !== current()) return current();
-      return knownVersions().find((version) => version !== refused && trialsOf(version) < MAX_TRIALS);
+      const version = current();
+      const response = await sendWith(version, call);
+      const other = response.status === 400 ? await findOther(version) : undefined;
+      return other === undefined ? response : sendWith(other, call);
     },
 
     /** Reads what other instances have learned, and looks the version up once a day. */

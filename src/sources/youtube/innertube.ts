@@ -4,6 +4,7 @@ import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type * as readers from './answer-readers.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
+import { isMarkup } from './json.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -60,7 +61,7 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     signal: AbortSignal,
     mask = '',
   ): Promise<ApiAnswer<ValueOf<Name>>> {
-    const response = await requestWithVersion((clientVersion) =>
+    const response = await clientVersions.send((clientVersion) =>
       http.request({
         method: 'POST',
         url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
@@ -77,22 +78,6 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
       return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
     }
     return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
-  }
-
-  /** Upstream refuses outdated versions with HTTP 400. The call is then repeated once with another version. */
-  async function requestWithVersion(send: (clientVersion: string) => Promise<HttpResponse>): Promise<HttpResponse> {
-    const version = await clientVersions.current();
-    const response = reported(version, await send(version));
-    const other = response.status === 400 ? await clientVersions.findOther(version) : undefined;
-    return other === undefined ? response : reported(other, await send(other));
-  }
-
-  function reported(version: string, response: HttpResponse): HttpResponse {
-    const { status, body } = response;
-    if (status === 400) clientVersions.report(version, 'refused');
-    // Blocks and failures are not API responses, whatever their status.
-    else if ((status === 200 || status === 404) && !isMarkup(body)) clientVersions.report(version, 'accepted');
-    return response;
   }
 
   return {
@@ -148,10 +133,6 @@ function throwIfUnavailable(response: HttpResponse): void {
     const cause = new Error(`status ${status}`);
     throw new AppError('upstream_unavailable', 'The video site failed to answer.', { cause });
   }
-}
-
-function isMarkup(body: Buffer): boolean {
-  return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
 }
 
 function blocked({ headers }: HttpResponse, what: string): AppError {

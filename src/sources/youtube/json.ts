@@ -11,6 +11,11 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), isJsonObject);
 }
 
+/** True for HTML and XML. */
+export function isMarkup(body: Buffer): boolean {
+  return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
+}
+
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
  * another type yields nothing, because upstream renames and removes parts at any time.

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { openReadOnly } from '../lib/sqlite-read-only.ts';
+import { readDatabase } from '../lib/sqlite-read-only.ts';
 import { StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
@@ -95,13 +95,10 @@ function requireVersion(version: number): void {
  */
 export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => T): T {
   try {
-    const db = openReadOnly(path);
-    try {
+    return readDatabase(path, (db) => {
       requireVersion(versionOf(db));
       return inspect(db);
-    } finally {
-      db.close();
-    }
+    });
   } catch (error) {
     if (error instanceof NewerSchemaError || isDamage(error) || isLossOfAccess(error)) {
       throw new StoreUnreadableError(`The cache ${path} cannot be read: ${messageOf(error)}.`, { cause: error });

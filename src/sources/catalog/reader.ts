@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { hitOf, type SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
-import { openReadOnly } from '../../lib/sqlite-read-only.ts';
+import { readDatabase } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
@@ -96,14 +96,7 @@ export async function withReader<T>(path: string, work: (reader: CatalogReader) 
  */
 export function inspectCatalog<T>(path: string, inspect: (db: DatabaseSync) => T): T | undefined {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  return explainingFailure(path, () => {
-    const db = openReadOnly(path);
-    try {
-      return inspect(db);
-    } finally {
-      db.close();
-    }
-  });
+  return explainingFailure(path, () => readDatabase(path, inspect));
 }
 
 /**

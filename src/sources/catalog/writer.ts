@@ -133,11 +133,10 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Checked before the journal mode is written into the file.
-    const isReady = readSchemaState(db, path) === 'ready';
-    if (!isReady) db.exec('PRAGMA journal_mode = WAL');
+    if (readSchemaState(db, path) !== 'ready') db.exec('PRAGMA journal_mode = WAL');
     // Checked again under the lock, because another command may have upgraded it in the meantime.
     runInTransaction(db, () => {
-      if (!isReady) upgradeSchema(db);
+      upgradeSchema(db);
       ensureChangeLog(db);
       db.exec(PICTURE_INDEXES);
     });

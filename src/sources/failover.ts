@@ -10,12 +10,10 @@ import { withDeadline } from '../lib/work.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
-export type SourceOperation = 'resolve' | 'getChannel' | 'getRest' | 'search';
-
 /** One call of one source, for metrics and logs. */
 export interface SourceOutcome {
   readonly source: string;
-  readonly operation: SourceOperation;
+  readonly operation: 'resolve' | 'getChannel' | 'getRest' | 'search';
   readonly outcome: 'found' | ErrorCode;
   readonly durationMs: number;
   readonly error?: unknown;
@@ -47,7 +45,7 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
   /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(
     source: ChannelSource,
-    operation: SourceOperation,
+    operation: SourceOutcome['operation'],
     key: string,
     signal: AbortSignal,
     work: (options: LoadOptions) => Promise<T>,
@@ -72,7 +70,7 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
 
   /** Tries the sources in order. Returns the first value, and the source that it came from. */
   async function tryInOrder<T>(
-    operation: SourceOperation,
+    operation: SourceOutcome['operation'],
     key: string,
     signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,

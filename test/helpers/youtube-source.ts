@@ -42,3 +42,5 @@ export async function startReplayedSource(options: ReplayOptions = {}) {
   });
   return { replay, source };
 }
+
+export type YoutubeSource = ReturnType<typeof createYoutubeSource>;

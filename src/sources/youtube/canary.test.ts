@@ -3,10 +3,9 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
 import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createMemoryText, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
+import { createMemoryText, startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { type Lease, SOLO_LEASE } from '../source.ts';
 import { withCanary } from './canary.ts';
-import type { YoutubeSource } from './youtube.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

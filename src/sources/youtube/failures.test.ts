@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/fake-upstream.ts';
 import { ownAnswer } from '../../../test/helpers/replay-answers.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { startReplayedSource } from '../../../test/helpers/youtube-source.ts';
+import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
-import type { YoutubeSource } from './youtube.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const GAME = 'UCreplayGameTopic0000006';

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { startReplayedSource } from '../../../test/helpers/youtube-source.ts';
+import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { pictureVersion } from '../../domain/channel.ts';
 import { parsePicture } from './urls.ts';
-import type { YoutubeSource } from './youtube.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };

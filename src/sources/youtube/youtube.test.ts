@@ -3,9 +3,12 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { answerHtml, answerJson, answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { createTestYoutubeSource, startReplayedSource } from '../../../test/helpers/youtube-source.ts';
+import {
+  createTestYoutubeSource,
+  startReplayedSource,
+  type YoutubeSource,
+} from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
-import type { YoutubeSource } from './youtube.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const QUARRY = 'UCreplayQuarry0000000003';

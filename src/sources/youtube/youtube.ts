@@ -33,8 +33,6 @@ export interface YoutubeSourceOptions {
   readonly onField?: FieldObserver;
 }
 
-export type YoutubeSource = ReturnType<typeof createYoutubeSource>;
-
 const MAX_REDIRECTS = 3;
 
 /**

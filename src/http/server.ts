@@ -38,7 +38,7 @@ type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => 
 export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
   RateLimitStepOptions &
   MicroCacheOptions &
-  Omit<RouteOptions, 'recordBodies'> &
+  Omit<RouteOptions, 'recordBodyOf'> &
   RecordBodiesOptions &
   AccessLogOptions;
 
@@ -61,7 +61,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const startSpan = createRequestTracing(options);
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
-  const routeOptions = { ...options, recordBodies: createRecordBodies(options) };
+  const routeOptions = { ...options, recordBodyOf: createRecordBodies(options) };
   const endpoints = ROUTES.flatMap((routes) => routes(routeOptions));
   const route = createRouter(endpoints);
   const accessLog = createAccessLog(options, endpoints);

@@ -69,11 +69,6 @@ export interface Endpoint<Path = unknown> {
   respond(path: Path, context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }
 
-/** The endpoint as it is. The type of its path follows from what `parsePath` returns. */
-export function endpoint<Path>(definition: Endpoint<Path>): Endpoint {
-  return definition;
-}
-
 /**
  * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first
  * one. Without such origins it consists of the scheme and the authority, and is empty if the authority is unusable.

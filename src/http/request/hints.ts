@@ -64,7 +64,7 @@ function hintForPath(rawPath: string, query: string): string | undefined {
   const path = decodeURIComponent(rawPath.slice(1));
   if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
   const note = path.includes('/') ? '' : identifierNote(path);
-  const request = findPastedPage(path) ?? findNearestRequest(path, query);
+  const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
   if (request === undefined) return note.trim() || undefined;
   return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
@@ -103,13 +103,9 @@ function refsOfPage(page: string): ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
-/** The most similar request that works. The path is decoded and has no slash at the beginning. */
-function findNearestRequest(path: string, query: string): string | undefined {
-  return findNearestEndpoint(path, query) ?? findNearestPage(path);
-}
-
 const MAX_SEARCH_CHARACTERS = 100;
 
+/** The most similar request that works. The path is decoded and has no slash at the beginning. */
 function findNearestEndpoint(path: string, query: string): string | undefined {
   const isBelowApi = /^api\//i.test(path);
   const [first = '', name = '', segment = ''] = path.slice(isBelowApi ? 4 : 0).split('/');

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { createHolders, type HolderStats } from '../../lib/holders.ts';
 import { nextChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache } from './micro-cache.ts';
@@ -48,8 +49,11 @@ function responseOf(number: number, body: string | Buffer): HttpResponse {
   };
 }
 
-function create(maxBytes?: number): MicroCache {
-  return createMicroCache({ clock: createManualClock(), ...(maxBytes !== undefined && { maxBytes }) });
+function create(maxBytes?: number) {
+  const clock = createManualClock();
+  const holders = createHolders();
+  const cache = createMicroCache({ clock, holders, ...(maxBytes !== undefined && { maxBytes }) });
+  return { ...cache, clock, stats: (): HolderStats => holders.read()[0] ?? {} };
 }
 
 describe('the micro-cache', () => {
@@ -83,8 +87,8 @@ describe('the micro-cache', () => {
   });
 
   it('repeats a response for a second, and no longer', () => {
-    const clock = createManualClock();
-    const cache = createMicroCache({ clock });
+    const cache = create();
+    const { clock } = cache;
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     clock.advance(999);
     expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
@@ -121,8 +125,8 @@ describe('the micro-cache', () => {
   });
 
   it('drops everything while the machine is suspended', () => {
-    const clock = createManualClock();
-    const cache = createMicroCache({ clock });
+    const cache = create();
+    const { clock } = cache;
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     clock.jumpWallClock(999);
     expect(cache.find(contextFor('/a'))).toBeDefined();

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import type { HolderStats, Holders } from '../../lib/holders.ts';
+import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { latestChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
@@ -8,7 +8,7 @@ import type { Endpoint, HttpResponse, RequestContext } from '../request/context.
 export interface MicroCacheOptions {
   readonly clock: Clock;
   readonly maxBytes?: number;
-  readonly holders?: Pick<Holders, 'add'>;
+  readonly holders: Pick<Holders, 'add'>;
   /** Called for each admitted request before the first lookup. */
   readonly beforeLookUp?: (() => void) | undefined;
 }
@@ -43,8 +43,7 @@ export function createMicroCache(options: MicroCacheOptions) {
     entries.clear();
   }
 
-  const stats = (): HolderStats => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes });
-  holders?.add('micro-cache', stats);
+  holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
     /** Finds the response to an equal request. */
@@ -78,8 +77,6 @@ export function createMicroCache(options: MicroCacheOptions) {
         untilWallMs: clock.now() + TTL_MS,
       });
     },
-
-    stats,
   };
 }
 

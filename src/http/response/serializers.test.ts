@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { numberedChannelId, testChannel } from '../../../test/helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import type { Channel } from '../../domain/channel.ts';
+import { createHolders, type HolderStats } from '../../lib/holders.ts';
 import { createRecordBodies } from './serializers.ts';
 
 function channel(number: number, description: string): Channel {
@@ -12,35 +13,41 @@ function channel(number: number, description: string): Channel {
 const STYLE = { urlForm: 'api', hasPictureVersions: false } as const;
 const BASE = 'http://pennant.test';
 
+function create(maxBytes?: number) {
+  const holders = createHolders();
+  const bodyOf = createRecordBodies({ ...STYLE, holders, ...(maxBytes !== undefined && { maxBytes }) });
+  return { bodyOf, stats: (): HolderStats => holders.read()[0] ?? {} };
+}
+
 describe('the JSON of records', () => {
   it('is created once per record and base', () => {
-    const bodies = createRecordBodies(STYLE);
+    const { bodyOf, stats } = create();
     const one = channel(1, 'first');
-    expect(bodies.get(one, BASE)).toBe(bodies.get(one, BASE));
-    expect(bodies.get(one, 'http://other.test').body).toContain('"avatarUrl":"http://other.test/');
-    expect(bodies.stats()).toMatchObject({ entries: 2 });
+    expect(bodyOf(one, BASE)).toBe(bodyOf(one, BASE));
+    expect(bodyOf(one, 'http://other.test').body).toContain('"avatarUrl":"http://other.test/');
+    expect(stats()).toMatchObject({ entries: 2 });
   });
 
   it('is created again for a refreshed record', () => {
-    const bodies = createRecordBodies(STYLE);
-    bodies.get(channel(1, 'first'), BASE);
-    expect(bodies.get(channel(1, 'second'), BASE).body).toContain('second');
-    expect(bodies.stats()).toMatchObject({ entries: 1 });
+    const { bodyOf, stats } = create();
+    bodyOf(channel(1, 'first'), BASE);
+    expect(bodyOf(channel(1, 'second'), BASE).body).toContain('second');
+    expect(stats()).toMatchObject({ entries: 1 });
   });
 
   it('is UTF-8, one byte per character', () => {
-    const { body, bodyEncoding } = createRecordBodies(STYLE).get(channel(1, '旗 🏁'), BASE);
+    const { body, bodyEncoding } = create().bodyOf(channel(1, '旗 🏁'), BASE);
     expect(JSON.parse(Buffer.from(body, bodyEncoding).toString('utf8'))).toMatchObject({ description: '旗 🏁' });
   });
 
   it('is bounded for any number of hosts, and the least recently used is dropped first', () => {
     const maxBytes = 100_000;
-    const bodies = createRecordBodies({ ...STYLE, maxBytes });
+    const { bodyOf, stats } = create(maxBytes);
     const channels = Array.from({ length: 20 }, (_, number) => channel(number, 'text'));
     for (let host = 0; host < 50; host += 1) {
-      for (const one of channels) bodies.get(one, `http://${host}.${'a'.repeat(240)}`);
+      for (const one of channels) bodyOf(one, `http://${host}.${'a'.repeat(240)}`);
     }
-    const { bytes = 0, entries = 0 } = bodies.stats();
+    const { bytes = 0, entries = 0 } = stats();
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes * 0.9);
     expect(entries).toBeLessThan(100);
@@ -54,15 +61,15 @@ describe('the JSON of records', () => {
   ])('counts at least the memory that it takes: %s', async (_what, description, pathLength) => {
     const count = 3_000;
     const channels = Array.from({ length: count }, (_, number) => channel(number, description));
-    const bodies = createRecordBodies({ ...STYLE, maxBytes: 2 ** 30 });
+    const { bodyOf, stats } = create(2 ** 30);
     const taken = await measureHeldBytes(() => {
       for (const one of channels) {
         const url = Buffer.from(`${BASE}/${'x'.repeat(pathLength)}`).toString();
-        bodies.get(one, url.slice(0, BASE.length));
+        bodyOf(one, url.slice(0, BASE.length));
       }
-      return [bodies, channels];
+      return [bodyOf, channels];
     });
-    const { bytes = 0 } = bodies.stats();
+    const { bytes = 0 } = stats();
     expect(bytes).toBeGreaterThan(taken);
     expect(bytes).toBeLessThan(2 * taken);
   });

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Channel, pictureVersion, type SearchHit } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
-import type { HolderStats, Holders } from '../../lib/holders.ts';
+import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { HttpResponse } from '../request/context.ts';
 import { cacheStatusOf, entityTag, keptForMs, publicFor } from './response.ts';
@@ -97,12 +97,12 @@ export function jsonResponse(
   return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind };
 }
 
-/** The JSON of channel records, created once per record and base URL while there is room. */
-export type RecordBodies = ReturnType<typeof createRecordBodies>;
+/** Returns the JSON of a channel's record, created once per record and base URL while there is room. */
+export type RecordBodyOf = ReturnType<typeof createRecordBodies>;
 
 export interface RecordBodiesOptions extends PictureUrlStyle {
   readonly maxBytes?: number;
-  readonly holders?: Pick<Holders, 'add'>;
+  readonly holders: Pick<Holders, 'add'>;
 }
 
 interface Prepared {
@@ -122,20 +122,16 @@ export function createRecordBodies(options: RecordBodiesOptions) {
     maxSize: maxBytes,
     sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
   });
-  const stats = (): HolderStats => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes });
-  holders?.add('JSON of records', stats);
+  holders.add('JSON of records', () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes }));
 
-  return {
-    /** The UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
-    get(channel: Channel, base: string): JsonBody {
-      const key = `${base} ${channel.channelId}`;
-      const known = prepared.get(key);
-      if (known !== undefined && known.channel.deref() === channel) return known.content;
-      const json = Buffer.from(JSON.stringify(recordOf(channel, base, options)));
-      const content = { body: json.toString('latin1'), bodyEncoding: 'latin1', etag: entityTag(json) } as const;
-      prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
-      return content;
-    },
-    stats,
+  /** The UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
+  return (channel: Channel, base: string): JsonBody => {
+    const key = `${base} ${channel.channelId}`;
+    const known = prepared.get(key);
+    if (known !== undefined && known.channel.deref() === channel) return known.content;
+    const json = Buffer.from(JSON.stringify(recordOf(channel, base, options)));
+    const content = { body: json.toString('latin1'), bodyEncoding: 'latin1', etag: entityTag(json) } as const;
+    prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
+    return content;
   };
 }

@@ -2,15 +2,15 @@ import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import { type Endpoint, endpoint, type PathParameters } from '../request/context.ts';
+import type { Endpoint, PathParameters } from '../request/context.ts';
 import { BADGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { keptForMs } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
 /** A count of a channel for an endpoint badge of shields.io. */
-export function badgeRoute({ channels }: { readonly channels: ChannelService }): Endpoint {
-  return endpoint({
+export function badgeRoute({ channels }: { readonly channels: ChannelService }): Endpoint<readonly ChannelRef[]> {
+  return {
     url: '/api/badge/:identifier',
     parsePath: refsOf,
     async respond(refs, { target }) {
@@ -18,7 +18,7 @@ export function badgeRoute({ channels }: { readonly channels: ChannelService }):
       const { channel, outcome } = await channels.getChannel(refs);
       return jsonResponse(outcome, { body: JSON.stringify(badgeOf(channel, metric, keptForMs(outcome))) });
     },
-  });
+  };
 }
 
 function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {

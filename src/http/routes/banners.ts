@@ -12,7 +12,6 @@ import type { BannerService, Picture, PictureRequest } from '../../services/pict
 import {
   disconnectSignal,
   type Endpoint,
-  endpoint,
   type HttpResponse,
   type PathParameters,
   type RequestContext,
@@ -34,7 +33,7 @@ interface BannerRouteOptions extends ChannelRouteOptions {
 const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
-export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
+export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>[] {
   const { clock, banners, isNegotiating, holders } = options;
   holders.add('Accept fields', () => ({ entries: parsed.size, maxEntries: MAX_REMEMBERED }));
 
@@ -87,7 +86,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint[] {
     '/:identifier/:variant': parseShortPath,
     [SHORT_URL]: parseShortPath,
   };
-  return Object.entries(pathReaders).map(([url, parsePath]) => endpoint({ url, parsePath, respond }));
+  return Object.entries(pathReaders).map(([url, parsePath]) => ({ url, parsePath, respond }));
 }
 
 /** The response without its body. */

@@ -7,19 +7,19 @@ import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { PROBLEMS } from '../response/problems.ts';
 import { entityTag, keptForMs, publicFor } from '../response/response.ts';
-import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
+import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
 
 interface ChannelBatchRouteOptions {
   readonly channelBatches: ChannelBatches;
-  readonly recordBodies: RecordBodies;
+  readonly recordBodyOf: RecordBodyOf;
 }
 
 /** The records of many channels in one response. */
-export function channelBatchRoute({ channelBatches, recordBodies }: ChannelBatchRouteOptions): Endpoint {
+export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatchRouteOptions): Endpoint {
   function itemOf(identifier: string, result: BatchResult, base: string): string {
     const named = `{"identifier":${JSON.stringify(identifier)}`;
     if (!(result instanceof AppError)) {
-      return `${latin1(named)},"channel":${recordBodies.get(result.channel, base).body}}`;
+      return `${latin1(named)},"channel":${recordBodyOf(result.channel, base).body}}`;
     }
     const { code, message: detail } = result;
     return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);

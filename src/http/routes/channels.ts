@@ -11,21 +11,21 @@ import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery } from '../request/target.ts';
-import { jsonResponse, type RecordBodies } from '../response/serializers.ts';
+import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {
   readonly channels: ChannelService;
-  readonly recordBodies: RecordBodies;
+  readonly recordBodyOf: RecordBodyOf;
 }
 
 /** The response with the record of the first reference that leads to a channel. */
 export async function recordResponse(
-  { channels, recordBodies }: ChannelRouteOptions,
+  { channels, recordBodyOf }: ChannelRouteOptions,
   refs: readonly ChannelRef[],
   base: string,
 ): Promise<HttpResponse> {
   const { channel, outcome } = await channels.getChannel(refs);
-  return jsonResponse(outcome, recordBodies.get(channel, base));
+  return jsonResponse(outcome, recordBodyOf(channel, base));
 }
 
 /** The record as JSON: by identifier and `type`, and at the paths of channel pages. */

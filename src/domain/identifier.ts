@@ -47,14 +47,10 @@ export function findUsername(text: string): ChannelRef | undefined {
 
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
 export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef | undefined {
-  return FINDERS[kind](text);
+  if (kind === 'handle') return findHandle(text);
+  if (kind === 'username') return findUsername(text);
+  return isChannelId(text) ? channelIdRef(text) : undefined;
 }
-
-const FINDERS: Record<IdentifierKind, (text: string) => ChannelRef | undefined> = {
-  id: (text) => (isChannelId(text) ? channelIdRef(text) : undefined),
-  handle: findHandle,
-  username: findUsername,
-};
 
 /** The possible readings of a name without a kind, as in `/api/banner/{name}`, in order. Empty for an invalid name. */
 export function refsOfBareIdentifier(text: string): ChannelRef[] {

@@ -25,7 +25,6 @@ import {
   shardOf,
 } from './file-names.ts';
 import { createShards, filesIn, shardsIn } from './shards.ts';
-import { createVictims } from './victims.ts';
 
 export type DiskFileStoreEvent =
   /** The files of earlier runs are counted. */
@@ -70,9 +69,8 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
   const directory = resolve(options.directory);
   const temporaryDirectory = join(directory, 'tmp');
   const usage = createDiskUsage(maxBytes, maxFiles);
-  const shards = createShards(directory, usage);
+  const shards = createShards(directory, usage, clock);
   const { pathOf } = shards;
-  const victims = createVictims(shards, clock);
   const stop = new AbortController();
   let mustScanAgain = false;
   let evicting: Promise<void> = Promise.resolve();
@@ -84,7 +82,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     mustScanAgain = false;
     try {
       await removeLeftovers(temporaryDirectory);
-      await shards.scan(clock, stop.signal);
+      await shards.scan(stop.signal);
       if (stop.signal.aborted) return;
       await evictSurplus();
       const { entries, bytes } = usage.stats();
@@ -124,7 +122,7 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
 
   async function evict(): Promise<void> {
     for (let surplus = usage.findSurplus(); surplus !== undefined; surplus = usage.findSurplus()) {
-      const victim = await victims.next(surplus);
+      const victim = await shards.nextVictim(surplus);
       // The search has corrected the sums. Without a change, the files of this class cannot be found.
       if (victim === undefined && usage.findSurplus() === surplus) return;
       // The sums were too high: nothing has to be evicted.

@@ -11,6 +11,6 @@ it('leaves no listeners on the signal, because a store scans again after each fa
   for (const key of ['one', 'two', 'three']) await files.set(key, bytesOf(key), 'plain');
   await files.close();
   const { signal } = new AbortController();
-  await createShards(directory, createDiskUsage(1_000_000, 1_000)).scan(systemClock, signal);
+  await createShards(directory, createDiskUsage(1_000_000, 1_000), systemClock).scan(signal);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.dirname, name));
 
 /**
- * The version of the code that encoders run, from the files on the disk: `src/images`, `src/domain` and the version of the
+ * The version of the code that encoders run, from the files on the disk: `src/images`, `src/domain` and the package.json of the
  * picture library. It changes when the files of a running server are replaced.
  */
 export function readEncoderVersion(): string {
@@ -18,12 +18,8 @@ export function readEncoderVersion(): string {
       if (isCode) hash.update(`\n${name}\n`).update(readFileSync(join(directory, name)));
     }
   }
-  return hash.update(`\n${libraryVersion()}`).digest('hex').slice(0, 16);
-}
-
-function libraryVersion(): string {
-  const path = findPackageJSON('sharp', import.meta.url);
+  const library = findPackageJSON('sharp', import.meta.url);
   // Missing during an upgrade. Encoders then report that they cannot be loaded.
-  if (path === undefined) return '';
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+  if (library !== undefined) hash.update(readFileSync(library));
+  return hash.digest('hex').slice(0, 16);
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { addSourceGauges, type SourceReading } from '../console/source-status.ts';
-import { type ErrorCode, errorCodeOf } from '../domain/errors.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
@@ -103,7 +102,7 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   const imageHttp = withBudget('image hosts', createImageClient(config, userAgent, clock));
   const imageBreaker = createBreaker('image hosts');
-  const plainDownloader =
+  const downloader =
     options.downloader ??
     createDownloader({
       http: imageHttp,
@@ -111,8 +110,8 @@ export function createUpstreams(options: UpstreamsOptions) {
       clock,
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
+      onOutcome: (outcome) => metrics.imageHostCalls.inc({ outcome }),
     });
-  const downloader = countDownloads(plainDownloader, (outcome) => metrics.imageHostCalls.inc({ outcome }));
 
   /** The breakers of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
@@ -159,24 +158,6 @@ export function createImageClient(config: Config, userAgent: string, clock: Cloc
     userAgent: youtubeUserAgent ?? userAgent,
     clock,
   });
-}
-
-/** Reports the outcome of each download from an image host; pictures of the catalog are files. */
-function countDownloads(downloader: Downloader, report: (outcome: ErrorCode | 'found') => void): Downloader {
-  return {
-    async download(ref, options) {
-      if (ref.kind === 'catalog-file') return downloader.download(ref, options);
-      try {
-        const bytes = await downloader.download(ref, options);
-        report('found');
-        return bytes;
-      } catch (error) {
-        // An aborted download says nothing about the hosts.
-        if (!options.signal.aborted) report(errorCodeOf(error));
-        throw error;
-      }
-    },
-  };
 }
 
 function addBreakerMetrics(

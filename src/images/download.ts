@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { OriginalRef } from '../domain/channel.ts';
-import { AppError, isKeyFailure, mostTelling } from '../domain/errors.ts';
+import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -26,12 +26,14 @@ export interface DownloaderOptions {
   readonly breaker?: CircuitBreaker;
   /** Default: the system's clock. */
   readonly clock?: Clock;
+  /** For metrics. Pictures of the catalog are not reported: they are files. */
+  readonly onOutcome?: (outcome: ErrorCode | 'found') => void;
 }
 
 export type Downloader = ReturnType<typeof createDownloader>;
 
 export function createDownloader(options: DownloaderOptions) {
-  const { http, imageOrigin, catalogImagesDir, breaker, clock = systemClock } = options;
+  const { http, imageOrigin, catalogImagesDir, breaker, clock = systemClock, onOutcome } = options;
   const { download: timeoutMs } = TIME_LIMITS_MS;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
@@ -65,10 +67,18 @@ export function createDownloader(options: DownloaderOptions) {
      * @throws AppError `image_not_found` if the picture is definitely gone, `upstream_unavailable`, `upstream_timeout` or
      *   `upstream_invalid` if the download failed
      */
-    download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
+    async download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
       const fetchInTime = () => withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
-      return breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal);
+      try {
+        const bytes = await (breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal));
+        onOutcome?.('found');
+        return bytes;
+      } catch (error) {
+        // An aborted download says nothing about the hosts.
+        if (!signal.aborted) onOutcome?.(errorCodeOf(error));
+        throw error;
+      }
     },
   };
 }

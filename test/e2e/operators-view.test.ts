@@ -1,13 +1,14 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { AppError } from '../../src/domain/errors.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
 import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
+import { answerBytes, answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const MIB = 2 ** 20;
 
 describe('readiness', () => {
@@ -119,26 +120,26 @@ test('readiness and metrics show that a failing source is paused', async () => {
 });
 
 test('downloads from image hosts are counted by outcome, in metrics and console', async () => {
-  const answers = [
-    () => Promise.resolve(Buffer.from('an original')),
-    () => Promise.reject(new AppError('upstream_timeout', 'late')),
-  ];
+  const upstream = await startFakeUpstream((request, response) =>
+    (request.url === '/0' ? answerBytes(GIF) : answerStatus(503))(request, response),
+  );
+  onTestFinished(upstream.close);
   const source: ChannelSource = {
     ...numberedSource(),
     async getChannel(channelId) {
-      const avatar = { kind: 'remote' as const, key: channelId, urls: ['https://yt3.ggpht.com/a'] };
+      const urls = [`https://yt3.ggpht.com/${channelId === numberedChannelId(0) ? 0 : 1}`];
+      const avatar = { kind: 'remote' as const, key: channelId, urls };
       return { channel: testChannel(channelId, { avatar }), isComplete: true, missing: [] };
     },
   };
-  const downloader = { download: () => answers.shift()?.() ?? Promise.reject(new AppError('image_not_found', 'gone')) };
-  const service = await startWithoutEncoder({ sources: [source], downloader });
+  const service = await startWithoutEncoder({ sources: [source], env: { YOUTUBE_IMAGE_ORIGIN: upstream.origin } });
   // The console's history begins with its first request.
   await service.state();
   for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
   expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
-  expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_timeout"}')).toBe(1);
+  expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_unavailable"}')).toBe(1);
   const { recent } = await service.state();
-  expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_timeout: 1 });
+  expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
 });
 
 test('a paused source that is tried again counts as paused until it has answered', async () => {

@@ -11,7 +11,7 @@ import {
 import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
 import type { RequestContext } from './context.ts';
-import { parseQuery } from './target.ts';
+import { isDecodable, parseQuery } from './target.ts';
 
 /*
  * Advice for failed requests: the most similar request that works. Nothing here calls a source, so the advice may name a
@@ -71,14 +71,9 @@ function hintForPath(rawPath: string, query: string): string | undefined {
 
 /** An escaped slash is refused. It appears when a whole URL was escaped. */
 function hintForMalformed(rawUrl: string): string {
-  if (rawUrl.length > MAX_CHARACTERS || !/%2f/i.test(rawUrl)) return '';
-  try {
-    const [path = ''] = decodeURIComponent(rawUrl).split(/[?#]/);
-    return didYouMean(findPastedPage(path.replaceAll(/\/{2,}/g, '/').slice(1)));
-  } catch (error) {
-    if (error instanceof URIError) return '';
-    throw error;
-  }
+  if (rawUrl.length > MAX_CHARACTERS || !/%2f/i.test(rawUrl) || !isDecodable(rawUrl)) return '';
+  const [path = ''] = decodeURIComponent(rawUrl).split(/[?#]/);
+  return didYouMean(findPastedPage(path.replaceAll(/\/{2,}/g, '/').slice(1)));
 }
 
 const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;

@@ -72,7 +72,8 @@ function findFault(path: string, query: string): string | undefined {
   return isBroken ? 'The query contains a broken percent-escape or broken UTF-8.' : undefined;
 }
 
-function isDecodable(text: string): boolean {
+/** Whether `decodeURIComponent` accepts the text. */
+export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

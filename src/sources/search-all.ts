@@ -2,6 +2,7 @@ import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isIndeterminate, mostTelling } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/work.ts';
 
 /** The combined results of several sources. */
 export interface FoundChannels {
@@ -18,16 +19,14 @@ export interface SearchResult extends FoundChannels {
 
 /**
  * Merges searches that run in parallel, in their order. Once a search has found something, the others get until
- * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on until its own deadline, so that
- * its outcome still counts for the breaker of its source.
+ * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on
+ * until its own deadline, so that its outcome still counts for the breaker of its source.
  *
  * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
  */
 export async function searchAll(searches: readonly Promise<SearchResult>[], clock: Clock): Promise<SearchResult> {
   const results: (SearchResult | undefined)[] = searches.map(() => undefined);
   const firstHit = Promise.withResolvers<void>();
-  const patience = Promise.withResolvers<void>();
-  const cancelPatience = clock.after(TIME_LIMITS_MS.slowSourceWait, patience.resolve);
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {
@@ -39,11 +38,8 @@ export async function searchAll(searches: readonly Promise<SearchResult>[], cloc
       if (result.hits.length > 0) firstHit.resolve();
     }),
   );
-  try {
-    await Promise.race([everyone, Promise.all([patience.promise, firstHit.promise])]);
-  } finally {
-    cancelPatience();
-  }
+  await withinMs(clock, everyone, TIME_LIMITS_MS.slowSourceWait);
+  await Promise.race([everyone, firstHit.promise]);
 
   const tooLate = results.includes(undefined) ? new AppError('upstream_timeout', TOO_LATE) : undefined;
   const failure = mostTelling(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;

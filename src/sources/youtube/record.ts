@@ -1,6 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { About } from './about.ts';
-import { AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
+import { ABOUT_PANEL, AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
 
 /** Called for every field of every record with the path that carried it; `undefined` if none did. */
@@ -67,16 +67,10 @@ export function findBest(field: keyof Channel, found: readonly FieldReading[]): 
   return byPath.find((reading) => reading !== undefined);
 }
 
-const ABOUT_FIELDS = [
-  'description',
-  'customUrl',
-  'publishedAt',
-  'country',
-  'subscriberCount',
-  'viewCount',
-  'videoCount',
-  'links',
-] as const satisfies readonly (keyof Channel)[];
+/** The fields that an About panel may carry, besides its channel's ID. */
+const ABOUT_FIELDS = CHANNEL_FIELDS.filter(
+  (field) => field !== 'channelId' && CHANNEL_LAYOUTS[field].some((path) => path.startsWith(ABOUT_PANEL)),
+);
 
 /** The page's header rounds video counts from 1,000 on ("7.6k videos"); the About panel never does. */
 export function isRoundedVideoCount(videoCount: unknown): boolean {

@@ -60,8 +60,8 @@ export function hitOf(channel: Channel): SearchHit {
     ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
     banner: banner === null ? 'absent' : 'present',
     avatar: avatar === null ? 'absent' : 'present',
-    bannerVersion: pictureVersion(banner),
-    avatarVersion: pictureVersion(avatar),
+    ...(banner !== null && { bannerVersion: pictureVersion(banner) }),
+    ...(avatar !== null && { avatarVersion: pictureVersion(avatar) }),
   };
 }
 

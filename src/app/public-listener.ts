@@ -9,7 +9,7 @@ import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
-export interface PublicListenerOptions
+interface PublicListenerOptions
   extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
   readonly config: Config;
   readonly runtime: Runtime;
@@ -18,7 +18,7 @@ export interface PublicListenerOptions
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function createPublicListener({ config, runtime, redis, ...services }: PublicListenerOptions) {
-  const { clock, logger, metrics, holders, failureLog } = runtime;
+  const { clock, logger, metrics, holders } = runtime;
   const limiter = openRateLimiter(config, runtime, redis);
   let isForwardReported = false;
   const clients = createClientIdentification({
@@ -38,8 +38,7 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
   const refusedClients = createRefusedClients({ clock });
   const http = createHttpServer({
     ...services,
-    clock,
-    holders,
+    ...runtime,
     limiter,
     clients,
     baseUrls: config.baseUrls,
@@ -49,10 +48,7 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
     contact: config.contact,
     siteUrl: config.siteUrl,
     defaultLimit: config.rateLimit,
-    metrics,
     refusedClients,
-    logger,
-    failureLog,
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });

@@ -27,25 +27,25 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
     if (reported.delete(name)) logger.info(`${name} works again`);
   }
 
-  async function checkSource({ name, origin }: ChannelSource): Promise<void> {
+  async function checkSource(name: string): Promise<void> {
+    const origin = waiting.get(name)?.origin;
     if (origin === undefined) return;
     try {
       await tryToConnect(origin);
+      if (reported.has(name)) markReached(name);
     } catch (error) {
       if (waiting.has(name)) markUnreachable(name, error);
-      return;
     }
-    if (reported.has(name)) markReached(name);
   }
 
   return {
     /** Opens a connection to each source that has not responded yet, and sends nothing. Never rejects. */
     async check(): Promise<void> {
-      await Promise.all([...waiting.values()].map(checkSource));
+      await Promise.all([...waiting.keys()].map(checkSource));
     },
     /** Like `check`, for sources that were reported. */
     async checkReported(): Promise<void> {
-      await Promise.all([...waiting.values()].filter(({ name }) => reported.has(name)).map(checkSource));
+      await Promise.all([...reported].map(checkSource));
     },
     /** @returns true if the log already reports that the source cannot be reached */
     note({ source, outcome, error }: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean {

@@ -3,18 +3,14 @@ import type { BackgroundWork } from '../lib/background-work.ts';
 import type { Listener } from '../lib/http/listener.ts';
 import { flushSpans } from '../lib/tracing.ts';
 
-interface Closable {
-  close(): Promise<void>;
-}
-
-export interface ShutdownOptions {
-  readonly config: Pick<Config, 'stopTimeoutSeconds'>;
+interface ShutdownOptions {
+  readonly config: Config;
   readonly http: Listener;
   readonly backgroundWork: BackgroundWork;
-  readonly encoder: Closable;
-  readonly upstreams: Closable;
+  readonly encoder: { close(): Promise<void> };
+  readonly upstreams: { close(): Promise<void> };
   readonly invalidation: { stop(): Promise<void> };
-  readonly stores: Closable;
+  readonly stores: { close(): Promise<void> };
 }
 
 /** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */

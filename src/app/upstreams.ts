@@ -12,17 +12,17 @@ import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
-import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
-import { type KeptName, keptKey } from '../store/keys.ts';
+import { type ChannelSource, SOLO_LEASE } from '../sources/source.ts';
+import { keptKey } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 import { createReachability } from './reachability.ts';
 import type { Stores } from './stores.ts';
 
-export interface UpstreamsOptions {
+interface UpstreamsOptions {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly stores: Pick<Stores, 'redis'> & {
-    readonly store: TextStore;
+    readonly store: Pick<Store, 'get' | 'set'>;
     /** Their remembered failures are dropped when the client version changes. */
     readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
   };
@@ -32,11 +32,7 @@ export interface UpstreamsOptions {
   readonly downloader?: Downloader | undefined;
 }
 
-type TextStore = Pick<Store, 'get' | 'set'>;
-
 /** The sources of channels and pictures. Each upstream is paused after failures. */
-export type Upstreams = ReturnType<typeof createUpstreams>;
-
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
@@ -49,7 +45,11 @@ export function createUpstreams(options: UpstreamsOptions) {
       userAgent,
       wrapHttp: withBudget,
       onStateChange: health.report,
-      keptText: (name) => createKeptText(stores.store, clock, name),
+      // The store reports its failures.
+      keptText: (name) => ({
+        read: async () => (await stores.store.get(keptKey(name)))?.value,
+        write: (value) => stores.store.set(keptKey(name), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+      }),
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
@@ -180,14 +180,4 @@ function addBreakerMetrics(
     label: 'upstream',
     read: () => each((breaker) => breaker.stats().opened),
   });
-}
-
-/** A text in the store. The store reports its failures. */
-function createKeptText(store: TextStore, clock: Clock, name: KeptName): KeptText {
-  return {
-    async read() {
-      return (await store.get(keptKey(name)))?.value;
-    },
-    write: (text) => store.set(keptKey(name), { value: text, storedAtMs: clock.now() }, FOR_GOOD_MS),
-  };
 }

@@ -35,7 +35,7 @@ import { searchRoute } from './routes/search.ts';
 const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoute, bannerRoutes];
 
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
-export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
+export type HttpServerOptions = Omit<ContextOptions, 'isClosing'> &
   RateLimitStepOptions &
   MicroCacheOptions &
   Omit<RouteOptions, 'recordBodyOf'> &
@@ -56,8 +56,7 @@ const SERVER_OPTIONS: ServerOptions = {
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const { clock, clients, holders } = options;
-  const lifetime = { isClosing: false };
-  const createContext = createContextFactory({ ...options, lifetime });
+  const createContext = createContextFactory({ ...options, isClosing: () => listener.isClosing() });
   const startSpan = createRequestTracing(options);
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
@@ -137,7 +136,8 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog });
   const server = createServer(SERVER_OPTIONS, handle);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', handle);
-  return createListener(server, lifetime);
+  const listener = createListener(server);
+  return listener;
 }
 
 /** Finds the endpoint of a request, and sets it in the context with the parameters in its path. */

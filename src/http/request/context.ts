@@ -4,7 +4,6 @@ import { isIPv6, type Socket } from 'node:net';
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { Client, ClientIdentification } from './client.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
@@ -103,14 +102,15 @@ export interface ContextOptions {
   readonly clients: ClientIdentification;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
-  readonly lifetime: Lifetime;
+  /** True while the server is being stopped. */
+  readonly isClosing: () => boolean;
 }
 
 const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, lifetime } = options;
+  const { clock, clients, baseUrls, isClosing } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -132,7 +132,7 @@ export function createContextFactory(options: ContextOptions) {
       scheme,
       authority,
       base: findBase(authority, scheme),
-      isLast: lifetime.isClosing || isLastAfterUpgrade(request),
+      isLast: isClosing() || isLastAfterUpgrade(request),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       changeBefore: 0,

@@ -20,7 +20,7 @@ export interface SourceOutcome {
 }
 
 export interface FailoverOptions {
-  /** In the order of `SOURCES`. */
+  /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   /** By source name. A source without a breaker is never paused. */
   readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
@@ -88,7 +88,7 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     }
     const failure = mostTelling(indeterminate);
     if (failure !== undefined) throw withRetryAfter(failure);
-    throw notFound ?? new AppError('channel_not_found', NO_SOURCE);
+    throw notFound;
   }
 
   /**
@@ -161,7 +161,6 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
       }
 
       return withinRequest(caller, async (signal) => {
-        if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
         const pages = searched.map((source) => searchPage(source, signal));
         const live = pages.filter((_page, index) => searched[index]?.isLive);
@@ -193,8 +192,6 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     },
   };
 }
-
-const NO_SOURCE = 'No source of channels is configured.';
 
 /** Fields whose upstream call failed, and `links`, which the official API does not have. */
 function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {

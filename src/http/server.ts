@@ -56,7 +56,7 @@ const SERVER_OPTIONS: ServerOptions = {
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const { clock, clients, holders } = options;
-  const createContext = createContextFactory({ ...options, isClosing: () => listener.isClosing() });
+  const createContext = createContextFactory({ ...options, isClosing: () => listener.isClosing });
   const startSpan = createRequestTracing(options);
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);

@@ -17,10 +17,10 @@ export type Listener = ReturnType<typeof createListener>;
 export function createListener(server: Server) {
   let closed: Promise<void> | undefined;
 
-  return {
+  const listener = {
     server,
     /** True from the call of `close` on. */
-    isClosing: () => closed !== undefined,
+    isClosing: false,
     /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
     async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
       server.listen({ ...address, backlog: BACKLOG });
@@ -30,8 +30,10 @@ export function createListener(server: Server) {
     },
     /** Refuses new connections, closes idle ones and resolves when the others have closed. */
     close(): Promise<void> {
+      listener.isClosing = true;
       closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
       return closed;
     },
   };
+  return listener;
 }

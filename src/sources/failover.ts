@@ -106,10 +106,8 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     return fillFields(loaded, await orError(loading));
   }
 
-  function withinRequest<T>(
-    { signal = new AbortController().signal }: Partial<LoadOptions>,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal = new AbortController().signal } = caller;
     return withDeadline(clock, TIME_LIMITS_MS.request, signal, work);
   }
 

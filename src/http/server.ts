@@ -92,6 +92,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     return response instanceof Promise ? inTime(response) : response;
   }
 
+  /** @throws AppError `upstream_timeout` after 11.5 s */
   async function inTime(responding: Promise<HttpResponse>): Promise<HttpResponse> {
     const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
     if (response !== undefined) return response;
@@ -106,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     accessLog.observe(context, response);
   }
 
-  /** A client that has disconnected gets no response. For metrics, a valid request has its endpoint even if it was refused. */
+  /** Responds unless the client has disconnected. Metrics name the endpoint even if the request was refused before. */
   function fail(context: RequestContext, error: unknown): void {
     const { request, response, target, endpoint } = context;
     if (response.headersSent || response.destroyed) return;

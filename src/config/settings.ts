@@ -21,10 +21,9 @@ export const SETTINGS = {
     form.oneOf(['api', 'short']),
     'Form of the picture URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
   ),
-  siteUrl: form.setting(
+  siteUrl: form.optionalSetting(
     'SITE_URL',
-    '',
-    form.optional(form.directoryUrl),
+    form.directoryUrl,
     'Public URL at which the files of `site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
   pictureVersions: form.setting(
@@ -52,24 +51,19 @@ export const SETTINGS = {
     form.origin,
     'Origin that the `youtube` source sends its requests to.',
   ),
-  youtubeImageOrigin: form.setting(
+  youtubeImageOrigin: form.optionalSetting(
     'YOUTUBE_IMAGE_ORIGIN',
-    '',
-    form.optional(form.origin),
+    form.origin,
     'Origin that pictures are downloaded from, instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`). The path stays.',
   ),
-  youtubeClientVersion: form.setting(
+  youtubeClientVersion: form.optionalSetting(
     'YOUTUBE_CLIENT_VERSION',
-    '',
-    form.optional(form.text),
+    form.text,
     'Version of the web client in requests to YouTube. Unset: a built-in version, then the current one, which is learned from YouTube once a day and when YouTube refuses the version in use.',
   ),
-  youtubeUserAgent: form.setting(
+  youtubeUserAgent: form.optionalSetting(
     'YOUTUBE_USER_AGENT',
-    '',
-    form.optional(
-      form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
-    ),
+    form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
     '`User-Agent` of requests to YouTube and its picture hosts. Unset: `Pennant/` and the version.',
   ),
   youtubeFieldMask: form.setting(
@@ -84,10 +78,9 @@ export const SETTINGS = {
     form.oneOf(['computed', 'page']),
     'Origin of the token for the About panel. `computed`: made from the channel ID, so that page and panel are requested at the same time. `page`: read from the page first.',
   ),
-  youtubeCanary: form.setting(
+  youtubeCanary: form.optionalSetting(
     'YOUTUBE_CANARY',
-    '',
-    form.optional(form.matching((value) => channelRefsOf(value).length > 0, 'an @handle or a channel ID')),
+    form.matching((value) => channelRefsOf(value).length > 0, 'an @handle or a channel ID'),
     'A channel (`@handle` or ID) that has a banner, a country and links. It is loaded from YouTube regularly, past every cache, and fields that it has lost are reported. Unset: none.',
   ),
   youtubeCanaryInterval: form.setting(
@@ -96,13 +89,7 @@ export const SETTINGS = {
     form.duration(60_000, 7 * 86_400_000),
     'How often the channel of `YOUTUBE_CANARY` is loaded (`30m`, `1h`, `1d`).',
   ),
-  youtubeApiKey: form.setting(
-    'YOUTUBE_API_KEY',
-    '',
-    form.optional(form.text),
-    'Key of the `youtube-data-api` source.',
-    { isSecret: true },
-  ),
+  youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiOrigin: form.setting(
     'YOUTUBE_API_ORIGIN',
     'https://www.googleapis.com',
@@ -181,12 +168,10 @@ export const SETTINGS = {
     form.list(form.matching(isChannelId, 'a channel ID')),
     'Channel IDs (comma-separated) for which every path returns 451.',
   ),
-  redisUrl: form.setting(
+  redisUrl: form.secretSetting(
     'REDIS_URL',
-    '',
-    form.optional(parseRedisUrl),
+    parseRedisUrl,
     'URL of a Redis or Valkey in which instances share the rate limit, records, searches and small pictures: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/redis.md).',
-    { isSecret: true },
   ),
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',
@@ -212,10 +197,9 @@ export const SETTINGS = {
     form.integer(1, 100_000),
     'Number of pictures that may wait for an encoder. Further requests get 503.',
   ),
-  contact: form.setting(
+  contact: form.optionalSetting(
     'CONTACT',
-    '',
-    form.optional(form.text),
+    form.text,
     'How clients reach the operator for higher limits. Shown in the index and in 429 responses.',
   ),
   logLevel: form.setting(
@@ -265,9 +249,8 @@ export function parseConfig(env: Environment): Config {
     const given = textIn(env, variable);
     const file = isSecret ? textIn(env, fileVariable(variable)) : '';
     try {
-      if (file === '') return [name, parse(given || fallback)];
-      if (given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
-      return [name, parse(readSecretFile(file))];
+      if (file !== '' && given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
+      return [name, parse(file === '' ? given || fallback : readSecretFile(file))];
     } catch (error) {
       if (!(error instanceof form.SettingError)) throw error;
       mistakes.push(`${file === '' ? variable : `${fileVariable(variable)} (${file})`}: ${error.message}`);

@@ -6,14 +6,18 @@ export class SettingError extends Error {}
 
 type Parser<T> = (text: string) => T;
 
-export function setting<T>(
-  env: string,
-  fallback: string,
-  parse: Parser<T>,
-  doc: string,
-  { isSecret = false }: { isSecret?: boolean } = {},
-) {
-  return { env, fallback, parse, doc, isSecret };
+export function setting<T>(env: string, fallback: string, parse: Parser<T>, doc: string) {
+  return { env, fallback, parse, doc, isSecret: false };
+}
+
+/** A setting without a default: `undefined` while it is not set. */
+export function optionalSetting<T>(env: string, parse: Parser<T>, doc: string) {
+  return setting(env, '', (value) => (value === '' ? undefined : parse(value)), doc);
+}
+
+/** An optional setting that is never shown, and that may be in the file that `NAME_FILE` names. */
+export function secretSetting<T>(env: string, parse: Parser<T>, doc: string) {
+  return { ...optionalSetting(env, parse, doc), isSecret: true };
 }
 
 /** @param read returns `undefined` for a text that is not as expected */
@@ -33,11 +37,6 @@ function withoutCredentials(url: string): string {
 
 export function text(value: string): string {
   return value;
-}
-
-/** The empty text means "not set". */
-export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
-  return (value) => (value === '' ? undefined : parse(value));
 }
 
 export function integer(minimum: number, maximum: number): Parser<number> {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
@@ -25,20 +26,21 @@ export class CommandFailure extends OperatorError {
   }
 }
 
+/** Enough for a path and a piece of advice. */
+export const MAX_ADVICE_CHARACTERS = 1_000;
+
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** The exit codes that shells report for a process ended by a signal (POSIX.1-2024, XCU 2.8.2). */
-const EXIT_CODES: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
-
 /** A command was stopped before its end. The message says what it has done. */
 export class StoppedError extends OperatorError {
+  /** As shells report it for a process ended by the signal (POSIX.1-2024, XCU 2.8.2). */
   readonly exitCode: number;
 
   constructor(signal: StopSignal, done: string) {
     super(`Stopped by ${signal}. ${done}`);
-    this.exitCode = EXIT_CODES[signal];
+    this.exitCode = 128 + constants.signals[signal];
   }
 }
 
@@ -160,9 +162,6 @@ export async function runCommand(
   return EXIT.usage;
 }
 
-/** Enough for a path and a piece of advice. */
-const MAX_PROBLEM_CHARACTERS = 1_000;
-
 async function runSingle(command: Command, args: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr, env, envFile } = context;
   try {
@@ -171,7 +170,7 @@ async function runSingle(command: Command, args: readonly string[], context: Com
       stdout.write(`Usage: pennant ${command.usage}\n\n${command.help}\n`);
       return EXIT.done;
     }
-    if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_PROBLEM_CHARACTERS));
+    if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_ADVICE_CHARACTERS));
     const dataDir = given.options['data-dir'];
     // As an unset variable of a script gives it. The setting's default would be another directory than intended.
     if (typeof dataDir === 'string' && dataDir.trim() === '') throw new UsageError('--data-dir is empty.');

@@ -2,12 +2,10 @@ import { findNameWarnings, findSettingWarnings, findTracingWarnings } from '../c
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
 import { isSdkLoaded } from '../lib/tracing.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';
 
 const LEVEL_CHARACTERS = 8;
-/** A path and what to do about it. */
-const MAX_TEXT_CHARACTERS = 1_000;
 
 export const serveCommand = defineCommand({
   usage: 'serve [--check]',
@@ -36,9 +34,9 @@ cleanly, or the check failed; 2 invalid arguments.`,
       return startService(config, warnings, context);
     }
     const { checkStart } = await import('./serve/check.ts');
-    const findings = await checkStart(config, { envFile: describeEnvFile(envFile), warnings });
+    const findings = await checkStart(config, describeEnvFile(envFile), warnings);
     for (const { level, text } of findings)
-      stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_TEXT_CHARACTERS)}\n`);
+      stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_ADVICE_CHARACTERS)}\n`);
     const hasErrors = findings.some(({ level }) => level === 'error');
     stdout.write(hasErrors ? 'The service cannot start.\n' : 'The service can start.\n');
     return !hasErrors;

@@ -20,7 +20,7 @@ interface ListenerSettings {
   readonly port: number;
 }
 
-export interface Finding {
+interface Finding {
   /** `note`: no mistake, but worth knowing; `error`: the service could not start or not work. */
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly text: string;
@@ -32,10 +32,7 @@ export interface Finding {
  * @param envFile the path of the `.env` file that was read, or a note that there is none
  * @param warnings about settings that are valid but may be mistakes
  */
-export async function checkStart(
-  config: Config,
-  { envFile, warnings }: { readonly envFile: string; readonly warnings: readonly string[] },
-): Promise<Finding[]> {
+export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
   const listeners = [

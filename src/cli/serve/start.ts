@@ -13,11 +13,8 @@ import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.t
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
-import { type CommandContext, CommandFailure, EXIT, onStopSignal } from '../command.ts';
+import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
-
-/** Enough for a path and a piece of advice. */
-const MAX_ERROR_CHARACTERS = 1_000;
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
@@ -31,7 +28,7 @@ export async function startService(
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
   const startError = findStartError(config);
-  if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ERROR_CHARACTERS));
+  if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;

@@ -2,7 +2,6 @@ import { styleText } from 'node:util';
 import { parseConfig } from '../config/settings.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { printable, printableJson } from '../domain/printable.ts';
-import { systemClock } from '../lib/clock.ts';
 import { type FieldFinding, isDrift } from '../sources/source.ts';
 import { defineCommand, formatTable, requireRefs, UsageError } from './command.ts';
 import { type Diagnosis, diagnose, type RecordedCall, SOURCE_NAMES } from './doctor/diagnose.ts';
@@ -35,7 +34,7 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
     keep: { type: 'string', multiple: true },
   },
   async run({ argument, options }, { version, env, stdout, stderr }) {
-    const { json, source, record: directory, keep = [] } = options;
+    const { json, source, record: directory, keep: moreNames = [] } = options;
     const sourceName = SOURCE_NAMES.find((name) => name === source);
     if (sourceName === undefined)
       throw new UsageError(`There is no source "${source}". Sources: ${SOURCE_NAMES.join(', ')}.`);
@@ -44,7 +43,7 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
     if (sourceName === 'youtube-data-api' && config.youtubeApiKey === undefined) {
       throw new UsageError('YOUTUBE_API_KEY is not set.');
     }
-    const moreNames = requireNames(keep);
+    requireNames(moreNames);
     if (directory === undefined && moreNames.length > 0) throw new UsageError('--keep needs --record.');
     if (directory !== undefined && sourceName !== 'youtube') {
       throw new UsageError('--record works with the source youtube only.');
@@ -61,7 +60,7 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
     const isColoured = stdout.isTTY === true && stdout.hasColors?.() === true;
     stdout.write(json ? renderJson(diagnosis) : renderText(diagnosis, { isColoured }));
     if (directory !== undefined) {
-      const { files, leftOut } = await saveRecording(directory, diagnosis, { moreNames, nowMs: systemClock.now() });
+      const { files, leftOut } = await saveRecording(directory, diagnosis, moreNames);
       const lines = [
         files.length === 0
           ? 'Nothing was written: no response was JSON.'

@@ -54,7 +54,7 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
     const [loaded, failure] = result instanceof AppError ? [undefined, result] : [result.loaded, undefined];
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
-    const found = isWorthInspecting ? INSPECTIONS[sourceName](calls, loaded) : { fields: [], remarks: [] };
+    const found = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
     const fields = [...found.fields];
     const { clientVersion } = source.status?.() ?? {};
     // If upstream blocks requests, that is already shown.
@@ -198,29 +198,21 @@ async function readStored(config: Config, key: string): Promise<string | undefin
   }
 }
 
-type Inspection = (
-  calls: readonly RecordedCall[],
-  loaded: LoadedChannel | undefined,
-) => ReturnType<typeof inspectChannel>;
+const NOTHING_FOUND = { fields: [], remarks: [] };
 
 /** Compares the responses of a source with the layouts that it knows. */
-const INSPECTIONS: Record<SourceName, Inspection> = {
-  youtube(calls) {
-    const page = lastObject(calls, 'page');
-    if (page === undefined) return { fields: [], remarks: [] };
-    const tab = lastObject(calls, 'about tab');
-    return inspectChannel({
-      page: tab === undefined ? page : { ...page, contents: tab.contents },
-      about: lastObject(calls, 'about') ?? {},
-    });
-  },
-
-  'youtube-data-api'(calls, loaded) {
+function inspectResponses(source: SourceName, calls: readonly RecordedCall[], loaded: LoadedChannel | undefined) {
+  if (source === 'youtube-data-api') {
     const list = lastObject(calls, 'channels');
     const isRead = list !== undefined && loaded !== undefined;
-    return { fields: isRead ? inspectChannelList(list, loaded.channel) : [], remarks: [] };
-  },
-};
+    return isRead ? { fields: inspectChannelList(list, loaded.channel), remarks: [] } : NOTHING_FOUND;
+  }
+  const page = lastObject(calls, 'page');
+  if (page === undefined) return NOTHING_FOUND;
+  const tab = lastObject(calls, 'about tab');
+  const whole = tab === undefined ? page : { ...page, contents: tab.contents };
+  return inspectChannel({ page: whole, about: lastObject(calls, 'about') ?? {} });
+}
 
 function nameCall({ url, body }: HttpRequest): string {
   const { pathname } = new URL(url);

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { systemClock } from '../../lib/clock.ts';
 import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
 import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
@@ -16,12 +17,11 @@ const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|par
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,80}$/;
 
 /** @throws UsageError for an invalid member name, or one that may hold a secret */
-export function requireNames(names: readonly string[]): readonly string[] {
+export function requireNames(names: readonly string[]): void {
   for (const name of names) {
     if (!NAME.test(name)) throw new UsageError(`"${name}" is not a member name.`);
     if (SECRET_NAME.test(name)) throw new UsageError(`"${name}" may hold a secret and is never kept.`);
   }
-  return names;
 }
 
 /** @throws UsageError if the directory exists and is not empty */
@@ -44,15 +44,11 @@ export async function requireNewDirectory(directory: string): Promise<void> {
  * @returns the names of the files, empty if there was no response to write; and the names of members that were left out
  *   below the members in `moreNames`
  */
-export async function saveRecording(
-  directory: string,
-  diagnosis: Diagnosis,
-  { moreNames, nowMs }: { readonly moreNames: readonly string[]; readonly nowMs: number },
-): Promise<{ readonly files: readonly string[]; readonly leftOut: readonly string[] }> {
+export async function saveRecording(directory: string, diagnosis: Diagnosis, moreNames: readonly string[]) {
   const names = new Set([...KNOWN_NAMES, ...moreNames]);
   const answers = answersOf(diagnosis, names);
   if (answers.length === 0) return { files: [], leftOut: [] };
-  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const day = new Date(systemClock.now()).toISOString().slice(0, 10);
   const index = {
     about: `Recorded with "pennant doctor" on ${day}. Members with unknown names are left out; possible tokens, addresses and keys are replaced.`,
     files: answers.map(({ content: _, ...entry }) => ({ ...entry, recordedAt: day })),

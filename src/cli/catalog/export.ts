@@ -50,9 +50,16 @@ function openPictureFolder(from: string, to: string) {
     leftovers.delete(fileName);
     // Anything may have written the database, so names must not lead out of the folder.
     if (!isPictureName(fileName)) return `"${printable(fileName)}" is not a valid picture name`;
-    return copyPicture(join(from, fileName), join(to, fileName))
-      ? undefined
-      : `the picture ${join(from, fileName)} is missing`;
+    const picture = join(from, fileName);
+    try {
+      if (lstatSync(picture).isFile()) {
+        copyFileSync(picture, join(to, fileName), constants.COPYFILE_FICLONE);
+        return undefined;
+      }
+    } catch (error) {
+      if (!hasErrorCode(error, 'ENOENT')) throw error;
+    }
+    return `the picture ${picture} is missing`;
   }
 
   return {
@@ -66,15 +73,4 @@ function openPictureFolder(from: string, to: string) {
       return more > 0 ? [...named, `… and ${more} more pictures in ${to}`] : named;
     },
   };
-}
-
-function copyPicture(from: string, to: string): boolean {
-  try {
-    if (!lstatSync(from).isFile()) return false;
-    copyFileSync(from, to, constants.COPYFILE_FICLONE);
-    return true;
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return false;
-    throw error;
-  }
 }

@@ -40,29 +40,25 @@ stopped by SIGTERM.`,
     const signal = stopSignal();
     const withCatalog = isDryRun ? withDryRun : withWriter;
     const progress = createProgressBar(stderr, fileBytes);
-    try {
-      const summary = await withCatalog(paths, async (writer) => {
-        const input = argument === '-' ? stdin() : await openInput(argument);
-        return importChannels(writer, input, {
-          imagesFrom: images ?? paths.images,
-          onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
-          onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
-          signal,
-        });
+    const importing = withCatalog(paths, async (writer) => {
+      const input = argument === '-' ? stdin() : await openInput(argument);
+      return importChannels(writer, input, {
+        imagesFrom: images ?? paths.images,
+        onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
+        onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
+        signal,
       });
-      progress.clear();
-      if (images === undefined && summary.withoutPicture > 0) {
-        stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
-      }
-      if (signal.aborted) {
-        const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
-        throw new StoppedError(signal.reason, `${describe(summary, isDryRun)} ${next}`);
-      }
-      stdout.write(`${describe(summary, isDryRun)}\n`);
-      return summary.refused === 0;
-    } finally {
-      progress.clear();
+    });
+    const summary = await importing.finally(progress.clear);
+    if (images === undefined && summary.withoutPicture > 0) {
+      stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
     }
+    if (signal.aborted) {
+      const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
+      throw new StoppedError(signal.reason, `${describe(summary, isDryRun)} ${next}`);
+    }
+    stdout.write(`${describe(summary, isDryRun)}\n`);
+    return summary.refused === 0;
   },
 });
 

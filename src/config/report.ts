@@ -77,15 +77,13 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
 export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
+  if (trustProxy.length > 0 && baseUrls.length === 0) {
+    return ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
+  }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
   );
-  if (trustProxy.length > 0) {
-    return baseUrls.length > 0
-      ? []
-      : ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
-  }
-  if (unlimited.length === 0) return [];
+  if (trustProxy.length > 0 || unlimited.length === 0) return [];
   return [
     `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
   ];

@@ -81,7 +81,7 @@ describe('a request with Upgrade', () => {
       limitOverrides: [],
     }),
     baseUrls: [],
-    isClosing: () => false,
+    lifetime: { isClosing: false },
   });
 
   /** @param packet in which the header section ends */

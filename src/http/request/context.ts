@@ -4,6 +4,7 @@ import { isIPv6, type Socket } from 'node:net';
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { Client, ClientIdentification } from './client.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
@@ -102,15 +103,14 @@ export interface ContextOptions {
   readonly clients: ClientIdentification;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
-  /** True while the server is being stopped. */
-  readonly isClosing: () => boolean;
+  readonly lifetime: Lifetime;
 }
 
 const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, isClosing } = options;
+  const { clock, clients, baseUrls, lifetime } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -132,7 +132,7 @@ export function createContextFactory(options: ContextOptions) {
       scheme,
       authority,
       base: findBase(authority, scheme),
-      isLast: isClosing() || isLastAfterUpgrade(request),
+      isLast: lifetime.isClosing || isLastAfterUpgrade(request),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       changeBefore: 0,
@@ -202,7 +202,7 @@ function isLastAfterUpgrade({ method, url, headers, socket }: IncomingMessage): 
  *
  * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`
  */
-export function validate({ request, target, authority, base }: RequestContext): void {
+export function validate({ request, target, authority, base }: RequestContext): undefined {
   if (target.problem !== undefined) throw target.problem;
   // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
   if (request.httpVersionMajor !== 1) throw malformed(NOT_HTTP);

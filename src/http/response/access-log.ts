@@ -67,7 +67,7 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
     report,
 
     /** The last step of a response. */
-    observe(context: RequestContext, { status, cache, failure }: HttpResponse): void {
+    observe(context: RequestContext, { status, cache, failure }: HttpResponse): undefined {
       const { span, endpoint, receivedAtMs, id, request, target, client } = context;
       if (span !== undefined) traceOutcome(span, cache, failure);
       report({

@@ -46,7 +46,7 @@ export function createMicroCache(options: MicroCacheOptions) {
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
-    /** Finds the response to an equal request. */
+    /** The step that finds the response to an equal request. */
     find(context: RequestContext): HttpResponse | undefined {
       beforeLookUp?.();
       context.changeBefore = latestChange();
@@ -65,7 +65,7 @@ export function createMicroCache(options: MicroCacheOptions) {
     },
 
     /** Stores a cache hit that did not come from here. */
-    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): void {
+    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
       if (changeBefore !== latestChange()) return;
       dropChanged();

@@ -87,7 +87,7 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
 }
 
 /** Writes the response with the fields that every response carries. */
-export function send(context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): void {
+export function send(context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
   const { response, request } = context;
   const encoding = bodyEncoding ?? 'utf8';
   const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];

@@ -32,10 +32,7 @@ serveCalls(functions);
 /** @param work gets `undefined` while the catalog has no tables */
 async function answer<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogAnswer<T>> {
   try {
-    if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
-      await createCatalog({ dataDir, samplesDir });
-    }
-    isCreationDue = false;
+    await createOnce();
     return { value: explainingFailure(database, () => work(openCurrent())) };
   } catch (error) {
     // The next call opens the file again.
@@ -59,4 +56,10 @@ function openCurrent(): CatalogReader | undefined {
 function close(): void {
   reader?.close();
   reader = undefined;
+}
+
+async function createOnce(): Promise<void> {
+  if (!isCreationDue) return;
+  if (statSync(database, { throwIfNoEntry: false }) === undefined) await createCatalog({ dataDir, samplesDir });
+  isCreationDue = false;
 }

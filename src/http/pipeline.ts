@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import findMyWay from 'find-my-way';
+import { AppError } from '../domain/errors.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import type { Clock } from '../lib/clock.ts';
+import { runInSpan } from '../lib/tracing.ts';
+import { withinMs, withRequest } from '../lib/work.ts';
+import { type Endpoint, type HttpResponse, METHODS, type RequestContext, routeNotFound } from './request/context.ts';
+import { findHint } from './request/hints.ts';
+import { MAX_URL_BYTES } from './request/target.ts';
+import type { createRequestTracing } from './request/tracing.ts';
+import { problemResponse } from './response/problems.ts';
+import { PREFLIGHT } from './response/response.ts';
+
+/**
+ * Returns the response, or nothing to continue with the next step.
+ *
+ * @throws AppError if the request is refused
+ */
+type Step = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
+
+/** A step for responses. A returned response replaces the given one. */
+type ResponseStep = (context: RequestContext, response: HttpResponse) => HttpResponse | undefined;
+
+export interface PipelineOptions {
+  readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
+  readonly tracing: ReturnType<typeof createRequestTracing>;
+  readonly router: Pick<ReturnType<typeof createRouter>, 'find'>;
+  /** In order. The first response ends them. */
+  readonly steps: readonly Step[];
+  /** In order. An error becomes a problem response, which also passes them. */
+  readonly responseSteps: readonly ResponseStep[];
+}
+
+/** Runs each request through the steps, in a span if it is traced. Uses promises only if a step returns one. */
+export function createPipeline({ createContext, tracing, router, steps, responseSteps }: PipelineOptions) {
+  function runSteps(context: RequestContext, first: number): HttpResponse | Promise<HttpResponse> {
+    for (let at = first; at < steps.length; at += 1) {
+      const response = (steps[at] as Step)(context);
+      if (response instanceof Promise) return response.then((ready) => ready ?? runSteps(context, at + 1));
+      if (response !== undefined) return response;
+    }
+    throw new Error('No step of the pipeline returned a response.');
+  }
+
+  function finish(context: RequestContext, made: HttpResponse): void {
+    let response = made;
+    for (const step of responseSteps) response = step(context, response) ?? response;
+  }
+
+  /** A client that has disconnected gets no response. For metrics, a valid request has its endpoint even if it was refused. */
+  function fail(context: RequestContext, error: unknown): void {
+    const { request, response, target, endpoint } = context;
+    if (response.headersSent || response.destroyed) return;
+    if (endpoint === undefined && target.problem === undefined && METHODS.has(request.method)) router.find(context);
+    finish(context, problemResponse(error, context, findHint(error, context)));
+  }
+
+  function run(context: RequestContext): void {
+    try {
+      const response = runSteps(context, 0);
+      if (response instanceof Promise)
+        response.then((ready) => finish(context, ready)).catch((error) => fail(context, error));
+      else finish(context, response);
+    } catch (error) {
+      fail(context, error);
+    }
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const context = createContext(request, response);
+    const span = tracing?.(context);
+    if (span === undefined) run(context);
+    else runInSpan(span, () => run(context));
+  };
+}
+
+export function createRouter(endpoints: readonly Endpoint[]) {
+  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
+  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
+
+  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
+  function find(context: RequestContext): boolean {
+    const found = router.find('GET', context.target.path);
+    if (found === null) return false;
+    context.endpoint = found.store as Endpoint;
+    context.pathParameters = found.params;
+    return true;
+  }
+
+  return {
+    find,
+    /** The step that requires an endpoint. @throws AppError `route_not_found` */
+    route(context: RequestContext): undefined {
+      if (!find(context)) throw routeNotFound(context.target.path);
+    },
+  };
+}
+
+/**
+ * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read.
+ *
+ * @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint
+ */
+export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
+  async function inTime(responding: Promise<HttpResponse>): Promise<HttpResponse> {
+    const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
+    if (response !== undefined) return response;
+    throw new AppError('upstream_timeout', 'The response took too long. Try again.');
+  }
+
+  return (context) => {
+    const { id, client, request, pathParameters } = context;
+    const endpoint = context.endpoint as Endpoint;
+    const path = endpoint.parsePath?.(pathParameters);
+    if (request.method === 'OPTIONS') return PREFLIGHT;
+    const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(path, context));
+    return response instanceof Promise ? inTime(response) : response;
+  };
+}

@@ -12,9 +12,8 @@ import { createRecordBodies, type RecordBodiesOptions } from './response/seriali
 import { badgeRoute } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
 import { channelBatchRoute } from './routes/channel-batches.ts';
-import { channelRoutes } from './routes/channels.ts';
+import { channelRoutes, searchRoute } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
-import { searchRoute } from './routes/search.ts';
 
 const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoute, bannerRoutes];
 

@@ -20,7 +20,7 @@ export interface SourceOutcome {
 }
 
 export interface FailoverOptions {
-  /** In the order of `SOURCES`. */
+  /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   /** By source name. A source without a breaker is never paused. */
   readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
@@ -88,7 +88,7 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     }
     const failure = mostTelling(indeterminate);
     if (failure !== undefined) throw withRetryAfter(failure);
-    throw notFound ?? new AppError('channel_not_found', NO_SOURCE);
+    throw notFound;
   }
 
   /**
@@ -106,10 +106,8 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     return fillFields(loaded, await orError(loading));
   }
 
-  function withinRequest<T>(
-    { signal = new AbortController().signal }: Partial<LoadOptions>,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal = new AbortController().signal } = caller;
     return withDeadline(clock, TIME_LIMITS_MS.request, signal, work);
   }
 
@@ -161,7 +159,6 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
       }
 
       return withinRequest(caller, async (signal) => {
-        if (sources.length === 0) throw new AppError('upstream_unavailable', NO_SOURCE);
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
         const pages = searched.map((source) => searchPage(source, signal));
         const live = pages.filter((_page, index) => searched[index]?.isLive);
@@ -193,8 +190,6 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     },
   };
 }
-
-const NO_SOURCE = 'No source of channels is configured.';
 
 /** Fields whose upstream call failed, and `links`, which the official API does not have. */
 function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {

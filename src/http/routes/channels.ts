@@ -8,10 +8,11 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
+import type { SearchService } from '../../services/search.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery } from '../request/target.ts';
-import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
+import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery, SEARCH_QUERY } from '../request/target.ts';
+import { jsonResponse, type PictureUrlStyle, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {
   readonly channels: ChannelService;
@@ -44,6 +45,20 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
     respond: (_path, { pathParameters, target, base }) =>
       recordResponse(options, read(pathParameters.identifier ?? '', target), base),
   }));
+}
+
+const DEFAULT_SEARCH_LIMIT = 20;
+
+export function searchRoute(options: PictureUrlStyle & { readonly searches: SearchService }): Endpoint {
+  return {
+    url: '/api/search',
+    async respond(_path, { target, base }) {
+      const { q, limit = DEFAULT_SEARCH_LIMIT } = readQuery(SEARCH_QUERY, parseQuery(target.query));
+      const { hits, outcome } = await options.searches.search(q, limit);
+      const results = hits.map((hit) => searchResultOf(hit, base, options));
+      return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
+    },
+  };
 }
 
 function refsOfCustomName(name: string): ChannelRef[] {

@@ -32,7 +32,10 @@ serveCalls(functions);
 /** @param work gets `undefined` while the catalog has no tables */
 async function answer<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogAnswer<T>> {
   try {
-    await createOnce();
+    if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
+      await createCatalog({ dataDir, samplesDir });
+    }
+    isCreationDue = false;
     return { value: explainingFailure(database, () => work(openCurrent())) };
   } catch (error) {
     // The next call opens the file again.
@@ -56,10 +59,4 @@ function openCurrent(): CatalogReader | undefined {
 function close(): void {
   reader?.close();
   reader = undefined;
-}
-
-async function createOnce(): Promise<void> {
-  if (!isCreationDue) return;
-  if (statSync(database, { throwIfNoEntry: false }) === undefined) await createCatalog({ dataDir, samplesDir });
-  isCreationDue = false;
 }

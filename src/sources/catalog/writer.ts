@@ -249,18 +249,13 @@ function beginBatch(db: DatabaseSync) {
      */
     flush(): void {
       if (changes.length > 0) logChanges(db, changes);
-      const deletions = [...textsToDelete].sort(ascending);
-      const insertions = [...textsToInsert].sort(([a], [b]) => ascending(a, b));
-      for (const row of deletions) deleteText.run(row);
+      for (const row of [...textsToDelete].sort((a, b) => a - b)) deleteText.run(row);
+      const insertions = [...textsToInsert].sort(([a], [b]) => a - b);
       for (const [row, { customUrl, title, description }] of insertions) {
         insertText.run(row, indexedText(customUrl ?? ''), indexedText(title), indexedText(description ?? ''));
       }
     },
   };
-}
-
-function ascending(a: number, b: number): number {
-  return a - b;
 }
 
 /** The handle and user name of a record, in the form of the change log. */

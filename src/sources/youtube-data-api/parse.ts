@@ -128,11 +128,9 @@ function match(text: string | undefined, form: RegExp): string | null {
   return text !== undefined && form.test(text) ? text : null;
 }
 
-const TIMESTAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
-
 /** With milliseconds in 2019, without in 2022, with microseconds elsewhere. An impossible time is ignored. */
 function toSeconds(timestamp: string): string | null {
-  const seconds = `${TIMESTAMP.exec(timestamp)?.[1]}Z`;
+  const seconds = timestamp.replace(/\.\d{1,9}Z$/, 'Z');
   return isPublishedAt(seconds) ? seconds : null;
 }
 

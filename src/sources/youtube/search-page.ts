@@ -50,6 +50,7 @@ function parseHit(renderer: unknown): SearchHit | undefined {
   const title = textWithin(textOf(firstAt(renderer, 'title')), 'title');
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
   const texts = countTexts(renderer);
+  const thumbnail = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), 'url');
   return {
     channelId,
     title,
@@ -58,7 +59,8 @@ function parseHit(renderer: unknown): SearchHit | undefined {
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
     banner: 'unknown',
-    ...findAvatar(renderer),
+    // The same picture has this host on the channel page (2026-07), so that its version is the same.
+    ...avatarOfHit(thumbnail?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
   };
 }
 
@@ -80,10 +82,4 @@ function findCustomUrl(renderer: unknown, texts: readonly string[]): string | un
 
 function findCount(texts: readonly string[], noun: CountNoun): string | undefined {
   return texts.map((text) => parseCount(text, noun)).find((count) => count !== undefined);
-}
-
-function findAvatar(renderer: unknown): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
-  const url = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), 'url');
-  // The same picture has this host on the channel page (2026-07), so that its version is the same.
-  return avatarOfHit(url?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/'));
 }

@@ -56,7 +56,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, panel, signal);
+        return await readRecord(channelId, page, signal, panel);
       }
       if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
       panelAbort.abort();
@@ -81,12 +81,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     return aboutToken === 'computed' ? loadAboutPanel(innertube, channelId, signal) : undefined;
   }
 
-  async function readRecord(
-    requestedId: string,
-    page: PageReading,
-    panel: Promise<About> | undefined,
-    signal: AbortSignal,
-  ): Promise<LoadedChannel> {
+  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel?: Promise<About>) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>

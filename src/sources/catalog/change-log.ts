@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
 /*
@@ -94,18 +94,18 @@ export interface CatalogWatchOptions {
 /** How often the file is checked for replacement, and an unusable file is tried again. */
 const CHECK_FILE_MS = 1_000;
 
-interface OpenFile {
-  readonly db: DatabaseSync;
-  /** Changes when another connection commits (sqlite.org/pragma.html#pragma_data_version). */
-  readonly dataVersion: StatementSync;
-  readonly inode: bigint;
-  /** When the log was last read. */
-  seenVersion?: unknown;
+function openFile(path: string, inode: bigint) {
+  // Does not wait for a lock: the next request tries again.
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  // Changes when another connection commits (sqlite.org/pragma.html#pragma_data_version).
+  const dataVersion = db.prepare('PRAGMA data_version');
+  return { db, dataVersion, inode };
 }
 
 /** Detects changes of the catalog by other processes. */
 export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWatchOptions) {
-  let file: OpenFile | undefined;
+  let file: ReturnType<typeof openFile> | undefined;
+  let seenVersion: unknown;
   let isChecked = false;
   let position = start;
   let checkFileAtMs = Number.NEGATIVE_INFINITY;
@@ -114,18 +114,16 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
   function close(): void {
     file?.db.close();
     file = undefined;
+    seenVersion = undefined;
   }
 
-  function current(): OpenFile | undefined {
+  function current() {
     const nowMs = clock.monotonic();
     if (file !== undefined && nowMs < checkFileAtMs) return file;
     checkFileAtMs = nowMs + CHECK_FILE_MS;
     const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
     if (inode !== file?.inode) close();
-    if (file !== undefined || inode === undefined) return file;
-    // Does not wait for a lock: the next request tries again.
-    const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-    file = { db, dataVersion: db.prepare('PRAGMA data_version'), inode };
+    if (inode !== undefined) file ??= openFile(path, inode);
     return file;
   }
 
@@ -133,9 +131,9 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     const opened = current();
     if (opened === undefined) return undefined;
     const version = opened.dataVersion.get()?.data_version;
-    if (version === opened.seenVersion) return undefined;
+    if (version === seenVersion) return undefined;
     const found = readChangesSince(opened.db, position);
-    opened.seenVersion = version;
+    seenVersion = version;
     if (found === undefined) return undefined;
     const isNew = found.position.id !== position?.id || found.position.sequence !== position.sequence;
     position = found.position;

@@ -41,7 +41,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
 
   youtube(config, deps) {
     const userAgent = config.youtubeUserAgent ?? deps.userAgent;
-    const http = createUpstreamClient('youtube', 'youtubeOrigin', config, { ...deps, userAgent });
+    const http = createUpstreamClient('youtube', config, { ...deps, userAgent });
     const source = createYoutubeSource({
       http,
       clock: deps.clock,
@@ -71,7 +71,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
 
   'youtube-data-api': (config, deps) =>
     createYoutubeDataApiSource({
-      http: createUpstreamClient('youtube-data-api', 'youtubeApiOrigin', config, deps),
+      http: createUpstreamClient('youtube-data-api', config, deps),
       origin: config.youtubeApiOrigin,
       // parseConfig refuses this source without a key.
       apiKey: config.youtubeApiKey ?? '',
@@ -81,14 +81,12 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
     }),
 };
 
-function createUpstreamClient(
-  name: SourceName,
-  setting: 'youtubeOrigin' | 'youtubeApiOrigin',
-  config: Config,
-  { clock, userAgent, wrapHttp }: SourceDeps,
-): HttpClient {
-  const origin = config[setting];
-  const isPublic = origin === SETTINGS[setting].fallback;
+/** The setting that names each upstream's origin. */
+const ORIGINS = { youtube: 'youtubeOrigin', 'youtube-data-api': 'youtubeApiOrigin' } as const;
+
+function createUpstreamClient(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, wrapHttp }: SourceDeps) {
+  const origin = config[ORIGINS[name]];
+  const isPublic = origin === SETTINGS[ORIGINS[name]].fallback;
   const http = createHttpClient({
     allowedOrigins: isPublic ? [origin] : [],
     // Another origin belongs to the operator and may have a private address.

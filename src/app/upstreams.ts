@@ -121,7 +121,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     return [...ofSources, { name: 'image hosts', breaker: imageBreaker.state() }];
   }
 
-  addBreakerMetrics(metrics, [...breakers, ['pictures', imageBreaker]]);
+  addBreakerMetrics(metrics, new Map([...breakers, ['pictures', imageBreaker]]));
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {
@@ -160,12 +160,9 @@ export function createImageClient(config: Config, userAgent: string, clock: Cloc
   });
 }
 
-function addBreakerMetrics(
-  { addGauge, addCounter }: Metrics,
-  breakers: readonly (readonly [upstream: string, breaker: CircuitBreaker])[],
-): void {
+function addBreakerMetrics({ addGauge, addCounter }: Metrics, breakers: ReadonlyMap<string, CircuitBreaker>): void {
   function each(figure: (breaker: CircuitBreaker) => number): Record<string, number> {
-    return Object.fromEntries(breakers.map(([upstream, breaker]) => [upstream, figure(breaker)]));
+    return Object.fromEntries(breakers.entries().map(([upstream, breaker]) => [upstream, figure(breaker)]));
   }
 
   addGauge({

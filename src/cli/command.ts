@@ -122,9 +122,7 @@ export interface Command<Known extends Options = Options> {
 }
 
 /** Infers the types of the options. */
-export function defineCommand<const Known extends Options = Record<never, never>>(
-  command: Command<Known>,
-): Command<Known> {
+export function defineCommand<const Known extends Options = Record<never, never>>(command: Command<Known>) {
   return command;
 }
 
@@ -142,11 +140,7 @@ const DATA_DIR_OPTION = { 'data-dir': { type: 'string' } } as const;
  *
  * @returns the exit code
  */
-export async function runCommand(
-  command: Command | CommandGroup,
-  args: readonly string[],
-  context: CommandContext,
-): Promise<number> {
+export async function runCommand(command: Command | CommandGroup, args: readonly string[], context: CommandContext) {
   if (!('commands' in command)) return runSingle(command, args, context);
   const [name = '', ...rest] = args;
   const found = Object.hasOwn(command.commands, name) ? command.commands[name] : undefined;

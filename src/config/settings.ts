@@ -263,17 +263,15 @@ export function parseConfig(env: Environment): Config {
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((each) => `  ${printable(each)}`).join('\n')}`);
 }
 
-function contradictions(config: Config): string[] {
+function contradictions({ sources, youtubeApiKey, youtubeCanary, port, consolePort }: Config): string[] {
   const found: string[] = [];
-  if (config.sources.includes('youtube-data-api') && config.youtubeApiKey === undefined) {
+  if (sources.includes('youtube-data-api') && youtubeApiKey === undefined) {
     found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');
   }
-  if (config.youtubeCanary !== undefined && !config.sources.includes('youtube')) {
+  if (youtubeCanary !== undefined && !sources.includes('youtube')) {
     found.push('YOUTUBE_CANARY: needs the source youtube in SOURCES');
   }
-  if (new Set(config.sources).size !== config.sources.length) found.push('SOURCES: names a source twice');
-  if (config.consolePort !== 0 && config.consolePort === config.port) {
-    found.push('CONSOLE_PORT: must differ from PORT');
-  }
+  if (new Set(sources).size !== sources.length) found.push('SOURCES: names a source twice');
+  if (consolePort !== 0 && consolePort === port) found.push('CONSOLE_PORT: must differ from PORT');
   return found;
 }

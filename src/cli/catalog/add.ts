@@ -34,7 +34,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
     const signal = stopSignal();
     let fetched: FetchedChannel;
     try {
-      fetched = await fetchChannel(config, refs, { version, signal });
+      fetched = await fetchChannel(config, refs, version, signal);
     } catch (error) {
       if (signal.aborted) throw new StoppedError(signal.reason, 'Nothing was added.');
       if (!(error instanceof AppError)) throw error;
@@ -71,11 +71,7 @@ const PICTURE_KINDS = ['banner', 'avatar'] as const;
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-async function fetchChannel(
-  config: Config,
-  refs: readonly ChannelRef[],
-  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
-) {
+async function fetchChannel(config: Config, refs: readonly ChannelRef[], version: string, signal: AbortSignal) {
   const sources = config.sources.filter((name) => name !== 'catalog');
   if (sources.length === 0) {
     throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');

@@ -6,7 +6,7 @@ import { parseConfig } from '../../config/settings.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun, withWriter } from '../../sources/catalog/writer.ts';
-import { defineCommand, StoppedError, UsageError } from '../command.ts';
+import { type CommandContext, defineCommand, StoppedError, UsageError } from '../command.ts';
 
 export const importCommand = defineCommand({
   usage: 'catalog import FILE.ndjson|- [--images DIR] [--dry-run]',
@@ -91,10 +91,7 @@ const CLEAR_LINE = '\r\u001b[2K';
  *
  * @param total `undefined`: unknown; only the label is shown
  */
-export function createProgressBar(
-  stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
-  total: number | undefined,
-) {
+export function createProgressBar(stream: CommandContext['stderr'], total: number | undefined) {
   let drawn = '';
 
   function draw(text: string): void {

@@ -63,11 +63,7 @@ export async function saveRecording(directory: string, diagnosis: Diagnosis, mor
 const SHOWN_NAMES = 20;
 
 /** Candidates for the next `--keep`: a moved part is often some levels deep. */
-function findLeftOut(
-  calls: readonly RecordedCall[],
-  moreNames: readonly string[],
-  names: ReadonlySet<string>,
-): string[] {
+function findLeftOut(calls: readonly RecordedCall[], moreNames: readonly string[], names: ReadonlySet<string>) {
   const bodies = calls.map(({ body }) => (body === null ? undefined : parseJsonObject(body)));
   const kept = bodies.flatMap((body) => moreNames.flatMap((name) => valuesNamed(body, name))).flat();
   const below = kept.filter(isJsonObject).flatMap(Object.keys);

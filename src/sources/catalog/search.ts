@@ -15,8 +15,7 @@ const TITLE_LIMITS = {
  * Finds the rows that match, at most `limit`: exact handles and titles first, then titles that start with the query, then
  * other matches in handle, title and description. Within each group, channels with more subscribers come first.
  */
-export function createCatalogSearch(db: DatabaseSync, limits = TITLE_LIMITS) {
-  const { fewTitles, candidates, sortedTitles } = limits;
+export function createCatalogSearch(db: DatabaseSync, { fewTitles, candidates, sortedTitles } = TITLE_LIMITS) {
   const selectWhere = (sql: string) => createRowQuery(db, `SELECT row FROM channels WHERE ${sql} LIMIT :limit`);
   // Two queries, each in the order of its index: with OR, SQLite would sort all matches.
   const selectByExactTitle = selectWhere('title_key = :key ORDER BY row');

@@ -136,11 +136,8 @@ function throwIfUnavailable(response: HttpResponse): void {
 }
 
 function blocked({ headers }: HttpResponse, what: string): AppError {
-  const retryAfterMs = readRetryAfterMs(headers);
-  return new AppError('upstream_unavailable', 'The video site refuses to answer this service at the moment.', {
-    cause: new Error(what),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  const options = { cause: new Error(what), retryAfterMs: readRetryAfterMs(headers) };
+  return new AppError('upstream_unavailable', 'The video site refuses to answer this service at the moment.', options);
 }
 
 function requireObject<Value>(value: Value | null): Value {

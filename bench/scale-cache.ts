@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { changeOfChannels } from '../src/store/changes.ts';
+import { checksumOf } from '../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
-import { prepareSchema } from '../src/store/sqlite-schema.ts';
-import { openCacheTables } from '../src/store/sqlite-tables.ts';
+import { prepareSchema, prepareStatements } from '../src/store/sqlite-schema.ts';
 import { channelIdOf } from './catalog-content.ts';
 import type { Print } from './parts.ts';
 import type { Row } from './report.ts';
@@ -12,7 +12,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CALLS = 1_280;
 const OPENINGS = 5;
-/** Among so many writes, room is made for several entries at least once (sqlite-tables.ts). */
+/** Among so many writes, room is made for several entries at least once (sqlite-worker.ts). */
 const GROUP = 64;
 const DAY_MS = 86_400_000;
 const RECORDS_PER_TRANSACTION = 10_000;
@@ -71,13 +71,14 @@ function fill(path: string, count: number): void {
   const db = new DatabaseSync(path);
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON');
   prepareSchema(db);
-  const tables = openCacheTables(db, UNLIMITED_BYTES);
+  const { upsert } = prepareStatements(db);
   const now = Date.now();
   for (let number = 0; number < count; number += 1) {
     if (number % RECORDS_PER_TRANSACTION === 0) db.exec('BEGIN');
     // In random order, like requests of clients.
     const chosen = spread(number, count);
-    tables.set(keyOf(chosen), { value: recordTextOf(chosen), storedAtMs: now }, now + DAY_MS + number * 60);
+    const [key, value] = [keyOf(chosen), recordTextOf(chosen)];
+    upsert.run(key, value, now, now + DAY_MS + number * 60, checksumOf(key, value));
     if (number % RECORDS_PER_TRANSACTION === RECORDS_PER_TRANSACTION - 1 || number === count - 1) db.exec('COMMIT');
   }
   db.close();

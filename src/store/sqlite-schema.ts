@@ -59,6 +59,33 @@ const SCHEMA = `
   CREATE INDEX entries_by_expiry ON entries (expires_at_ms);
 `;
 
+export type CacheStatements = ReturnType<typeof prepareStatements>;
+
+/** All statements on the tables. Times are wall-clock times. */
+export function prepareStatements(db: DatabaseSync) {
+  return {
+    select: db.prepare(
+      'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
+    ),
+    upsert: db.prepare(`
+      INSERT INTO entries (key, value, stored_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value, stored_at_ms = excluded.stored_at_ms,
+        expires_at_ms = excluded.expires_at_ms, checksum = excluded.checksum`),
+    removeExpired: db.prepare(
+      'DELETE FROM entries WHERE row IN (SELECT row FROM entries WHERE expires_at_ms <= ? LIMIT ?)',
+    ),
+    removeNextToExpire: db.prepare(
+      'DELETE FROM entries WHERE row IN (SELECT row FROM entries ORDER BY expires_at_ms LIMIT ?)',
+    ),
+    selectAfter: db.prepare('SELECT row, key, value FROM entries WHERE row > ? AND row <= ? ORDER BY row LIMIT ?'),
+    selectLast: db.prepare('SELECT max(row) AS row FROM entries'),
+    removeRow: db.prepare('DELETE FROM entries WHERE row = ?'),
+    pages: db.prepare(`
+      SELECT page_count - freelist_count AS used, page_size AS bytes
+      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`),
+  };
+}
+
 /** The file belongs to a newer version, which may still need it. */
 class NewerSchemaError extends Error {}
 

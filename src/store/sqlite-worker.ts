@@ -5,9 +5,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { makeDirectory } from '../lib/file-system.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import type { Change } from './changes.ts';
-import { DamagedFileError, isDamage, isLossOfAccess, messageOf, prepareSchema } from './sqlite-schema.ts';
-import { type CacheTables, type ErasingPlace, openCacheTables } from './sqlite-tables.ts';
+import { type Change, concernsEntry } from './changes.ts';
+import { channelIdsIn, checksumOf } from './keys.ts';
+import {
+  type CacheStatements,
+  DamagedFileError,
+  isDamage,
+  isLossOfAccess,
+  messageOf,
+  prepareSchema,
+  prepareStatements,
+} from './sqlite-schema.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The caller's clock: tests can move it. */
@@ -16,9 +24,15 @@ export interface Times {
   readonly monotonicMs: number;
 }
 
+export interface ErasingPlace {
+  readonly afterRow: number;
+  /** The last row when erasing began: later rows are newer than the change. */
+  readonly upToRow: number;
+}
+
 interface OpenFile {
   readonly db: DatabaseSync;
-  readonly tables: CacheTables;
+  readonly statements: CacheStatements;
   /** Those of the latest check. */
   stats: Stats;
 }
@@ -31,7 +45,12 @@ const BUSY_TIMEOUT_MS = 500;
 /** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
+const ROWS_PER_STEP = 64;
+/** About the number of rows that takes a few milliseconds, during which other calls wait. */
+const ROWS_PER_ERASING_STEP = 200;
+const MAX_EVICTION_STEPS = 10;
 
+/** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
 let file: OpenFile | undefined;
 let openError: Error | undefined;
@@ -40,19 +59,42 @@ let checkFileAtMs = Number.NEGATIVE_INFINITY;
 let writes = 0;
 
 const functions = {
-  get: ({ key, ...times }: Times & { key: string }) => use(times, (tables) => tables.get(key, times.nowMs)),
-  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
-    use(times, (tables) => {
-      writes += 1;
-      // Before the write, because the disk may be full.
-      if (writes % WRITES_BETWEEN_SHRINKING === 1) tables.shrink(times.nowMs);
-      tables.set(key, entry, times.nowMs + ttlMs);
+  get({ key, ...times }: Times & { key: string }): StoredEntry | undefined {
+    return use(times, ({ statements }) => {
+      const row = statements.select.get(key, times.nowMs) as (StoredEntry & { checksum: number }) | undefined;
+      if (row === undefined) return undefined;
+      // SQLite has no page checksums and would return a damaged value.
+      if (checksumOf(key, row.value) !== row.checksum) throw new DamagedFileError('an entry has a wrong checksum');
+      return { value: row.value, storedAtMs: row.storedAtMs };
     });
   },
-  /** One step. */
-  erase: ({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) =>
-    use(times, (tables) => tables.erase(change, from)),
-  finishErasing: (times: Times) => use(times, (tables) => tables.finishErasing()),
+  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
+    const { value, storedAtMs } = entry;
+    use(times, ({ statements }) => {
+      writes += 1;
+      // Before the write, because the disk may be full.
+      if (writes % WRITES_BETWEEN_SHRINKING === 1) shrink(statements, times.nowMs);
+      statements.upsert.run(key, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value));
+    });
+  },
+  /**
+   * Removes what the change concerns among the next rows, from the given place or from the first row.
+   *
+   * @returns `next`: the place for the next step; `undefined` at the end
+   */
+  erase({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) {
+    return use(times, ({ statements }) => {
+      const { afterRow, upToRow } = from ?? { afterRow: 0, upToRow: Number(statements.selectLast.get()?.row ?? 0) };
+      const found = statements.selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP);
+      const rows = found as { row: number; key: string; value: string }[];
+      const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
+      for (const { row } of erased) statements.removeRow.run(row);
+      const last = rows.at(-1);
+      return { erasedKeys: erased.map(({ key }) => key), next: last && { afterRow: last.row, upToRow } };
+    });
+  },
+  /** Removes the erased data from the write-ahead log too. */
+  finishErasing: (times: Times) => use(times, ({ db }) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
   /** Deletes the file; the next call creates a new one. */
   eraseAll(): void {
     closeQuietly();
@@ -69,15 +111,15 @@ serveCalls(functions, closeQuietly);
  *
  * @throws Error when the file cannot be opened; the next attempt is two seconds later
  */
-function use<T>({ monotonicMs }: Times, operation: (tables: CacheTables) => T): T {
-  const { tables, stats } = current(monotonicMs);
+function use<T>({ monotonicMs }: Times, operation: (opened: OpenFile) => T): T {
+  const opened = current(monotonicMs);
   try {
-    return operation(tables);
+    return operation(opened);
   } catch (error) {
     if (isDamage(error)) {
       closeQuietly();
-      throwAway(stats.ino, messageOf(error));
-      return operation(current(monotonicMs).tables);
+      throwAway(opened.stats.ino, messageOf(error));
+      return operation(current(monotonicMs));
     }
     // A read-only connection stays read-only until it is opened again.
     if (isLossOfAccess(error)) {
@@ -149,10 +191,20 @@ function openFile(): OpenFile {
     prepareSchema(db);
     const stats = statSync(path);
     if (stats.size <= MAX_CHECKED_BYTES) check(db);
-    return { db, tables: openCacheTables(db, maxBytes), stats };
+    return { db, statements: prepareStatements(db), stats };
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** Removes some expired entries and, while the file is too large, the entries that expire next. */
+function shrink({ removeExpired, removeNextToExpire, pages }: CacheStatements, nowMs: number): void {
+  removeExpired.run(nowMs, ROWS_PER_STEP);
+  for (let step = 0; step < MAX_EVICTION_STEPS; step += 1) {
+    const { used, bytes } = pages.get() as { used: number; bytes: number };
+    if (used * bytes <= maxBytes) return;
+    removeNextToExpire.run(ROWS_PER_STEP);
   }
 }
 

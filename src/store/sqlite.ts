@@ -3,8 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
-import type { ErasingPlace } from './sqlite-tables.ts';
-import type { CacheFunctions, Times } from './sqlite-worker.ts';
+import type { CacheFunctions, ErasingPlace, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =

@@ -6,11 +6,11 @@ import { createLogger, type Logger } from '../lib/logger.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
 import { type Checked, fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
-import { createPurge, type Purge, RemovalDelayed, type Removed, takeDown } from '../services/purge.ts';
+import { createPurge, RemovalDelayed, takeDown } from '../services/purge.ts';
 import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
-import { type AnnouncedChange, type Change, changeOfChannels, mergeChanges } from '../store/changes.ts';
-import { isLater, type SharedChanges, START } from '../store/shared-changes.ts';
+import { type Change, changeOfChannels } from '../store/changes.ts';
+import { type SharedChanges, START } from '../store/shared-changes.ts';
 import { createStores, type Stores } from './stores.ts';
 
 /** Applies purges, and the changes of other instances and processes, to all caches. */
@@ -21,7 +21,7 @@ export function createInvalidation(
 ) {
   const { clock, logger } = runtime;
   const { sharedChanges } = stores;
-  const purge = createStorePurge(stores, runtime);
+  const purge = createPurge(stores, runtime);
   const onBug = (error: unknown) => logger.error({ err: error }, 'changes of others cannot be followed: a bug');
   const applyOfInstances = createApplier(onBug);
   const applyOfCatalog = createApplier(onBug);
@@ -188,54 +188,11 @@ function changesOf(changes: ChangesSince['changes']): Change[] {
   );
 }
 
-/** Purges of memory, disk and the store; with Redis of all instances. */
-function createStorePurge(stores: Stores, { clock, health }: Runtime): Purge {
-  const { changes, caches, store, pictures, sharedChanges, sharedPictures } = stores;
-
-  async function removeEntries(announced: readonly AnnouncedChange[]): Promise<Removed> {
-    // Another instance removes its changes from Redis itself.
-    const own = announced.filter(({ isOwn }) => isOwn);
-    if (own.length === 0) return {};
-    // Published first: otherwise other instances could store an old value after the removal. Nothing else is awaited, because
-    // `erase` hides the entries from its call on.
-    for (const each of own) {
-      if (sharedChanges !== undefined && each.position === undefined) await sharedChanges.publish(each);
-    }
-    const change = merged(own);
-    const [keys] = await Promise.all([store.erase(change, latestPosition(own)), sharedPictures?.erase(change)]);
-    return { keys };
-  }
-
-  return createPurge({
-    clock,
-    changes,
-    caches,
-    parts: [
-      { name: 'memory', remove: () => changes.sweep().then(() => ({})) },
-      { name: 'the pictures on disk', remove: (announced) => pictures.erase(merged(announced)) },
-      { name: sharedChanges === undefined ? 'cache.db' : 'Redis', remove: removeEntries },
-    ],
-    onStateChange(waiting, error) {
-      const problem = `what was purged or taken down is still in ${waiting.join(' and ')}; tried again until it is gone`;
-      health.report('removal', waiting.length === 0 ? null : problem, error);
-    },
-  });
-}
-
-function merged(announced: readonly AnnouncedChange[]): Change {
-  return announced.map(({ change }) => change).reduce(mergeChanges);
-}
-
-function latestPosition(announced: readonly AnnouncedChange[]): string {
-  const positions = announced.map(({ position = START }) => position);
-  return positions.reduce((latest, position) => (isLater(position, latest) ? position : latest));
-}
-
 /** The service's stores for a command that clears them, whether the service runs or not. */
 export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime, { isPatient: true });
-  const purge = createStorePurge(stores, runtime);
+  const purge = createPurge(stores, runtime);
   return {
     purge,
     /** Why a component cannot be used at the moment. */

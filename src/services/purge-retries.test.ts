@@ -1,40 +1,47 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { type AnnouncedChange, createChanges } from '../store/changes.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import { type AnnouncedChange, type Change, createChanges } from '../store/changes.ts';
 import { createPurge, RemovalDelayed } from './purge.ts';
 
 const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];
 
 function setUp() {
   const clock = createManualClock();
-  const removed: Record<string, string[][]> = { disk: [], redis: [] };
-  const states: [readonly string[], unknown][] = [];
+  const removed: Record<'disk' | 'redis' | 'published', string[][]> = { disk: [], redis: [], published: [] };
+  const states: [problem: string | null, error: unknown][] = [];
   let failure: Error | undefined;
-  const idsOf = (announced: readonly AnnouncedChange[]) => announced.flatMap(({ change }) => [...change.channelIds]);
-  const purge = createPurge({
-    clock,
+  let isPublishingFailing = false;
+  const idsOf = (change: Change) => [...change.channelIds];
+  const { health } = createTestRuntime({ clock });
+  const stores = {
     changes: createChanges(),
     // Only a purge by name looks there.
     caches: {} as Parameters<typeof createPurge>[0]['caches'],
-    parts: [
-      {
-        name: 'the disk',
-        async remove(announced) {
-          removed.disk?.push(idsOf(announced));
-          return { files: 2, bytes: 20 };
-        },
+    pictures: {
+      async erase(change: Change) {
+        removed.disk.push(idsOf(change));
+        return { files: 2, bytes: 20 };
       },
-      {
-        name: 'Redis',
-        async remove(announced) {
-          if (failure !== undefined) throw failure;
-          removed.redis?.push(idsOf(announced));
-          return { keys: ['channel1:first', 'name1:first', 'name1:second'] };
-        },
+    },
+    sharedChanges: {
+      async publish(announced: AnnouncedChange) {
+        if (failure !== undefined && isPublishingFailing) throw failure;
+        removed.published.push(idsOf(announced.change));
+        announced.position = `${removed.published.length}-0`;
       },
-    ],
-    onStateChange: (waiting, error) => states.push([waiting, error]),
-  });
+    },
+    store: {
+      async erase(change: Change) {
+        if (failure !== undefined) throw failure;
+        removed.redis.push(idsOf(change));
+        return ['channel1:first', 'name1:first', 'name1:second'];
+      },
+    },
+    sharedPictures: undefined,
+  };
+  const report: typeof health.report = (_component, problem, error) => states.push([problem, error]);
+  const purge = createPurge(stores, { clock, health: { ...health, report } });
   return {
     clock,
     purge,
@@ -43,6 +50,9 @@ function setUp() {
     remove: (channelId: string) => purge.purgeChannels([channelId]),
     fail(error: Error | undefined) {
       failure = error;
+    },
+    failPublishing() {
+      isPublishingFailing = true;
     },
   };
 }
@@ -62,14 +72,27 @@ test('a component that fails delays no other, and is retried every second until 
     await expect(removing).rejects.toThrow(RemovalDelayed);
     await expect(removing).rejects.toThrow('it is still in Redis');
   }
-  expect(removed).toEqual({ disk: [[FIRST], [SECOND]], redis: [] });
+  expect(removed).toEqual({ disk: [[FIRST], [SECOND]], redis: [], published: [[FIRST], [SECOND]] });
   await clock.passTimer(1_000);
   await clock.passTimer(1_000);
   fail(undefined);
   await clock.passTimer(1_000);
   await expect.poll(() => removed.redis).toEqual([[SECOND, FIRST]]);
-  expect(states.at(-1)).toEqual([[], undefined]);
-  expect(states.slice(0, -1)).toEqual(Array(4).fill([['Redis'], down]));
+  expect(states.at(-1)).toEqual([null, undefined]);
+  const problem = 'what was purged or taken down is still in Redis; tried again until it is gone';
+  expect(states.slice(0, -1)).toEqual(Array(4).fill([problem, down]));
+});
+
+test('many delayed changes become one, which is published again because it has no position of its own', async () => {
+  const { clock, remove, removed, fail, failPublishing } = setUp();
+  fail(new Error('down'));
+  await expect(remove(FIRST)).rejects.toThrow(RemovalDelayed);
+  failPublishing();
+  for (let count = 0; count < 100; count += 1) await expect(remove(SECOND)).rejects.toThrow(RemovalDelayed);
+  fail(undefined);
+  await clock.passTimer(1_000);
+  await expect.poll(() => removed.redis).toEqual([[SECOND, FIRST]]);
+  expect(removed.published).toEqual([[FIRST], [SECOND, FIRST]]);
 });
 
 test('nothing is retried after close', async () => {

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { type AnnouncedChange, type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
+import { type Change, type Changes, createChanges, EVERYTHING } from '../store/changes.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough, type ReadThroughOptions } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
-import { createPurge, type Purge, type Removed } from './purge.ts';
+import { createPurge, type Purge } from './purge.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
@@ -58,25 +59,27 @@ beforeEach(async () => {
     originals: inMemory(CACHE_POLICY.originals),
   };
   erased = [];
-  function part(name: string, removed: Removed) {
-    return {
-      name,
-      async remove(announced: readonly AnnouncedChange[]) {
-        erased.push(...announced.map(({ change }) => change));
-        return removed;
+  purge = createPurge(
+    {
+      changes,
+      caches,
+      store: {
+        async erase(change) {
+          erased.push(change);
+          return [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')];
+        },
       },
-    };
-  }
-  purge = createPurge({
-    clock: createManualClock(),
-    changes,
-    caches,
-    parts: [
-      part('store', { keys: [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')] }),
-      part('pictures', { files: 7, bytes: 77 }),
-    ],
-    onStateChange: () => undefined,
-  });
+      pictures: {
+        async erase(change) {
+          erased.push(change);
+          return { files: 7, bytes: 77 };
+        },
+      },
+      sharedChanges: undefined,
+      sharedPictures: undefined,
+    },
+    createTestRuntime(),
+  );
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
     await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));

@@ -1,7 +1,9 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
+import type { PictureCache } from '../picture-store/pictures.ts';
+import type { SharedPictures } from '../picture-store/shared-pictures.ts';
 import {
   type AnnouncedChange,
   type Change,
@@ -12,14 +14,9 @@ import {
 } from '../store/changes.ts';
 import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
+import { isLater, type SharedChanges } from '../store/shared-changes.ts';
+import type { ErasableStore } from '../store/store.ts';
 import type { ChannelEntry } from './cache-policy.ts';
-
-export interface Removed {
-  readonly keys?: readonly string[];
-  /** Originals and encoded pictures on disk. */
-  readonly files?: number;
-  readonly bytes?: number;
-}
 
 /** The removed entries of a purge. */
 export interface Purged {
@@ -36,21 +33,14 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-/** A part of the stores that removes what changes concern. */
-interface RemovalPart {
-  /** For messages. */
-  readonly name: string;
-  /** What it removes counts as absent from the call on, not only after its first `await`. */
-  remove(announced: readonly AnnouncedChange[]): Promise<Removed>;
-}
-
-interface PurgeOptions {
-  readonly clock: Clock;
+interface PurgedStores {
   readonly changes: Changes;
   readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
-  readonly parts: readonly RemovalPart[];
-  /** Called with the names of the parts that are retried; empty once everything is removed. */
-  readonly onStateChange: (waiting: readonly string[], error?: unknown) => void;
+  readonly store: Pick<ErasableStore, 'erase'>;
+  readonly pictures: Pick<PictureCache, 'erase'>;
+  /** With `REDIS_URL` only. */
+  readonly sharedChanges: Pick<SharedChanges, 'publish'> | undefined;
+  readonly sharedPictures: Pick<SharedPictures, 'erase'> | undefined;
 }
 
 /** The message names the parts and is for the operator. */
@@ -59,6 +49,12 @@ export class RemovalDelayed extends Error {
     super(`it is still in ${parts.join(' and ')}`, { cause });
     this.name = 'RemovalDelayed';
   }
+}
+
+interface RemovalPart {
+  /** For messages. */
+  readonly name: string;
+  remove(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>>;
 }
 
 const RETRY_MS = 1_000;
@@ -74,15 +70,42 @@ export type Purge = ReturnType<typeof createPurge>;
  * results of removed data. The methods reject with `RemovalDelayed` when a part of the stores fails to remove something;
  * the other parts have finished, and the failed part is retried until it succeeds.
  */
-export function createPurge({ clock, changes, caches: { records, names }, parts, onStateChange }: PurgeOptions) {
+export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtime, 'clock' | 'health'>) {
+  const { changes, caches, store, pictures, sharedChanges, sharedPictures } = stores;
+  const { records, names } = caches;
+  /** What `remove` removes counts as absent from the call on, not only after its first `await`. */
+  const parts: readonly RemovalPart[] = [
+    { name: 'memory', remove: () => changes.sweep().then(() => ({})) },
+    { name: 'the pictures on disk', remove: removePictures },
+    { name: sharedChanges === undefined ? 'cache.db' : 'Redis', remove: removeEntries },
+  ];
   /** Changes that parts have not applied yet. */
   const waiting = new Map<RemovalPart, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;
   const running = new Set<Promise<unknown>>();
 
+  async function removePictures(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
+    const { files, bytes } = await pictures.erase(announced.reduce(mergeAnnounced).change);
+    return { pictures: files, pictureBytes: bytes };
+  }
+
+  async function removeEntries(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
+    // Another instance removes its changes from Redis itself.
+    const own = announced.filter(({ isOwn }) => isOwn);
+    if (own.length === 0) return {};
+    // Published first: otherwise other instances could store an old value after the removal. Nothing else is awaited, because
+    // `erase` hides the entries from its call on.
+    for (const each of own) {
+      if (sharedChanges !== undefined && each.position === undefined) await sharedChanges.publish(each);
+    }
+    const { change, position } = own.reduce(mergeAnnounced);
+    const [keys] = await Promise.all([store.erase(change, position), sharedPictures?.erase(change)]);
+    return { entries: countKinds(keys) };
+  }
+
   /** Rejects if the part fails; it is then retried. */
-  async function removeFrom(part: RemovalPart, announced: readonly AnnouncedChange[]): Promise<Removed> {
+  async function removeFrom(part: RemovalPart, announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
     const removing = part.remove(announced).finally(() => running.delete(removing));
     running.add(removing);
     try {
@@ -108,8 +131,9 @@ export function createPurge({ clock, changes, caches: { records, names }, parts,
   }
 
   function reportState(error?: unknown): void {
-    const waitingNames = Array.from(waiting.keys(), ({ name }) => name);
-    onStateChange(waitingNames, error);
+    const names = Array.from(waiting.keys(), ({ name }) => name);
+    const problem = `what was purged or taken down is still in ${names.join(' and ')}; tried again until it is gone`;
+    health.report('removal', names.length === 0 ? null : problem, error);
   }
 
   /** Removes what the changes concern from all parts. */
@@ -118,12 +142,9 @@ export function createPurge({ clock, changes, caches: { records, names }, parts,
     const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
     const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
     if (failed.length > 0) throw new RemovalDelayed(failed, cause);
-    const removed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    return {
-      entries: countKinds(removed.flatMap(({ keys = [] }) => keys)),
-      pictures: removed.reduce((sum, { files = 0 }) => sum + files, 0),
-      pictureBytes: removed.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
-    };
+    const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);
+    return purged;
   }
 
   /** Memory returns nothing that the change concerns from the call on, before the promise resolves. */
@@ -182,8 +203,11 @@ export function createPurge({ clock, changes, caches: { records, names }, parts,
   };
 }
 
+/** Removes what both remove. Has the later position; none, and is published again, unless both are published. */
 function mergeAnnounced(first: AnnouncedChange, second: AnnouncedChange): AnnouncedChange {
-  return { ...second, change: mergeChanges(first.change, second.change) };
+  const { position } = second;
+  const isSecondLast = position === undefined || (first.position !== undefined && isLater(position, first.position));
+  return { ...(isSecondLast ? second : first), change: mergeChanges(first.change, second.change) };
 }
 
 function countKinds(keys: readonly string[]): Purged['entries'] {

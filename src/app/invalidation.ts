@@ -92,19 +92,16 @@ const CATALOG_INTERVAL_MS = 1_000;
 
 /** @returns a function that ends the repetition */
 function repeat(clock: Clock, intervalMs: number, check: () => Promise<void> | undefined): () => void {
-  let cancelNext: () => void = () => undefined;
+  let cancelNext = schedule();
   let isStopped = false;
 
-  function schedule(): void {
-    if (isStopped) return;
-    cancelNext = clock.after(intervalMs, () => {
-      const checking = check();
-      if (checking === undefined) schedule();
-      else void checking.finally(schedule);
+  function schedule(): () => void {
+    return clock.after(intervalMs, async () => {
+      await check();
+      if (!isStopped) cancelNext = schedule();
     });
   }
 
-  schedule();
   return () => {
     isStopped = true;
     cancelNext();

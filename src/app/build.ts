@@ -18,7 +18,7 @@ import type { ChannelSource } from '../sources/source.ts';
 import { openEncoder } from './encoder.ts';
 import { createInvalidation, openAppliedChanges } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
-import { createShutdown } from './shutdown.ts';
+import { shutDown } from './shutdown.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -75,8 +75,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const shutdown = createShutdown({ config, http, backgroundWork, encoder, upstreams, invalidation, stores });
-  const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients, shutdown };
+  const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients };
   const privateListener = createConsoleServer({ config, http, purge, ...shown });
 
   // Last, because the store's thread starts while everything above is built
@@ -97,9 +96,10 @@ export async function buildApp(config: Config, options: BuildOptions) {
     },
     /** Does the background work that is due. */
     runDueWork: backgroundWork.runDue,
-    /** From now on `/readyz` responds with 503, so that a load balancer sends requests elsewhere. */
-    announceStop: shutdown.announce,
-    /** Finishes accepted requests, then stores pending values. */
-    close: shutdown.run,
+    /**
+     * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
+     * balancer sends requests elsewhere.
+     */
+    close: () => shutDown({ config, http, backgroundWork, encoder, upstreams, invalidation, stores }),
   };
 }

@@ -17,37 +17,21 @@ interface ShutdownOptions {
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-export function createShutdown(options: ShutdownOptions) {
+/** Finishes accepted requests, at most for the configured time, then stores pending values. */
+export async function shutDown(options: ShutdownOptions): Promise<void> {
   const { config, http, backgroundWork, encoder, upstreams, invalidation, stores } = options;
-  let isAnnounced = false;
-
-  /** A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time. */
-  async function closeConnections(): Promise<void> {
-    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const finishMs = config.stopTimeoutSeconds * 1_000;
-    const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
-    const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
-    await http.close();
-    clearInterval(sweep);
-    clearTimeout(cut);
-    clearTimeout(refuse);
-  }
-
-  return {
-    /** From now on the service is not ready, but still responds. */
-    announce(): void {
-      isAnnounced = true;
-    },
-    isAnnounced: () => isAnnounced,
-    /** Finishes accepted requests, at most for the configured time, then stores pending values. */
-    async run(): Promise<void> {
-      isAnnounced = true;
-      backgroundWork.stop();
-      await closeConnections();
-      await encoder.close();
-      await upstreams.close();
-      await invalidation.stop();
-      await Promise.all([stores.close(), flushSpans()]);
-    },
-  };
+  backgroundWork.stop();
+  // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
+  const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const finishMs = config.stopTimeoutSeconds * 1_000;
+  const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
+  const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
+  await http.close();
+  clearInterval(sweep);
+  clearTimeout(cut);
+  clearTimeout(refuse);
+  await encoder.close();
+  await upstreams.close();
+  await invalidation.stop();
+  await Promise.all([stores.close(), flushSpans()]);
 }

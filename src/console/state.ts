@@ -12,7 +12,7 @@ export interface ShownComponents {
   };
   readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
   readonly refusedClients: { list(limit: number): readonly { readonly network: string; readonly refused: number }[] };
-  readonly shutdown: { isAnnounced(): boolean };
+  readonly http: { isClosing(): boolean };
   readonly settings: readonly {
     readonly name: string;
     readonly value: string;
@@ -60,9 +60,9 @@ export function readSample({ runtime, encoder }: ShownComponents) {
   return { atMs: Date.now(), totals: readTotals(runtime.metrics), queued: encoder.stats().queued };
 }
 
-export function readConditions({ runtime, upstreams, shutdown }: ShownComponents): Condition[] {
+export function readConditions({ runtime, upstreams, http }: ShownComponents): Condition[] {
   const problems = [...runtime.health.problems(), ...upstreams.states().flatMap(sourceProblems)];
   const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
   const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
-  return shutdown.isAnnounced() ? [...restrictions, stopping] : restrictions;
+  return http.isClosing() ? [...restrictions, stopping] : restrictions;
 }

@@ -51,8 +51,9 @@ describe('readiness', () => {
 
   test('is 503 while the service stops', async () => {
     const service = await startWithoutEncoder();
-    service.app.announceStop();
+    const stopped = service.app.close();
     const response = await service.console('/readyz');
+    await stopped;
     expect([response.status, response.json().ready]).toEqual([503, false]);
   });
 });

@@ -51,7 +51,6 @@ export async function startService(
     service.startBackgroundWork();
   }
   await stop.requested;
-  service.announceStop();
   try {
     await service.close();
     await service.console.close();

@@ -24,6 +24,7 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
 
   return {
     server,
+    isClosing: () => lifetime.isClosing,
     /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
     async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
       server.listen({ ...address, backlog: BACKLOG });

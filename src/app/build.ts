@@ -7,6 +7,7 @@ import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
+import { flushSpans } from '../lib/tracing.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
@@ -17,8 +18,7 @@ import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openEncoder } from './encoder.ts';
 import { createInvalidation, openAppliedChanges } from './invalidation.ts';
-import { createPublicListener } from './public-listener.ts';
-import { shutDown } from './shutdown.ts';
+import { createPublicListener, finishRequests } from './public-listener.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -100,6 +100,13 @@ export async function buildApp(config: Config, options: BuildOptions) {
      * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
      * balancer sends requests elsewhere.
      */
-    close: () => shutDown({ config, http, backgroundWork, encoder, upstreams, invalidation, stores }),
+    async close(): Promise<void> {
+      backgroundWork.stop();
+      await finishRequests(http, config.stopTimeoutSeconds * 1_000, encoder);
+      await encoder.close();
+      await upstreams.close();
+      await invalidation.stop();
+      await Promise.all([stores.close(), flushSpans()]);
+    },
   };
 }

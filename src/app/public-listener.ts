@@ -3,6 +3,8 @@ import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import type { Encoder } from '../images/encoder/encoder.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
@@ -88,4 +90,20 @@ function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnectio
     read: () => limiter.stats().decidedAlone,
   });
   return { hit: limiter.hit, stats: local.stats };
+}
+
+/** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */
+const REFUSAL_MS = 1_000;
+const IDLE_SWEEP_MS = 50;
+
+/** Closes the listener when accepted requests are finished, at most after the given time. */
+export async function finishRequests(http: Listener, finishMs: number, encoder: Encoder): Promise<void> {
+  // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
+  const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
+  const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
+  await http.close();
+  clearInterval(sweep);
+  clearTimeout(cut);
+  clearTimeout(refuse);
 }

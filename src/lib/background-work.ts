@@ -1,5 +1,3 @@
-export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
-
 const CHECK_MS = 60_000;
 
 /**

@@ -262,7 +262,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
         return compactCopy(version);
       }),
     );
-    if (typeof found === 'string') return { version: found, problem: problems[0] };
+    if (typeof found === 'string') return { version: found, problem: problems.join('; ') || undefined };
     problems.push(`${name}: ${found.message}`);
   }
   return { version: undefined, problem: problems.join('; ') };

@@ -18,10 +18,7 @@ function handleRef(name: string): ChannelRef {
 }
 
 /** The stores are empty, so everything found is in memory. */
-function inMemory<V>({
-  channelIdsOf,
-  storeKeyOf,
-}: Pick<ReadThroughOptions<V>, 'channelIdsOf' | 'storeKeyOf'>): ReadThrough<V> {
+function inMemory<V>({ channelIdsOf }: Pick<ReadThroughOptions<V>, 'channelIdsOf'>): ReadThrough<V> {
   return createReadThrough<V>({
     store: {
       get: async () => undefined,
@@ -30,7 +27,6 @@ function inMemory<V>({
     },
     isValue: (_value): _value is V => true,
     channelIdsOf,
-    ...(storeKeyOf !== undefined && { storeKeyOf }),
     changes,
     clock: createManualClock(),
     freshMs: 1_000,
@@ -82,14 +78,14 @@ beforeEach(async () => {
   );
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
-    await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));
+    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
     await names.put(nameKey(handle), async () => ({ value: channelId }));
     await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
     for (const kind of ['avatar', 'banner'] as const) {
       await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
     }
   }
-  await records.put(FORMER, async () => ({ value: { movedTo: MEANT } }));
+  await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
 });
 
 function found(channelId: string): FoundChannels {
@@ -100,12 +96,12 @@ function found(channelId: string): FoundChannels {
 async function left(): Promise<string[]> {
   const { records, names, searches, originals } = caches;
   const looks: [string, Promise<unknown>][] = [
-    ['former', records.find(FORMER)],
+    ['former', records.find(channelKey(FORMER))],
     ...[
       { who: 'meant', channelId: MEANT, handle: HANDLE },
       { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
     ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
-      [`${who} record`, records.find(channelId)],
+      [`${who} record`, records.find(channelKey(channelId))],
       [`${who} name`, names.find(nameKey(handle))],
       [`${who} search`, searches.find(searchKey(handle.value))],
       [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],

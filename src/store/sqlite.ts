@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions, ErasingPlace, Times } from './sqlite-worker.ts';
@@ -11,9 +10,6 @@ export type SqliteStoreEvent =
   | { readonly kind: 'rebuilt'; readonly reason: string }
   /** The worker thread ended unexpectedly; the next call starts a new one. */
   | { readonly kind: 'worker-ended'; readonly error: Error };
-
-/** `stats` counts the pending calls. */
-type SqliteStore = ErasableStore & { stats(): HolderStats };
 
 interface SqliteStoreOptions {
   readonly path: string;
@@ -32,7 +28,7 @@ const MAX_PENDING_CALLS = 10_000;
  * A store in one SQLite file. The file may be deleted at any time, and a damaged file is created again. Several
  * processes may use the same file. Calls reject with `Error` while the file cannot be opened or written.
  */
-export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent }: SqliteStoreOptions): SqliteStore {
+export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent }: SqliteStoreOptions) {
   const thread = createWorkerThread<CacheFunctions>({
     name: 'cache',
     module: siblingModule(import.meta.url, 'sqlite-worker'),
@@ -63,9 +59,10 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
       await thread.call('finishErasing', times());
       return keys;
     },
+    /** Counts the pending calls. */
     stats: thread.stats,
     close: thread.close,
-  };
+  } satisfies ErasableStore & Pick<typeof thread, 'stats'>;
 }
 
 const MAX_BYTES = 512 * 2 ** 20;

@@ -15,20 +15,12 @@ export interface ConsoleResponse {
 
 export type ConsoleHandler = (request: IncomingMessage) => ConsoleResponse | Promise<ConsoleResponse>;
 
-/** By method and path: `GET /healthz`. HEAD is handled as GET without the body. */
-export type ConsoleRoutes = ReadonlyMap<string, ConsoleHandler>;
-
 export function problem(status: number, detail: string): ConsoleResponse {
   return { status, body: { status, detail } };
 }
 
 export function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] as string;
-}
-
-export function findHandler(routes: ConsoleRoutes, request: IncomingMessage): ConsoleHandler | undefined {
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  return routes.get(`${method} ${pathOf(request)}`);
 }
 
 export function sendResponse(response: ServerResponse, { status = 200, headers = {}, body }: ConsoleResponse): void {

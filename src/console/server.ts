@@ -5,19 +5,10 @@ import { createListener, createServer, type Listener } from '../lib/http/listene
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import type { Purge } from '../services/purge.ts';
 import { addProcessGauges } from './gauges.ts';
-import { type History, startHistory } from './history.ts';
+import { startHistory } from './history.ts';
 import { createPurgeHandler } from './purge-route.ts';
-import {
-  type ConsoleHandler,
-  type ConsoleResponse,
-  type ConsoleRoutes,
-  findHandler,
-  pathOf,
-  problem,
-  sendResponse,
-  staticRoutes,
-} from './routes.ts';
-import { type Condition, readConditions, readSample, readState, type ShownComponents } from './state.ts';
+import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
+import { readConditions, readSample, readState, type ShownComponents } from './state.ts';
 
 export interface ConsoleOptions extends ShownComponents {
   readonly config: {
@@ -64,20 +55,16 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   const startedAtMs = Date.now();
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
-  let history: History | undefined;
+  const history = startHistory(() => readSample(options));
   addProcessGauges(metrics);
-  holders.add('console history', () => history?.stats() ?? {});
+  holders.add('console history', history.stats);
 
-  function startedHistory(): History {
-    history ??= startHistory(() => readSample(options));
-    return history;
-  }
-
-  const routes: ConsoleRoutes = new Map<string, ConsoleHandler>([
+  /** By method and path. HEAD is handled as GET without the body. */
+  const routes = new Map<string, ConsoleHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
-    ['GET /readyz', () => readinessOf(readConditions(options))],
+    ['GET /readyz', readiness],
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
-    ['GET /state.json', () => ({ body: readState(options, startedAtMs, startedHistory()) })],
+    ['GET /state.json', () => ({ body: readState(options, startedAtMs, history) })],
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
     ...staticRoutes('/', PAGE, PAGE_HEADERS),
     ...staticRoutes('/', SITE, PAGE_HEADERS, SHARED_FILES),
@@ -86,6 +73,12 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
     ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
   ]);
+
+  function readiness(): ConsoleResponse {
+    const conditions = readConditions(options);
+    const isReady = !conditions.some(({ isBlocking }) => isBlocking);
+    return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
+  }
 
   /** For the playground. */
   function publicBase({ headers }: IncomingMessage): string {
@@ -104,7 +97,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     if (!isAllowed(request)) {
       return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
     }
-    const handler = findHandler(routes, request);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const handler = routes.get(`${method} ${pathOf(request)}`);
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
   }
 
@@ -114,27 +108,20 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   }
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    startedHistory();
     void respond(request)
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(response, made));
   });
-  server.once('listening', startedHistory);
   const listener = createListener(server);
   return {
     ...listener,
     close() {
-      history?.stop();
+      history.stop();
       const closed = listener.close();
       server.closeAllConnections();
       return closed;
     },
   };
-}
-
-function readinessOf(conditions: readonly Condition[]): ConsoleResponse {
-  const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-  return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
 }
 
 /** Names that always mean this machine. A rebound name (DNS rebinding) is not among the allowed names. */

@@ -1,4 +1,4 @@
-import type { ShownSetting } from '../config/report.ts';
+import type { shownSettings } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createConsoleServer } from '../console/server.ts';
 import type { Downloader } from '../images/download.ts';
@@ -36,7 +36,7 @@ interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
   readonly version: string;
   /** The settings in force, for the console. */
-  readonly settings?: readonly ShownSetting[];
+  readonly settings?: ReturnType<typeof shownSettings>;
 }
 
 /** Builds the whole service from the settings. */

@@ -16,15 +16,6 @@ export interface EnvFile {
   readonly ignoredLines: readonly number[];
 }
 
-export interface ShownSetting {
-  readonly name: string;
-  /** Never the text of a secret. */
-  readonly value: string;
-  readonly isDefault: boolean;
-  /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
-  readonly origin: string;
-}
-
 const HIDDEN = 'set (not shown)';
 /** OpenTelemetry's variables that may hold a password. */
 const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
@@ -33,10 +24,12 @@ const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
  * All settings in force, and those of OpenTelemetry's variables that are set.
  *
  * @param loadedFromFile the variables that came from `.env`
+ * @returns `value`: never the text of a secret; `origin`: `default`, `environment` or `.env`, for a secret in a file with
+ *   the variable that names the file
  */
-export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
+export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []) {
   const originOf = (name: string) => (loadedFromFile.includes(name) ? '.env' : 'environment');
-  const own = Object.values(SETTINGS).map(({ env: name, fallback, isSecret }): ShownSetting => {
+  const own = Object.values(SETTINGS).map(({ env: name, fallback, isSecret }) => {
     const given = textIn(env, name);
     if (given !== '') {
       const value = isSecret ? HIDDEN : given;
@@ -49,7 +42,7 @@ export function shownSettings(env: Environment, loadedFromFile: readonly string[
   const ofTracing = Object.keys(env)
     .filter((name) => name.startsWith('OTEL_') && textIn(env, name) !== '')
     .toSorted()
-    .map((name): ShownSetting => {
+    .map((name) => {
       const value = MAY_BE_SECRET.test(name) ? HIDDEN : textIn(env, name);
       return { name, value, isDefault: false, origin: originOf(name) };
     });

@@ -53,14 +53,9 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
   const changes = createChanges();
-  const sharedChanges = redis
-    ? createSharedChanges({
-        connection: redis,
-        changes,
-        ...(startPosition !== undefined && { startPosition }),
-        onRefused: () => onRefused(CHANGES_KEY),
-      })
-    : undefined;
+  const sharedChanges =
+    redis &&
+    createSharedChanges({ connection: redis, changes, startPosition, onRefused: () => onRefused(CHANGES_KEY) });
   const shared = redis && sharedChanges && { connection: redis, sharedChanges };
   const backingStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
@@ -70,7 +65,6 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     runtime,
     changes,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
-    reportsHealth: redis === undefined,
   });
   const maxPictureBytes = SHARED_PICTURE_MAX_BYTES;
   const sharedPictures = shared && createSharedPictures({ ...shared, changes, maxPictureBytes, onRefused });

@@ -40,7 +40,6 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
       changes: createChanges(),
       runtime,
       readTimeoutMs: 500,
-      reportsHealth: true,
     }),
   };
 }
@@ -105,7 +104,6 @@ describe('a change', () => {
       changes,
       runtime: createTestRuntime(),
       readTimeoutMs: 60_000,
-      reportsHealth: true,
     });
     return { read, erased, written, changes, guarded };
   }

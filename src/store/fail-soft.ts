@@ -10,8 +10,6 @@ interface FailSoftStoreOptions {
   readonly changes: Changes;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
-  /** False for a store whose connection reports its own health. */
-  readonly reportsHealth: boolean;
 }
 
 /** Writes that wait for a slow disk or Redis must not fill the memory. */
@@ -26,7 +24,8 @@ const WRITE_OVERHEAD_BYTES = 500;
  * and returned after it, and results of work that began before it.
  */
 export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
-  const { store, changes, readTimeoutMs, reportsHealth } = options;
+  const { store, changes, readTimeoutMs } = options;
+  const { isShared = false } = store;
   const { clock, health, holders } = options.runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
@@ -46,7 +45,8 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     if (error === undefined) failing.delete(what);
     else failing.add(what);
     const isFailing = failing.size > 0;
-    if (reportsHealth && isFailing !== wasFailing) health.report('cache', isFailing ? 'cannot be used' : null, error);
+    // The connection of a shared store reports its own health.
+    if (!isShared && isFailing !== wasFailing) health.report('cache', isFailing ? 'cannot be used' : null, error);
   }
 
   function write(bytes: number, run: () => Promise<void>): Promise<void> {
@@ -82,7 +82,7 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
   }
 
   return {
-    isShared: store.isShared === true,
+    isShared,
     async get(key) {
       const latest = latestChange();
       const erasingBefore = [...erasing];

@@ -14,7 +14,7 @@ interface SharedChangesOptions {
   readonly connection: RedisConnection;
   readonly changes: Changes;
   /** The position that an earlier run of this instance has read up to. */
-  readonly startPosition?: string;
+  readonly startPosition?: string | undefined;
   /** Called for an invalid entry of the stream. */
   readonly onRefused?: () => void;
 }
@@ -55,9 +55,9 @@ type ReadReply = [latest: string, first: string, length: number, after: [id: str
 export type SharedChanges = ReturnType<typeof createSharedChanges>;
 
 /** The changes of all instances on the same Redis, in a total order. Calls of `receive` must not overlap. */
-export function createSharedChanges({ connection, changes, startPosition, onRefused }: SharedChangesOptions) {
+export function createSharedChanges({ connection, changes, startPosition = START, onRefused }: SharedChangesOptions) {
   const ownName = randomUUID();
-  let position = startPosition ?? START;
+  let position = startPosition;
   let received: AnnouncedChange[] = [];
 
   /**

@@ -42,7 +42,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     const sharedChanges = createSharedChanges({
       connection,
       changes,
-      ...(startPosition !== undefined && { startPosition }),
+      startPosition,
       onRefused: () => refused.push(CHANGES_KEY),
     });
     const shared = { connection, changes, sharedChanges };

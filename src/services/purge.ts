@@ -19,7 +19,7 @@ import type { ErasableStore } from '../store/store.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 
 /** The removed entries of a purge. */
-export interface Purged {
+interface Purged {
   readonly entries: Readonly<Partial<Record<EntryKind, number>>>;
   /** Removed originals and encoded pictures on disk. */
   readonly pictures: number;
@@ -45,10 +45,7 @@ interface PurgedStores {
 
 /** The message names the parts and is for the operator. */
 export class RemovalDelayed extends Error {
-  constructor(parts: readonly string[], cause: unknown) {
-    super(`it is still in ${parts.join(' and ')}`, { cause });
-    this.name = 'RemovalDelayed';
-  }
+  override name = 'RemovalDelayed';
 }
 
 interface RemovalPart {
@@ -141,7 +138,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
     const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
     const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
-    if (failed.length > 0) throw new RemovalDelayed(failed, cause);
+    if (failed.length > 0) throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, { cause });
     const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);
     return purged;
@@ -185,9 +182,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
 
     purgeChannels: (channelIds: readonly string[]) => apply(changeOfChannels(new Set(channelIds))),
 
-    async purgeAll(): Promise<void> {
-      await apply(EVERYTHING);
-    },
+    purgeAll: () => apply(EVERYTHING),
 
     apply,
 

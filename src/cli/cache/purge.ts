@@ -5,7 +5,7 @@ import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { picturesDirectory } from '../../picture-store/file-names.ts';
-import type { Purge, Purged, PurgedChannel } from '../../services/purge.ts';
+import type { Purge, PurgedChannel } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
 import {
   type CommandContext,
@@ -86,13 +86,7 @@ function describeRest(config: Config): string {
   return `No running service of this DATA_DIR was notified (${where}). A running one still has the data in memory.\n`;
 }
 
-function describe({ channelId, ...purged }: PurgedChannel): string {
-  const parts = partsOf(purged);
-  if (channelId === null) return `No channel is known by that name. Removed: ${parts.join(', ')}.`;
-  return parts.length === 0 ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts.join(', ')}.`;
-}
-
-function partsOf({ entries, pictures, pictureBytes }: Purged): string[] {
+function describe({ channelId, entries, pictures, pictureBytes }: PurgedChannel): string {
   const { channel = 0, name = 0, search = 0, original = 0, published = 0, refinement = 0 } = entries;
   const counts: [number, string, string?][] = [
     [channel, 'record'],
@@ -101,7 +95,10 @@ function partsOf({ entries, pictures, pictureBytes }: Purged): string[] {
     [original + published + refinement, 'detail'],
     [pictures, `picture (${formatBytes(pictureBytes)})`, `pictures (${formatBytes(pictureBytes)})`],
   ];
-  return counts.filter(([count]) => count > 0).map(([count, one, several]) => formatCount(count, one, several));
+  const removed = counts.filter(([count]) => count > 0);
+  const parts = removed.map(([count, one, several]) => formatCount(count, one, several)).join(', ');
+  if (channelId === null) return `No channel is known by that name. Removed: ${parts}.`;
+  return parts === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts}.`;
 }
 
 export const clearCommand = defineCommand({
@@ -163,7 +160,17 @@ const RESPONSE_MS = 60_000;
 export async function askRunningService(config: Config, purge: PurgeRequest): Promise<PurgedChannel | undefined> {
   const origin = consoleOrigin(config);
   if (origin === undefined) return undefined;
-  const response = await post(`${origin}/purge`, { ...purge, dataDir: await realpath(config.dataDir) });
+  const dataDir = await realpath(config.dataDir);
+  const response = await fetch(`${origin}/purge`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
+    body: JSON.stringify({ ...purge, dataDir }),
+    signal: AbortSignal.timeout(RESPONSE_MS),
+  }).catch((error: unknown) => {
+    // Nothing listens at this address.
+    if (error instanceof TypeError) return undefined;
+    throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
+  });
   if (response === undefined) return undefined;
   if (response.status >= 500) {
     const { detail = `status ${response.status}` } = (await response.json().catch(() => ({}))) as { detail?: string };
@@ -177,19 +184,4 @@ function consoleOrigin({ consoleHost, consolePort }: Config): string | undefined
   if (consolePort === 0) return undefined;
   const host = consoleHost === '0.0.0.0' ? '127.0.0.1' : consoleHost === '::' ? '::1' : consoleHost;
   return `http://${host.includes(':') ? `[${host}]` : host}:${consolePort}`;
-}
-
-async function post(url: string, body: object): Promise<Response | undefined> {
-  try {
-    return await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(RESPONSE_MS),
-    });
-  } catch (error) {
-    // Nothing listens at this address.
-    if (error instanceof TypeError) return undefined;
-    throw new CommandFailure(`${url} did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
-  }
 }

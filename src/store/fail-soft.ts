@@ -49,25 +49,6 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     if (!isShared && isFailing !== wasFailing) health.report('cache', isFailing ? 'cannot be used' : null, error);
   }
 
-  function write(bytes: number, run: () => Promise<void>): Promise<void> {
-    if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
-      note('writes', new Error('too many writes wait for the store'));
-      return Promise.resolve();
-    }
-    writtenBytes += bytes;
-    const writing = run()
-      .then(
-        () => note('writes'),
-        (error: unknown) => note('writes', error),
-      )
-      .finally(() => {
-        writes.delete(writing);
-        writtenBytes -= bytes;
-      });
-    writes.add(writing);
-    return writing;
-  }
-
   async function read(key: string): Promise<StoredEntry | undefined> {
     try {
       const reading = store.get(key).then((found) => ({ found }));
@@ -95,7 +76,23 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     async set(key, entry, ttlMs) {
       const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
       if (changes.hasSince(changeBeforeWork(), isRemoved)) return;
-      await write(WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length), () => store.set(key, entry, ttlMs));
+      const bytes = WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length);
+      if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
+        return note('writes', new Error('too many writes wait for the store'));
+      }
+      writtenBytes += bytes;
+      const writing = store
+        .set(key, entry, ttlMs)
+        .then(
+          () => note('writes'),
+          (error: unknown) => note('writes', error),
+        )
+        .finally(() => {
+          writes.delete(writing);
+          writtenBytes -= bytes;
+        });
+      writes.add(writing);
+      await writing;
     },
     async erase(change, position) {
       erasing.add(change);

@@ -190,7 +190,8 @@ function openFile(): OpenFile {
     db.exec('PRAGMA secure_delete = ON');
     prepareSchema(db);
     const stats = statSync(path);
-    if (stats.size <= MAX_CHECKED_BYTES) check(db);
+    const found = stats.size <= MAX_CHECKED_BYTES ? db.prepare('PRAGMA quick_check(1)').get()?.quick_check : 'ok';
+    if (found !== 'ok') throw new DamagedFileError(String(found));
     return { db, statements: prepareStatements(db), stats };
   } catch (error) {
     db.close();
@@ -206,11 +207,6 @@ function shrink({ removeExpired, removeNextToExpire, pages }: CacheStatements, n
     if (used * bytes <= maxBytes) return;
     removeNextToExpire.run(ROWS_PER_STEP);
   }
-}
-
-function check(db: DatabaseSync): void {
-  const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
-  if (found !== 'ok') throw new DamagedFileError(String(found));
 }
 
 /** Deletes the file unless another process has replaced it. */

@@ -39,7 +39,7 @@ export function createInvalidation(
     : undefined;
   const stops: (() => void)[] = [];
   /** The position in the changes of other instances whose removals have begun. */
-  let reached: string = START;
+  let reached = applied.positions().redis ?? START;
 
   /** Applies the changes that other instances have published. Does nothing while Redis is unavailable. */
   async function followInstances({ receive, position }: SharedChanges): Promise<void> {
@@ -51,10 +51,7 @@ export function createInvalidation(
       // The next read does not wait until files are removed.
       applyOfInstances(
         async () => received.length > 0 && purge.remove(received),
-        () => {
-          const isNew = newPosition !== START && newPosition !== applied.positions().redis;
-          if (isNew) applied.save({ redis: newPosition });
-        },
+        () => newPosition !== START && applied.save({ redis: newPosition }),
       );
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) onBug(error);

@@ -5,7 +5,7 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel } from '../sources/source.ts';
-import { channelKey, nameKey } from '../store/keys.ts';
+import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
@@ -46,7 +46,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     if (movedTo === channelId) return entryOf(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
+    await records.put(movedTo, (known) => entryOf(loaded, known));
     return { value: { movedTo } };
   }
 
@@ -84,7 +84,7 @@ export function createChannelService(options: ChannelServiceOptions) {
 
   function withExactTime(channel: Channel): Promise<Channel> {
     return publishDates.complete(channel, (publishedAt) =>
-      records.patch(channelKey(channel.channelId), (entry) =>
+      records.patch(channel.channelId, (entry) =>
         'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
       ),
     );
@@ -110,9 +110,7 @@ export function createChannelService(options: ChannelServiceOptions) {
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     const { channelId } = loaded.channel;
-    return records.get(channelKey(channelId), (previous) => entryOf(loaded, previous), {
-      staleWaitMs: TIME_LIMITS_MS.refreshWait,
-    });
+    return records.get(channelId, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
   }
 
   async function getRecord(
@@ -123,7 +121,7 @@ export function createChannelService(options: ChannelServiceOptions) {
   ): Promise<ChannelAnswer> {
     assertNotBlocked(channelId);
     const load = (previous: ChannelEntry | undefined) => loadRecord(channelId, previous);
-    const { value, outcome } = known ?? (await records.get(channelKey(channelId), load, { staleWaitMs }));
+    const { value, outcome } = known ?? (await records.get(channelId, load, { staleWaitMs }));
     if ('channel' in value) return { channel: value.channel, outcome };
     if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
     return getRecord(value.movedTo, staleWaitMs, undefined, moves + 1);
@@ -144,7 +142,7 @@ export function createChannelService(options: ChannelServiceOptions) {
 
   async function peekRecord(channelId: string, moves = 0): Promise<ChannelAnswer | undefined> {
     assertNotBlocked(channelId);
-    const cached = await records.peek(channelKey(channelId));
+    const cached = await records.peek(channelId);
     if (cached === undefined) return undefined;
     const { value, outcome } = cached;
     if ('channel' in value) return { channel: value.channel, outcome };
@@ -180,7 +178,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     },
 
     async reload(channelId: string): Promise<Channel> {
-      await records.refresh(channelKey(channelId), (previous) => loadWhole(channelId, previous));
+      await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
       return (await getRecord(channelId, 0)).channel;
     },
 

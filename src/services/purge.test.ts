@@ -18,7 +18,10 @@ function handleRef(name: string): ChannelRef {
 }
 
 /** The stores are empty, so everything found is in memory. */
-function inMemory<V>({ channelIdsOf }: Pick<ReadThroughOptions<V>, 'channelIdsOf'>): ReadThrough<V> {
+function inMemory<V>({
+  channelIdsOf,
+  storeKeyOf,
+}: Pick<ReadThroughOptions<V>, 'channelIdsOf' | 'storeKeyOf'>): ReadThrough<V> {
   return createReadThrough<V>({
     store: {
       get: async () => undefined,
@@ -27,6 +30,7 @@ function inMemory<V>({ channelIdsOf }: Pick<ReadThroughOptions<V>, 'channelIdsOf
     },
     isValue: (_value): _value is V => true,
     channelIdsOf,
+    ...(storeKeyOf !== undefined && { storeKeyOf }),
     changes,
     clock: createManualClock(),
     freshMs: 1_000,
@@ -78,14 +82,14 @@ beforeEach(async () => {
   );
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
-    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
+    await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));
     await names.put(nameKey(handle), async () => ({ value: channelId }));
     await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
     for (const kind of ['avatar', 'banner'] as const) {
       await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
     }
   }
-  await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
+  await records.put(FORMER, async () => ({ value: { movedTo: MEANT } }));
 });
 
 function found(channelId: string): FoundChannels {
@@ -96,12 +100,12 @@ function found(channelId: string): FoundChannels {
 async function left(): Promise<string[]> {
   const { records, names, searches, originals } = caches;
   const looks: [string, Promise<unknown>][] = [
-    ['former', records.find(channelKey(FORMER))],
+    ['former', records.find(FORMER)],
     ...[
       { who: 'meant', channelId: MEANT, handle: HANDLE },
       { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
     ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
-      [`${who} record`, records.find(channelKey(channelId))],
+      [`${who} record`, records.find(channelId)],
       [`${who} name`, names.find(nameKey(handle))],
       [`${who} search`, searches.find(searchKey(handle.value))],
       [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],

@@ -12,7 +12,7 @@ import {
   EVERYTHING,
   mergeChanges,
 } from '../store/changes.ts';
-import { channelKey, type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
+import { type EntryKind, findEntryKind, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import { isLater, type SharedChanges } from '../store/shared-changes.ts';
 import type { ErasableStore } from '../store/store.ts';
@@ -159,7 +159,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
 
   /** Returns the channel that it redirects to, and the channel itself. */
   async function channelIdsOf(channelId: string): Promise<[string, string]> {
-    const entry = await records.find(channelKey(channelId));
+    const entry = await records.find(channelId);
     return [entry !== undefined && 'movedTo' in entry ? entry.movedTo : channelId, channelId];
   }
 

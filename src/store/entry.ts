@@ -20,6 +20,8 @@ export interface CachePolicy<V> {
   readonly retryFailedLoadMs?: number;
   /** The channels that a value names. It is removed with any of them. */
   readonly channelIdsOf: (value: V) => readonly string[];
+  /** The key in the store. Default: the same. */
+  readonly storeKeyOf?: (key: string) => string;
 }
 
 /** How long "no such channel" is fresh (docs/decisions.md). */

@@ -65,12 +65,13 @@ export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
 export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   const { name = 'values', store, clock, freshMs, staleMs, onRefused } = options;
   const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
+  const { storeKeyOf = (key) => key } = options;
   const memory = createMemoryCache<Entry<V>, Change>({
     changes,
     maxBytes: maxMemoryBytes,
     sizeOf: (entry) => entry.bytes,
     concerns: (change, key, { content }) =>
-      concernsEntry(change, key, 'value' in content ? channelIdsOf(content.value) : []),
+      concernsEntry(change, storeKeyOf(key), 'value' in content ? channelIdsOf(content.value) : []),
   });
   const loads = createLoads<Outcome<V>>();
   let failuresSince = Number.NEGATIVE_INFINITY;
@@ -81,9 +82,10 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   }
 
   async function findStored(key: string): Promise<Entry<V> | undefined> {
-    const stored = await store.get(key);
-    const entry = stored && readEntry(clock, key, stored, options);
-    if (stored !== undefined && entry === undefined) onRefused?.(key);
+    const storeKey = storeKeyOf(key);
+    const stored = await store.get(storeKey);
+    const entry = stored && readEntry(clock, storeKey, stored, options);
+    if (stored !== undefined && entry === undefined) onRefused?.(storeKey);
     // A load may have finished during this read.
     const held = memory.get(key);
     const isNewest = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
@@ -105,10 +107,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     // `stored-kinds.ts` recognizes absences by the beginning of the text.
     const text = JSON.stringify({ ...content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
-    const entry = createEntry(clock, { ...form, isStored: isStorable, characters: key.length + text.length });
+    const characters = storeKeyOf(key).length + text.length;
+    const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
     if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
-    if (isStorable) void store.set(key, { value: text, storedAtMs }, keptMs);
+    if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs }, keptMs);
     return entry;
   }
 

@@ -75,8 +75,6 @@ describe('the state', () => {
   test('counts requests, lookups and encodes of the last minutes', async () => {
     const service = await startTestApp();
     onTestFinished(() => service.close());
-    // The history begins with the first request to the private listener.
-    await service.state();
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
     await service.get(`/${SAMPLE}/tv.webp?width=200`);
